@@ -1,0 +1,53 @@
+# Set-up is part of every target: nothing has to be prepared by hand.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PYTEST := $(BIN)/python -m pytest
+WORKERS ?= auto
+
+.PHONY: demo test test-system test-long benchmarks lint format clean help
+
+help: ## what can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 16
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit("indiff needs Python 3.11 or later; set PYTHON=/path/to/python3.11" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade pip
+
+$(VENV)/.installed: pyproject.toml requirements/constraints.txt | $(BIN)/python
+	$(PIP) install --constraint requirements/constraints.txt --editable .
+	$(BIN)/python -m indiff.compiled
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(PIP) install --constraint requirements/constraints.txt --editable '.[dev,transport,dp,spark]'
+	@touch $@
+
+demo: $(VENV)/.installed ## the whole job on built-in data
+	$(BIN)/indiff demo
+
+lint: $(VENV)/.installed-dev ## ruff and mypy --strict
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint ## lint, types, unit and property tests; under five minutes
+	$(PYTEST) -n $(WORKERS) -m 'not system and not long'
+
+test-system: $(VENV)/.installed-dev ## cluster, kill, browser and load tests; under twenty minutes
+	$(PYTEST) -m system
+
+test-long: $(VENV)/.installed-dev ## long property runs
+	INDIFF_LONG=1 $(PYTEST) -n $(WORKERS) -m 'long'
+
+benchmarks: $(VENV)/.installed-dev ## every speed claim, as a ratio in one run
+	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+format: $(VENV)/.installed-dev ## let ruff rewrite the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove what set-up made
+	rm -rf $(VENV) .rivals .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""indiff pen-tests anonymized data."""

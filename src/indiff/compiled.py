@@ -1,0 +1,91 @@
+"""Compiled kernels: numba, cached on disk once per installation.
+
+``python -m indiff.compiled`` compiles everything now; ``make`` does so as part of set-up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+
+_PACKAGE = Path(__file__).parent
+
+
+def cache_directory() -> Path:
+    """Return the folder below which indiff keeps what it can always make again."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "indiff"
+
+
+def _fingerprint() -> str:
+    """Hash the sources: numba does not notice that a kernel called from another file changed."""
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        text = path.read_bytes()
+        if b"@kernel" in text:
+            digest.update(text)
+    return digest.hexdigest()[:16]
+
+
+_KERNELS = cache_directory() / f"kernels-{_fingerprint()}"
+if "NUMBA_CACHE_DIR" not in os.environ:
+    numba.config.CACHE_DIR = str(_KERNELS)
+
+_numba_options = {"nopython": True, "nogil": True, "error_model": "numpy"}
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile ``function`` on first use; the machine code is kept in the user's cache directory.
+
+    A cache that cannot be written is not an error: the kernel is then compiled in each process.
+    Fast-math stays off: the exact paths compare floating-point numbers for equality.
+
+    >>> @kernel
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(21)
+    42
+    """
+    try:
+        return numba.jit(cache=True, **_numba_options)(function)
+    except RuntimeError:  # numba's way of saying that no cache folder is writable
+        return numba.jit(**_numba_options)(function)
+
+
+def is_warm() -> bool:
+    """Tell whether the kernels of this very version were compiled before."""
+    return (_KERNELS / "complete").exists()
+
+
+def announce(say: Callable[[str], object]) -> None:
+    """Compile what is missing, after saying so in one line; silent when nothing is missing."""
+    if not is_warm():
+        say("compiling kernels, once per installation (under 40 s) …")
+        warm()
+
+
+def warm() -> float:
+    """Run every kernel on a tiny table, so that later runs find them compiled; return seconds."""
+    from indiff import warmup
+
+    start = time.perf_counter()
+    warmup.run()
+    try:
+        _KERNELS.mkdir(parents=True, exist_ok=True)
+        (_KERNELS / "complete").touch()
+    except OSError:
+        pass  # an unwritable cache costs time, not correctness
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    from indiff.compiled import warm as _warm
+
+    sys.stderr.write(f"kernels compiled in {_warm():.1f} s\n")

@@ -1,0 +1,230 @@
+"""Hierarchy: a ragged tree of generalizations above the values of one column."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indiff.errors import UserError, did_you_mean
+
+ROOT = "*"
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """A tree over the values of a column, numbered so that every node is a range of values.
+
+    ``values`` lists what a record can hold, in depth-first order, so that the values below any
+    node are consecutive: node ``u`` stands for ``values[first[u] : last[u] + 1]``. Nodes are
+    numbered in depth-first order too and node 0 is the root. A value may be an inner node as well
+    (DIT v1, Figure 2: *Artist* above *Dancer*); it then has a place of its own among the values
+    below that node.
+
+    >>> tree = Hierarchy.from_lines(["Dancer;Artist;*", "Writer;Artist;*", "Lawyer;*"])
+    >>> tree.values
+    ('Dancer', 'Writer', 'Lawyer')
+    >>> sorted(tree.values_below("Artist"))
+    ['Dancer', 'Writer']
+    >>> tree.path_length("Dancer", "Lawyer")
+    3
+    """
+
+    labels: tuple[str, ...]
+    parent: NDArray[np.int32]
+    values: tuple[str | None, ...]
+    first: NDArray[np.int32]
+    last: NDArray[np.int32]
+    value_node: NDArray[np.int32]
+    notes: tuple[str, ...] = field(default=(), compare=False)
+
+    @classmethod
+    def read(cls, path: str | Path, *, column: str = "") -> Hierarchy:
+        """Read ``leaf;parent;…;*`` lines from a file, separated by ``;`` or ``,``."""
+        try:
+            text = Path(path).read_text(encoding="utf-8-sig")
+        except OSError as error:
+            raise UserError(
+                f"the hierarchy file {str(path)!r} cannot be read ({error.strerror}); "
+                "check the path and its permissions."
+            ) from None
+        except UnicodeDecodeError:
+            raise UserError(
+                f"the hierarchy file {str(path)!r} is not UTF-8 text; save it as UTF-8."
+            ) from None
+        return cls.from_lines(text.splitlines(), source=str(path))
+
+    @classmethod
+    def from_lines(cls, lines: Iterable[str], *, source: str = "the hierarchy") -> Hierarchy:
+        """Build the tree from ``leaf;parent;…;*`` lines.
+
+        Blank lines are ignored, blanks around labels are stripped, empty fields are skipped and
+        reported in ``notes``. A line may end above the root or without ``*``; the root is added.
+        """
+        text = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+        if not text:
+            raise UserError(f"{source} has no lines; expected leaf;parent;…;* on each line.")
+        separator = ";" if any(";" in line for _, line in text) else ","
+        notes: list[str] = []
+        paths: list[tuple[int, list[str]]] = []
+        for number, line in text:
+            fields = [part.strip() for part in next(csv.reader([line], delimiter=separator))]
+            while fields and not fields[-1]:
+                fields.pop()
+            if not fields:
+                continue
+            if not fields[0]:
+                raise UserError(f"{source}, line {number}: the value at the start is empty.")
+            labels = [part for part in fields if part]
+            if len(labels) < len(fields):
+                notes.append(f"{source}, line {number}: an empty field was skipped")
+            labels = [label for label, _ in groupby(labels)]  # regular files repeat a label upwards
+            if labels[-1] != ROOT:
+                labels.append(ROOT)
+            paths.append((number, labels))
+        return cls.from_paths(paths, source=source, notes=notes)
+
+    @classmethod
+    def from_paths(
+        cls,
+        paths: Sequence[tuple[int, Sequence[str]]],
+        *,
+        source: str = "the hierarchy",
+        notes: Sequence[str] = (),
+    ) -> Hierarchy:
+        """Build the tree from numbered paths, each from a value up to ``*``."""
+        parents: dict[str, tuple[str, int]] = {}
+        holders: dict[str, int] = {}
+        for number, labels in paths:
+            if ROOT in labels[:-1]:
+                raise UserError(f"{source}, line {number}: {ROOT!r} may only end a line.")
+            if len(set(labels)) < len(labels):
+                twice = next(label for label in labels if labels.count(label) > 1)
+                raise UserError(
+                    f"{source}, line {number}: {twice!r} stands above itself (a cycle); "
+                    "every label may occur once on a line."
+                )
+            if len(labels) > 1:
+                holders.setdefault(labels[0], number)
+            for child, above in zip(labels, labels[1:], strict=False):
+                known, line = parents.setdefault(child, (above, number))
+                if known != above:
+                    raise UserError(
+                        f"{source}: {child!r} has two parents, {known!r} (line {line}) and "
+                        f"{above!r} (line {number}); every label needs exactly one."
+                    )
+        if not holders:
+            raise UserError(f"{source} names no value; expected leaf;parent;…;* on each line.")
+        return cls._number(parents, holders, source, tuple(notes))
+
+    @classmethod
+    def _number(
+        cls,
+        parents: Mapping[str, tuple[str, int]],
+        holders: Mapping[str, int],
+        source: str,
+        notes: tuple[str, ...],
+    ) -> Hierarchy:
+        children: dict[str, list[str]] = {}
+        for child, (above, _) in parents.items():
+            children.setdefault(above, []).append(child)
+        for below in children.values():
+            below.sort()
+        labels: list[str] = []
+        parent: list[int] = []
+        values: list[str | None] = []
+        first: list[int] = []
+        last: list[int] = []
+        value_node: list[int] = []
+        stack: list[tuple[str, int]] = [(ROOT, -1)]
+        while stack:
+            label, above = stack.pop()
+            node = len(labels)
+            labels.append(label)
+            parent.append(above)
+            first.append(len(values))
+            last.append(len(values) if label in holders else -1)
+            if label in holders:
+                values.append(label)
+                value_node.append(node)
+            stack.extend((child, node) for child in reversed(children.get(label, [])))
+        if len(labels) < len(parents) + 1:
+            lost = next(label for label in parents if label not in set(labels))
+            raise UserError(
+                f"{source}, line {parents[lost][1]}: {lost!r} never reaches {ROOT!r} (a cycle); "
+                "follow its parents and break the circle."
+            )
+        for node in range(len(labels) - 1, -1, -1):  # children have larger numbers than parents
+            if parent[node] >= 0:
+                last[parent[node]] = max(last[parent[node]], last[node])
+        return cls(
+            tuple(labels),
+            np.array(parent, np.int32),
+            tuple(values),
+            np.array(first, np.int32),
+            np.array(last, np.int32),
+            np.array(value_node, np.int32),
+            notes,
+        )
+
+    @cached_property
+    def _node_of(self) -> dict[str, int]:
+        return {label: node for node, label in enumerate(self.labels)}
+
+    @cached_property
+    def code_of(self) -> dict[str | None, int]:
+        """The position of every value in ``values``."""
+        return {value: code for code, value in enumerate(self.values)}
+
+    def __contains__(self, label: object) -> bool:
+        return label in self._node_of
+
+    def node(self, label: str) -> int:
+        """Return the number of the node with this label."""
+        if label not in self._node_of:
+            raise UserError(
+                f"{label!r} is not in the hierarchy{did_you_mean(label, self.labels) or '.'}"
+            )
+        return self._node_of[label]
+
+    def values_below(self, label: str) -> frozenset[str | None]:
+        """Return the values that the node with this label stands for."""
+        node = self.node(label)
+        return frozenset(self.values[self.first[node] : self.last[node] + 1])
+
+    def path_length(self, one: str, other: str) -> int:
+        """Count the edges between two nodes (DIT v1, Section 3.3, Figure 2)."""
+        a, b = self.node(one), self.node(other)
+        length = 0
+        while a != b:  # a child's number is larger than its parent's
+            if a > b:
+                a = int(self.parent[a])
+            else:
+                b = int(self.parent[b])
+            length += 1
+        return length
+
+    def with_missing(self) -> Hierarchy:
+        """Return the tree with one more value, the missing one, directly below the root.
+
+        >>> Hierarchy.from_lines(["a;*", "b;*"]).with_missing().values
+        ('a', 'b', None)
+        """
+        size, node = len(self.values), len(self.labels)
+        last = np.append(self.last, np.int32(size))
+        last[0] = size
+        return Hierarchy(
+            (*self.labels, "missing" if "missing" not in self else "missing value"),
+            np.append(self.parent, np.int32(0)),
+            (*self.values, None),
+            np.append(self.first, np.int32(size)),
+            last,
+            np.append(self.value_node, np.int32(node)),
+            self.notes,
+        )

@@ -1,0 +1,31 @@
+"""Shared fixtures, and the rule that nothing is skipped where it must run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("quick", max_examples=60, deadline=None, derandomize=True)
+settings.register_profile(
+    "long", max_examples=3000, deadline=None, suppress_health_check=list(HealthCheck)
+)
+settings.load_profile("long" if os.environ.get("INDIFF_LONG") else "quick")
+
+
+def skip(reason: str) -> None:
+    """Skip with a reason on a user's machine; fail where ``INDIFF_NO_SKIP`` says all must run."""
+    if os.environ.get("INDIFF_NO_SKIP"):
+        pytest.fail(f"must run here: {reason}")
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def needs_data() -> Path:
+    """The folder with the real data sets (``INDIFF_DATA``)."""
+    folder = os.environ.get("INDIFF_DATA")
+    if not folder or not (Path(folder) / "adult.data").exists():
+        skip("set INDIFF_DATA to the folder with adult.data and internet.data")
+    return Path(str(folder))
