@@ -1,0 +1,1 @@
+"""What runs inside the rivals' environment: pandas and the rivals, nothing of indiff."""
