@@ -1,0 +1,143 @@
+"""Where a public data file comes from: a local folder, the cache, or, when asked, the network."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import os
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from indiff.errors import UserError
+
+_TIMEOUT = 60  # seconds without a single byte
+_CHUNK = 1 << 16
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A public file that never changes: its name, its address and the SHA-256 of its bytes."""
+
+    name: str
+    url: str
+    sha256: str
+    size: int
+
+
+def locate(
+    file: RemoteFile,
+    *,
+    folder: str | Path | None = None,
+    download: bool = False,
+    base_url: str | None = None,
+) -> Path:
+    """Return the path of a verified copy of ``file``.
+
+    Looked for in ``folder`` (else in the folder that ``INDIFF_DATA`` names), then in the user's
+    cache. Only with ``download=True`` is it fetched, from ``file.url`` or from below ``base_url``,
+    into the cache. Whatever its origin, a copy with another SHA-256 is refused: results on other
+    bytes could not be compared with anyone's.
+    """
+    chosen = folder if folder is not None else os.environ.get("INDIFF_DATA")
+    if chosen:
+        local = Path(chosen) / file.name
+        if local.is_file():
+            _verify_local(file, local)
+            return local
+    cached = cache_folder() / file.name
+    if cached.is_file() and _sha256(cached) == file.sha256:
+        return cached
+    if not download:
+        place = f"is not in {str(chosen)!r}" if chosen else "has no local copy"
+        if cached.is_file():
+            place = f"is damaged in the cache ({str(cached)!r})"
+        raise UserError(
+            f"the data file {file.name} {place}; set INDIFF_DATA (or folder=) to the folder that "
+            "holds it, or pass download=True to fetch it."
+        )
+    url = file.url if base_url is None else f"{base_url.rstrip('/')}/{file.name}"
+    _fetch(file, url, cached)
+    return cached
+
+
+def cache_folder() -> Path:
+    """Return the folder in the user's cache directory where downloaded files are kept."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "indiff" / "datasets"
+
+
+def _verify_local(file: RemoteFile, path: Path) -> None:
+    try:
+        found = _sha256(path)
+    except OSError as error:
+        raise UserError(
+            f"the data file {str(path)!r} cannot be read ({error.strerror}); check its permissions."
+        ) from None
+    if found != file.sha256:
+        raise UserError(
+            f"{str(path)!r} is not the published {file.name}: its SHA-256 starts with "
+            f"{found[:16]}, expected {file.sha256[:16]}; replace the file."
+        )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _fetch(file: RemoteFile, url: str, target: Path) -> None:
+    """Download to a temporary file beside ``target`` and rename it once its bytes are verified."""
+    try:
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{file.name}.")  # mode 600
+    except OSError as error:
+        raise UserError(
+            f"the cache folder {str(target.parent)!r} cannot be written ({error.strerror}); "
+            "set XDG_CACHE_HOME to a folder that can."
+        ) from None
+    partial = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            received = _receive(file, url, stream.write)
+        if received != file.sha256:
+            raise UserError(
+                f"the download of {url} has a SHA-256 that starts with {received[:16]}, expected "
+                f"{file.sha256[:16]}; it was removed: try again, or point INDIFF_DATA to a good "
+                "copy."
+            )
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _receive(file: RemoteFile, url: str, write: Callable[[bytes], object]) -> str:
+    """Pass the body at ``url`` to ``write`` and return its SHA-256."""
+    way_out = "check the connection, or point INDIFF_DATA to a local copy."
+    if not url.startswith(("https://", "http://")):
+        raise UserError(f"a download address must start with https://; got {url!r}.")
+    digest, received = hashlib.sha256(), 0
+    try:
+        with urllib.request.urlopen(url, timeout=_TIMEOUT) as response:
+            # One chunk beyond the expected size is enough to know that the bytes are others.
+            while received <= file.size and (chunk := response.read(_CHUNK)):
+                digest.update(chunk)
+                write(chunk)
+                received += len(chunk)
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise UserError(
+            f"{url} cannot be downloaded (HTTP status {error.code}); {way_out}"
+        ) from None
+    except urllib.error.URLError as error:
+        raise UserError(f"{url} cannot be downloaded ({error.reason}); {way_out}") from None
+    except (OSError, http.client.HTTPException) as error:
+        raise UserError(f"{url} cannot be downloaded ({error!r}); {way_out}") from None
+    if received < file.size:
+        raise UserError(
+            f"the download of {url} ended after {received:,} of {file.size:,} bytes; {way_out}"
+        )
+    return digest.hexdigest()
