@@ -1,1 +1,1 @@
-""""""
+"""f: the sanitizers, one file per technique."""

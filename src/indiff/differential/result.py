@@ -1,0 +1,235 @@
+"""DifferentialResult: what the test measured, how, and on what."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from indiff.errors import UserError
+from indiff.release import to_backend
+from indiff.version import __version__
+
+Exactness = Literal["exact", "estimate", "lower-bound", "approximation"]
+FORMAT = 1
+
+
+@dataclass(frozen=True, eq=False)
+class DifferentialResult:
+    """The outcome of a differential test (DIT v2, Section 3.2; DIT draft, Definition 1).
+
+    ``distances`` has one number per tested record, in table order; ``delta`` is the largest of
+    them. A small δ says that *this* model, from *this* release, learns little about any tested
+    record from that record. It does not say so of other models, of other attributes, of people
+    outside the table, nor of an adversary who compares two releases.
+    """
+
+    distances: NDArray[np.float64]
+    beliefs: NDArray[np.float64] = field(repr=False)
+    beliefs_without: NDArray[np.float64] = field(repr=False)
+    records: NDArray[np.int64] = field(repr=False)
+    classes: NDArray[np.int32] = field(repr=False)
+    sensitive_name: str
+    sensitive_values: tuple[Any, ...]
+    sanitizer: str
+    model: str
+    distance: str
+    method: str
+    exactness: Exactness
+    table_size: int
+    fingerprint: str
+    constraint_met: bool = True
+    generalized_without: int = 0
+    uncovered: int = 0
+    uncovered_without: int = 0
+    dropped: int = 0
+    requested: int = 0
+    failures: tuple[str, ...] = ()
+    seed: int | None = None
+    seconds: float = field(default=0.0, compare=False)
+    backend: str = field(default="pyarrow", repr=False)
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return (
+            f"DifferentialResult(delta={self.delta:.4g}, mean={self.mean:.4g}, "
+            f"records={len(self.distances):,}, sanitizer={self.sanitizer!r}, "
+            f"model={self.model!r}, distance={self.distance!r}, exactness={self.exactness!r})"
+        )
+
+    @property
+    def complete(self) -> bool:
+        """Whether every requested record was measured."""
+        return len(self.distances) == self.requested and not self.failures
+
+    @property
+    def delta(self) -> float:
+        """δ: the largest distance (DIT v2, Definition 1); a lower bound if not all were tested."""
+        return float(self.distances.max()) if len(self.distances) else math.nan
+
+    @property
+    def worst_case(self) -> float:
+        """Worst-case differentiation (DIT draft, Definition 1): the same number as δ."""
+        return self.delta
+
+    @property
+    def mean(self) -> float:
+        """The mean distance; infinite where a distance is."""
+        return float(self.distances.mean()) if len(self.distances) else math.nan
+
+    @property
+    def average_case(self) -> float:
+        """Average-case differentiation (DIT draft, Definition 1): the same number as the mean."""
+        return self.mean
+
+    @property
+    def std(self) -> float:
+        """The standard deviation of the finite distances."""
+        finite = self.distances[np.isfinite(self.distances)]
+        return float(finite.std()) if len(finite) else math.nan
+
+    @property
+    def infinite(self) -> int:
+        """How many distances are infinite; they are kept, never clipped."""
+        return int(np.isinf(self.distances).sum())
+
+    def quantile(self, share: float) -> float:
+        """Return the smallest distance that at least this share of the records does not exceed."""
+        if not 0 <= share <= 1:
+            raise UserError(f"a quantile is a share from 0 to 1; got {share}.")
+        return float(np.quantile(self.distances, share, method="inverted_cdf"))
+
+    @property
+    def quantiles(self) -> dict[float, float]:
+        """The usual quantiles of the distances."""
+        shares = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
+        return {share: self.quantile(share) for share in shares}
+
+    def cdf(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the distinct distances and the share of records at or below each (Figure 2)."""
+        values, counts = np.unique(self.distances, return_counts=True)
+        return values, np.cumsum(counts) / len(self.distances)
+
+    @cached_property
+    def predictions_changed(self) -> NDArray[np.bool_]:
+        """For each record, whether the most probable value is another one without it.
+
+        Among values that tie for the first place (to 1e-12) the first listed is the prediction,
+        so that rounding never makes a change.
+        """
+        return _modes(self.beliefs) != _modes(self.beliefs_without)
+
+    @property
+    def changed_predictions(self) -> float:
+        """The percentage of records whose prediction changes (DIT v1, Section 3.4.1)."""
+        if not len(self.distances):
+            return math.nan
+        return float(100 * self.predictions_changed.mean())
+
+    @property
+    def true_beliefs(self) -> NDArray[np.float64]:
+        """The belief in each record's true value, with the record in the table."""
+        return np.take_along_axis(self.beliefs, self.classes[:, None], axis=1)[:, 0]
+
+    @property
+    def true_beliefs_without(self) -> NDArray[np.float64]:
+        """The belief in each record's true value, without the record."""
+        return np.take_along_axis(self.beliefs_without, self.classes[:, None], axis=1)[:, 0]
+
+    def worst(self, count: int = 10) -> list[dict[str, Any]]:
+        """Return the records with the largest distances, largest first."""
+        order = np.lexsort((self.records, -self.distances))[:count]
+        return [
+            {
+                "record": int(self.records[place]),
+                "distance": float(self.distances[place]),
+                "belief": float(self.true_beliefs[place]),
+                "belief_without": float(self.true_beliefs_without[place]),
+                "prediction_changed": bool(self.predictions_changed[place]),
+            }
+            for place in order
+        ]
+
+    def to_arrow(self) -> pa.Table:
+        """Return one row per record: its number, distance and beliefs; no value of the table."""
+        return pa.table(
+            {
+                "record": self.records,
+                "distance": self.distances,
+                "belief": self.true_beliefs,
+                "belief_without": self.true_beliefs_without,
+                "prediction_changed": self.predictions_changed,
+            }
+        )
+
+    def to_frame(self) -> Any:
+        """Return :meth:`to_arrow` in the kind of frame that the table was read from."""
+        return to_backend(self.to_arrow(), self.backend)
+
+    def to_dict(self, *, worst: int = 10) -> dict[str, Any]:
+        """Return the result as plain data, without any value of the table."""
+        return {
+            "format": FORMAT,
+            "kind": "differential-test",
+            "delta": self.delta,
+            "mean": self.mean,
+            "std": self.std,
+            "quantiles": {str(share): value for share, value in self.quantiles.items()},
+            "infinite": self.infinite,
+            "changed_predictions_percent": self.changed_predictions,
+            "exactness": self.exactness,
+            "method": self.method,
+            "complete": self.complete,
+            "records_tested": len(self.distances),
+            "records_requested": self.requested,
+            "records_in_table": self.table_size,
+            "records_dropped": self.dropped,
+            "failures": list(self.failures),
+            "sanitizer": self.sanitizer,
+            "constraint_met": self.constraint_met,
+            "generalized_without": self.generalized_without,
+            "uncovered": self.uncovered,
+            "uncovered_without": self.uncovered_without,
+            "model": self.model,
+            "distance": self.distance,
+            "sensitive": self.sensitive_name,
+            "sensitive_value_count": len(self.sensitive_values),
+            "worst": self.worst(worst),
+            "seed": self.seed,
+            "fingerprint": self.fingerprint,
+            "notes": list(self.notes),
+            "versions": {
+                "indiff": __version__,
+                "numpy": np.__version__,
+                "python": platform.python_version(),
+            },
+            "timing": {"seconds": self.seconds},
+        }
+
+    def to_json(self, *, worst: int = 10) -> str:
+        """Return :meth:`to_dict` as JSON; infinite numbers are the text ``"Infinity"``."""
+        return json.dumps(_finite(self.to_dict(worst=worst)), indent=2, ensure_ascii=False)
+
+
+def _modes(beliefs: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The first sensitive value whose probability is the largest, up to rounding."""
+    top = beliefs.max(axis=1, keepdims=True)
+    return np.argmax(beliefs >= top - 1e-12, axis=1)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_finite(inner) for inner in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+    return value

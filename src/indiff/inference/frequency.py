@@ -1,0 +1,49 @@
+"""The conditional frequency: the papers' toy adversary, who looks the target up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indiff.release import Release
+from indiff.table import Table
+
+
+@dataclass(frozen=True)
+class Frequency:
+    """The share of each sensitive value among the released records that cover the target.
+
+    This is the inference of DIT v2's example (Section 3.2, Tables 1 and 2): the probability of a
+    sensitive value given all quasi-identifiers. A target that no released record covers is
+    believed to be like everybody: the shares in the whole release.
+    """
+
+    def __str__(self) -> str:
+        return "frequency"
+
+    def beliefs(self, release: Release, targets: Table) -> NDArray[np.float64]:
+        """Return the belief about each target from the release."""
+        return self.beliefs_and_coverage(release, targets)[0]
+
+    def beliefs_and_coverage(
+        self, release: Release, targets: Table
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the beliefs, and for each target whether any released record covers it."""
+        size = len(release.sensitive_values)
+        codes = [targets.attribute(c.attribute.name).codes for c in release.columns]
+        distinct, back = np.unique(np.stack(codes), axis=1, return_inverse=True)
+        overall = release.class_totals()
+        beliefs = np.empty((distinct.shape[1], size))
+        found = np.zeros(distinct.shape[1], dtype=bool)
+        for place, combination in enumerate(distinct.T):
+            mask = np.ones(len(release), dtype=bool)
+            for column, code in zip(release.columns, combination, strict=True):
+                mask &= column.covering(int(code))
+            weights = None if release.weights is None else release.weights[mask]
+            counts = np.bincount(release.classes[mask], weights=weights, minlength=size)
+            found[place] = counts.sum() > 0
+            shares = counts if found[place] else overall
+            beliefs[place] = shares / shares.sum()
+        return beliefs[back.ravel()], found[back.ravel()]

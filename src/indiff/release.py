@@ -1,0 +1,322 @@
+"""Release: a sanitized table, every quasi-identifier cell a region; written, and read back."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from indiff.errors import UserError, unknown
+from indiff.reading import read_raw
+from indiff.region import Region, Value, covered
+from indiff.region_text import read_regions, write_region
+from indiff.schema import Kind
+from indiff.table import Attribute, Table
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedColumn:
+    """One released quasi-identifier: its regions, and which of them each row shows.
+
+    What the regions cover is kept as spans of codes: region ``span_region[j]`` covers the codes
+    from ``span_low[j]`` to ``span_high[j]``; a region may have several spans, or none.
+    """
+
+    attribute: Attribute
+    index: NDArray[np.int32]
+    span_region: NDArray[np.int32]
+    span_low: NDArray[np.int32]
+    span_high: NDArray[np.int32]
+    count: int
+    make_regions: Callable[[], Sequence[Region]] = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, attribute: Attribute, regions: Sequence[Region], index: NDArray[np.int32]
+    ) -> ReleasedColumn:
+        """Build a column from explicit regions."""
+        span_region: list[NDArray[Any]] = []
+        low: list[NDArray[Any]] = []
+        high: list[NDArray[Any]] = []
+        for number, region in enumerate(regions):
+            edges = np.diff(np.concatenate(([0], covered(region, attribute).view(np.int8), [0])))
+            low.append(np.flatnonzero(edges == 1))
+            high.append(np.flatnonzero(edges == -1) - 1)
+            span_region.append(np.full(len(low[-1]), number))
+        empty: list[NDArray[Any]] = [np.empty(0, np.int32)]
+        return cls(
+            attribute,
+            index.astype(np.int32),
+            np.concatenate(span_region or empty).astype(np.int32),
+            np.concatenate(low or empty).astype(np.int32),
+            np.concatenate(high or empty).astype(np.int32),
+            len(regions),
+            lambda: regions,
+        )
+
+    @cached_property
+    def regions(self) -> tuple[Region, ...]:
+        """The distinct regions, in the order of their numbers."""
+        return tuple(self.make_regions())
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The regions as text."""
+        return tuple(write_region(region, self.attribute) for region in self.regions)
+
+    def covering(self, code: int) -> NDArray[np.bool_]:
+        """Tell for every row whether its region covers the value with this code."""
+        inside = np.zeros(self.count, dtype=bool)
+        inside[self.span_region[(self.span_low <= code) & (code <= self.span_high)]] = True
+        return inside[self.index]
+
+    def cover_counts(
+        self, classes: NDArray[np.int32], class_count: int, weights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        """Return N[v, c]: the rows of class c (by weight) whose region covers value v."""
+        held = _weighted_counts(self.index, self.count, classes, class_count, weights)
+        steps = np.zeros((len(self.attribute.values) + 1, class_count))
+        np.add.at(steps, self.span_low, held[self.span_region])
+        np.subtract.at(steps, self.span_high + 1, held[self.span_region])
+        # Counts of plain rows are whole numbers, which floating point adds and subtracts exactly.
+        return np.cumsum(steps[:-1], axis=0)
+
+
+def _weighted_counts(
+    index: NDArray[np.int32],
+    count: int,
+    classes: NDArray[np.int32],
+    class_count: int,
+    weights: NDArray[np.float64] | None,
+) -> NDArray[np.float64]:
+    cells = index.astype(np.int64) * class_count + classes
+    flat = np.bincount(cells, weights=weights, minlength=count * class_count)
+    return flat.reshape(count, class_count).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A sanitized table f(D); made by a sanitizer or by :func:`read_release`.
+
+    ``constraint_met`` is False where the asked-for constraint could not be met and everything
+    was generalized instead: such a release is never a pass.
+    """
+
+    columns: tuple[ReleasedColumn, ...]
+    sensitive_name: str
+    sensitive_values: tuple[Any, ...]
+    classes: NDArray[np.int32]
+    weights: NDArray[np.float64] | None = None
+    groups: NDArray[np.int32] | None = None
+    constraint_met: bool = True
+    kept: pa.Table | None = field(default=None, repr=False)
+    backend: str = "pyarrow"
+    sanitizer: str = ""
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    @property
+    def sensitive(self) -> NDArray[Any]:
+        """The sensitive column: one value per released record."""
+        values = np.empty(len(self.sensitive_values), dtype=object)
+        values[:] = self.sensitive_values
+        return values[self.classes]
+
+    def column(self, name: str) -> ReleasedColumn:
+        """Return the released quasi-identifier with this name."""
+        for column in self.columns:
+            if column.attribute.name == name:
+                return column
+        raise unknown("released column", name, [c.attribute.name for c in self.columns])
+
+    def covers(self, name: str, value: Value | datetime.date) -> NDArray[np.bool_]:
+        """Tell for every released record whether its region contains this value."""
+        column = self.column(name)
+        if isinstance(value, datetime.date):
+            value = (value - datetime.date(1970, 1, 1)).days
+        if value is not None and column.attribute.kind != Kind.NUMERIC:
+            value = str(value)
+        inside = np.array([region.covers(value) for region in column.regions], dtype=bool)
+        return inside[column.index]
+
+    def class_totals(self) -> NDArray[np.float64]:
+        """Return N_c: the released records (by weight) with each sensitive value."""
+        return np.bincount(
+            self.classes, weights=self.weights, minlength=len(self.sensitive_values)
+        ).astype(np.float64)
+
+    def to_arrow(self) -> pa.Table:
+        """Return the release as text, one row per released record, in table order."""
+        columns: dict[str, Any] = {}
+        for column in self.columns:
+            texts = pa.array(column.texts, pa.string())
+            columns[column.attribute.name] = texts.take(pa.array(column.index))
+        if all(not isinstance(value, tuple) for value in self.sensitive_values):
+            columns[self.sensitive_name] = _plain_column(self.sensitive)
+        else:  # a joint sensitive attribute is released as the columns it was made of
+            for place, name in enumerate(self.sensitive_name.split(", ")):
+                columns[name] = _plain_column([value[place] for value in self.sensitive])
+        if self.kept is not None:
+            columns.update(
+                {name: self.kept[name] for name in self.kept.column_names if name not in columns}
+            )
+        if self.weights is not None:
+            columns["weight"] = pa.array(self.weights)
+        return pa.table(columns)
+
+    def to_frame(self) -> Any:
+        """Return the release as text in the kind of frame that the table was read from."""
+        return to_backend(self.to_arrow(), self.backend)
+
+    def write(self, path: str | Path, *, seed: int = 0) -> None:
+        """Write the release to CSV or Parquet in a seeded shuffled order, for its owner only.
+
+        The input's order would link released rows to the input's; it is never kept.
+        """
+        frame = self.to_arrow()
+        frame = frame.take(pa.array(np.random.default_rng(seed).permutation(frame.num_rows)))
+        write_frame(frame, path)
+
+
+def _plain_column(values: Sequence[Any] | NDArray[Any]) -> pa.Array:
+    known = [value for value in values if value is not None]
+    if any(isinstance(value, str) for value in known):
+        return pa.array([None if v is None else str(v) for v in values], pa.string())
+    return pa.array(list(values))
+
+
+def to_backend(frame: pa.Table, backend: str) -> Any:
+    """Convert a PyArrow table to the kind of frame the user works with."""
+    if backend == "pandas":
+        return frame.to_pandas()
+    if backend == "polars":
+        import polars
+
+        return polars.from_arrow(frame)
+    return frame
+
+
+def write_frame(frame: pa.Table, path: str | Path) -> None:
+    """Write a frame to ``.csv``, ``.tsv`` or ``.parquet``, readable by its owner only."""
+    target = Path(path)
+    suffix = target.suffix.lower()
+    if suffix not in (".csv", ".tsv", ".parquet"):
+        raise UserError(
+            f"a table is written to a .csv, .tsv or .parquet file; got {str(path)!r}. "
+            "Change the ending."
+        )
+    with open_private(target) as handle:
+        if suffix == ".parquet":
+            import pyarrow.parquet as pq
+
+            pq.write_table(frame, handle)
+        else:
+            import pyarrow.csv as pv
+
+            pv.write_csv(
+                frame, handle, pv.WriteOptions(delimiter="\t" if suffix == ".tsv" else ",")
+            )
+
+
+def open_private(path: Path) -> Any:
+    """Open a file for writing bytes that only its owner can read."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        os.fchmod(descriptor, 0o600)
+    except OSError as error:
+        raise UserError(
+            f"{str(path)!r} cannot be written ({error.strerror}); choose another place."
+        ) from None
+    return os.fdopen(descriptor, "wb")
+
+
+def read_release(source: Any, table: Table, *, encoding: str | None = None) -> Release:
+    """Read a release of ``table`` that indiff or another tool wrote.
+
+    Cells are read against the original's columns (see :mod:`indiff.region_text` for what is
+    understood); a cell with no reading, or with two, is an error with its row and column.
+
+    >>> import pyarrow as pa
+    >>> from indiff.table import read_table
+    >>> table = read_table(pa.table({"age": [28, 36, 47], "ill": ["no", "yes", "no"]}),
+    ...                    quasi=["age"], sensitive="ill")
+    >>> release = read_release(pa.table({"age": ["<40", "<40", ">=40"],
+    ...                                  "ill": ["yes", "no", "no"]}), table)
+    >>> release.covers("age", 30)
+    array([ True,  True, False])
+    """
+    raw = read_raw(source, encoding=encoding, missing_tokens=())
+    frame = raw.frame
+    for name in [*(a.name for a in table.attributes), *table.sensitive.name.split(", ")]:
+        if name not in frame.column_names:
+            raise unknown("column", name, frame.column_names)
+    columns = []
+    for attribute in table.attributes:
+        texts = as_texts(frame[attribute.name], attribute)
+        regions, index = read_regions(texts, attribute)
+        columns.append(ReleasedColumn.of(attribute, regions, index))
+    weights = None
+    if "weight" in frame.column_names and "weight" not in table.column_names:
+        weights = np.asarray(frame["weight"].to_numpy(), np.float64)
+    return Release(
+        columns=tuple(columns),
+        sensitive_name=table.sensitive.name,
+        sensitive_values=table.sensitive.values,
+        classes=_read_classes(frame, table),
+        weights=weights,
+        backend=raw.backend,
+    )
+
+
+def as_texts(column: pa.ChunkedArray, attribute: Attribute) -> list[str]:
+    """Return a released column as text; a null cell is the missing value's own text."""
+    texts = column.cast(pa.string()).to_pylist()
+    if column.null_count:
+        from indiff.region import Missing, ValueSet
+
+        numeric = attribute.kind != Kind.CATEGORICAL
+        gap = write_region(Missing() if numeric else ValueSet(frozenset({None})), attribute)
+        texts = [gap if text is None else text for text in texts]
+    return texts
+
+
+def _read_classes(frame: pa.Table, table: Table) -> NDArray[np.int32]:
+    sensitive = table.sensitive
+    names = sensitive.name.split(", ")
+    if isinstance(sensitive.values[0], tuple):
+        parts = [_texts(frame[name]) for name in names]
+        cells: list[Any] = list(zip(*parts, strict=True))
+        place = {tuple(map(_text, value)): code for code, value in enumerate(sensitive.values)}
+    else:
+        cells = _texts(frame[sensitive.name])
+        place = {_text(value): code for code, value in enumerate(sensitive.values)}
+    classes = np.empty(len(cells), np.int32)
+    for row, cell in enumerate(cells):
+        if cell not in place:
+            raise UserError(
+                f"row {row + 1} of the release, column {sensitive.name!r}: {cell!r} is not a "
+                "sensitive value of the table; a release keeps the sensitive values as they are."
+            )
+        classes[row] = place[cell]
+    return classes
+
+
+def _texts(column: pa.ChunkedArray) -> list[str]:
+    return [_text(value) for value in column.to_pylist()]
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)

@@ -1,0 +1,90 @@
+"""Sanitizers as text: ``name:parameter=value,parameter=value``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from indiff.errors import UserError, unknown
+from indiff.sanitizers.mondrian import Mondrian
+from indiff.sanitizers.oracle import Oracle
+from indiff.sanitizers.protocol import Sanitizer
+from indiff.sanitizers.trivial import Identity, Suppress
+
+
+def _whole(text: str) -> int:
+    return int(text)
+
+
+def _pair(text: str) -> tuple[float, int]:
+    c, _, depth = text.partition("/")
+    return float(c), int(depth)
+
+
+# Each sanitizer's parameters and how their text is read.
+SANITIZERS: dict[str, tuple[Callable[..., Sanitizer], dict[str, Callable[[str], Any]]]] = {
+    "mondrian": (
+        Mondrian,
+        {
+            "k": _whole,
+            "l": _whole,
+            "distinct_l": _whole,
+            "entropy_l": float,
+            "recursive": _pair,
+            "t": float,
+            "regions": str,
+            "unmet": str,
+        },
+    ),
+    "identity": (Identity, {}),
+    "suppress": (Suppress, {}),
+}
+
+
+def as_sanitizer(sanitizer: Any) -> Sanitizer:
+    """Return a sanitizer from its text, from a frame → frame function, or as it is.
+
+    >>> as_sanitizer("mondrian:k=5,t=0.2")
+    Mondrian(k=5, l=None, distinct_l=None, entropy_l=None, recursive=None, t=0.2,
+             regions='tight', unmet='error')
+    >>> as_sanitizer("mondrian:recursive=3/2").recursive
+    (3.0, 2)
+    """
+    if isinstance(sanitizer, str):
+        return _parse(sanitizer)
+    if isinstance(sanitizer, type):
+        raise UserError(
+            f"a sanitizer must be an object, not a class: write {sanitizer.__name__}(…)."
+        )
+    if isinstance(sanitizer, Sanitizer):
+        return sanitizer
+    if callable(sanitizer):
+        return Oracle(sanitizer)
+    raise UserError(
+        "a sanitizer is a name such as 'mondrian:k=5', an object with sanitize(table), or a "
+        f"function from frame to frame; got {sanitizer!r}."
+    )
+
+
+def _parse(text: str) -> Sanitizer:
+    name, _, rest = text.partition(":")
+    name = name.strip()
+    if name not in SANITIZERS:
+        raise unknown("sanitizer", name, SANITIZERS)
+    make, known = SANITIZERS[name]
+    parameters: dict[str, Any] = {}
+    for part in filter(None, (piece.strip() for piece in rest.split(","))):
+        key, sign, value = part.partition("=")
+        if key not in known:
+            raise unknown(f"parameter of {name}", key, known) if known else UserError(
+                f"{name} takes no parameters; got {part!r}."
+            )
+        if not sign:
+            raise UserError(f"a parameter is written name=value; got {part!r} in {text!r}.")
+        if key in parameters:
+            raise UserError(f"a parameter may be given once; got {key!r} twice in {text!r}.")
+        try:
+            parameters[key] = known[key](value)
+        except ValueError:
+            raise UserError(f"{key} cannot be {value!r} in {text!r}; give a number.") from None
+    return make(**parameters)
