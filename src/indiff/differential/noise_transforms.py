@@ -253,11 +253,10 @@ def _laplace_crossing(epsilon: float, nodes: Floats) -> Floats:
     The difference of closed forms loses digits like t, hence the other two ways for small t.
     """
     t = nodes
-    gap = np.abs(epsilon - t)
-    plain = _mean_exp(np.float64(epsilon)) - np.exp(-np.minimum(t, epsilon)) * _mean_exp(gap)
+    at_epsilon = -math.expm1(-epsilon) / epsilon
+    plain = at_epsilon - np.exp(-np.minimum(t, epsilon)) * _mean_exp(np.abs(epsilon - t))
     if epsilon > 0.5:
-        slope = t * (_mean_exp(t) - _mean_exp(np.float64(epsilon)))
-        near = slope / np.where(t < 0.1, epsilon - t, 1.0)
+        near = t * (_mean_exp(t) - at_epsilon) / np.where(t < 0.1, epsilon - t, 1.0)
     else:
         points, weights = _gauss_legendre(12)
         decay = np.exp(-epsilon * (1 - points))
