@@ -1,0 +1,1 @@
+"""One file per way that a table arrives: separated text, spreadsheet, frame."""

@@ -1,0 +1,139 @@
+"""Frames of pandas, Polars, PyArrow, and whatever narwhals or Arrow's C stream can hand over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import narwhals as nw
+import pyarrow as pa
+
+from indiff.errors import UserError
+from indiff.readers.columns import Column, ordered_texts, plain_column
+from indiff.readers.kinds import without_missing
+from indiff.readers.names import checked_names
+from indiff.readers.values import column_of
+
+Backend = Literal["pyarrow", "pandas", "polars"]
+Frame = tuple[list[tuple[str, Column]], list[str], Backend]
+WHERE = "the frame"
+
+
+def read_frame(source: Any, *, tokens: Sequence[str]) -> Frame:
+    """Return the named, typed columns of a frame, the notes, and which library the frame is of."""
+    source = nw.to_native(source, pass_through=True)
+    if nw.dependencies.is_pandas_dataframe(source):
+        return _from_pandas(source, tokens)
+    wrapped = nw.from_native(source, pass_through=True)
+    if isinstance(wrapped, nw.LazyFrame):
+        wrapped = wrapped.collect()
+    if isinstance(wrapped, nw.DataFrame):
+        if wrapped.implementation.is_pandas_like():
+            return _from_pandas(wrapped.to_pandas(), tokens)
+        polars = wrapped.implementation.is_polars()
+        if polars:
+            _check_polars(wrapped)
+        columns, notes = read_arrow(wrapped.to_arrow(), tokens=tokens, where=WHERE)
+        return columns, notes, "polars" if polars else "pyarrow"
+    if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
+        try:
+            table = pa.table(source)
+        except (pa.ArrowException, TypeError, ValueError):
+            raise _wrong_type(source) from None
+        return *read_arrow(table, tokens=tokens, where=WHERE), "pyarrow"
+    raise _wrong_type(source)
+
+
+def read_arrow(
+    table: pa.Table, *, tokens: Sequence[str], where: str
+) -> tuple[list[tuple[str, Column]], list[str]]:
+    """Return the named, typed columns of an Arrow table, and the notes."""
+    names, notes = checked_names(table.column_names, where)
+    _check_records(table.num_rows, where)
+    columns = [
+        (name, plain_column(name, column, tokens))
+        for name, column in zip(names, table.columns, strict=True)
+    ]
+    return columns, notes + [note for _, column in columns for note in column.notes]
+
+
+def _check_records(records: int, where: str) -> None:
+    if not records:
+        raise UserError(f"a table needs at least one record; {where} has none: add rows.")
+
+
+def _wrong_type(source: object) -> UserError:
+    return UserError(
+        "a table must be a path or a frame of pandas, Polars or PyArrow; got a "
+        f"{type(source).__name__}: make it a frame, for example with pyarrow.table(...)."
+    )
+
+
+def _check_polars(frame: nw.DataFrame[Any]) -> None:
+    """Polars hands Python objects over as the bytes of their addresses."""
+    for name, kind in frame.schema.items():
+        if isinstance(kind, nw.Object):
+            raise UserError(
+                f"a column must hold numbers, text, dates or booleans; column {name!r} holds "
+                "Python objects: cast it to text or leave it out."
+            )
+
+
+def _from_pandas(frame: Any, tokens: Sequence[str]) -> Frame:
+    """Column by column, for columns of Python objects have no one Arrow type."""
+    names, notes = checked_names(list(frame.columns), WHERE)
+    _check_records(len(frame), WHERE)
+    columns = []
+    for position, name in enumerate(names):
+        column = _from_series(name, frame.iloc[:, position], tokens)
+        notes += column.notes
+        columns.append((name, column))
+    return columns, notes, "pandas"
+
+
+def _from_series(name: str, series: Any, tokens: Sequence[str]) -> Column:
+    kind = str(series.dtype)
+    if kind == "category":
+        return _from_categorical(name, series, tokens)
+    if kind.startswith("Sparse"):
+        series = series.sparse.to_dense()
+    if kind.startswith(("period", "interval")):
+        raise UserError(
+            f"a column must hold numbers, text, dates or booleans; column {name!r} is of pandas "
+            f"type {kind}: cast it to text with astype(str)."
+        )
+    notes: list[str] = []
+    if kind == "object":
+        missing = series.isna()
+        array, notes = column_of(
+            name, [None if gone else v for v, gone in zip(series, missing, strict=True)]
+        )
+    else:
+        try:
+            array = pa.array(series, from_pandas=True)
+        except (pa.ArrowException, TypeError):
+            raise UserError(
+                f"a column must hold numbers, text, dates or booleans; column {name!r} is of "
+                f"pandas type {kind}: cast it to text with astype(str)."
+            ) from None
+    chunked = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+    column = plain_column(name, chunked, tokens)
+    return Column(column.values, column.order, (*notes, *column.notes))
+
+
+def _from_categorical(name: str, series: Any, tokens: Sequence[str]) -> Column:
+    categories = series.cat.categories.to_series()
+    if str(categories.dtype).startswith(("period", "interval")):
+        categories = categories.map(str).astype(object)
+    if len(categories):
+        declared = _from_series(name, categories, ())
+    else:
+        declared = Column(pa.chunked_array([pa.array([], pa.string())]))
+    codes = pa.array(series.cat.codes.to_numpy(), pa.int64(), mask=series.cat.codes.to_numpy() < 0)
+    values = declared.values.take(codes)
+    if not series.cat.ordered:
+        plain = plain_column(name, values, tokens)
+        return Column(plain.values, None, declared.notes + plain.notes)
+    text = pa.chunked_array([declared.values.cast(pa.string()).combine_chunks()])
+    order = ordered_texts(name, Column(without_missing(text, tokens)))
+    return Column(without_missing(text.take(codes), tokens), order, declared.notes)
