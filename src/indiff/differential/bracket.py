@@ -1,0 +1,240 @@
+"""Honest sampling: what R runs of a randomized sanitizer say about one record's distance.
+
+The distance of DIT v2, Section 3.2 is W = Σ_j W1(law of p_j, law of p'_j). Samples give two ends:
+
+- every coupling of the two laws obeys |E p_j − E p'_j| ≤ W1_j ≤ E|p_j − p'_j|, so paired runs
+  (the same seed with and without the record) give a lower and an upper end;
+- unpaired runs have Eq. 1, the distance of the two empirical laws by order statistics. Its mean
+  is at least W: a supremum over test functions, of which W is the one at the mean. It is an upper
+  end, never an estimate.
+
+Beliefs lie in [0, 1] and sum to 1, so every limit below holds at any R and for any law: nothing
+is assumed to be normal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from indiff.errors import UserError
+
+Floats = NDArray[np.float64]
+
+LARGEST_DISTANCE = 2.0  # Σ_j |p_j − p'_j| of two beliefs
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """Two limits that hold together with the given confidence, and the estimates behind them.
+
+    ``lower`` ≤ W ≤ ``upper``; ``lower_end`` and ``upper_end`` are the sample's own ends, without
+    their uncertainty. What it does not prove: that W is near either end.
+    """
+
+    lower: float
+    lower_end: float
+    upper_end: float
+    upper: float
+    confidence: float
+    runs: int
+    paired: bool
+
+
+def bracket(
+    present: ArrayLike,
+    absent: ArrayLike,
+    *,
+    paired: bool,
+    confidence: float = 0.95,
+    records: int = 1,
+) -> Bracket:
+    """Return limits on one record's distance from R beliefs with it and R beliefs without it.
+
+    ``present`` and ``absent`` are runs × sensitive values; with ``paired`` row r of both comes
+    from the same random numbers. ``records`` is the number of brackets that must hold together
+    (Bonferroni): give the number of tested records where their maximum, δ, is reported.
+
+    Half of the allowed error goes to each side. Below: the difference of means of each coordinate
+    less a margin that holds for all coordinates together. Above: the mean of Σ_j |p_j − p'_j|, or
+    Eq. 1 of DIT v2 where the runs are not paired, plus a margin on the sum.
+
+    >>> with_it, without_it = [[0.6, 0.4], [0.7, 0.3]] * 500, [[0.5, 0.5], [0.6, 0.4]] * 500
+    >>> found = bracket(with_it, without_it, paired=True)
+    >>> round(found.lower_end, 3), round(found.upper_end, 3)
+    (0.2, 0.2)
+    >>> found.lower < 0.2 < found.upper
+    True
+    """
+    first, second = check_runs(present, absent)
+    check_confidence(confidence)
+    if records < 1:
+        raise UserError(
+            f"records must be at least 1; got {records}. Give the number of tested records."
+        )
+    runs, n = first.shape
+    error = (1 - confidence) / records / 2
+    difference = first.mean(axis=0) - second.mean(axis=0)
+    if paired:
+        margin = _mean_margin(first - second, width=2.0, error=error / n)
+        each = np.abs(first - second).sum(axis=1)
+        upper_end = float(each.mean())
+        upper = LARGEST_DISTANCE * _mean_upper(each / LARGEST_DISTANCE, error=error)
+    else:
+        margin = _mean_margin(first, width=1.0, error=error / n / 2)
+        margin = margin + _mean_margin(second, width=1.0, error=error / n / 2)
+        upper_end = order_statistics_distance(first, second)
+        # McDiarmid: one run replaced moves the sum by at most 2/R, and there are 2R runs.
+        upper = upper_end + 2 * math.sqrt(math.log(1 / error) / runs)
+    return Bracket(
+        lower=float(np.maximum(np.abs(difference) - margin, 0).sum()),
+        lower_end=float(np.abs(difference).sum()),
+        upper_end=upper_end,
+        upper=min(LARGEST_DISTANCE, upper),
+        confidence=confidence,
+        runs=runs,
+        paired=paired,
+    )
+
+
+def delta_bracket(brackets: Sequence[Bracket]) -> tuple[float, float]:
+    """Return limits on δ, the maximum over records, from brackets made with ``records`` set.
+
+    Without that correction the largest of many upper limits holds, but the largest of many lower
+    limits does not.
+
+    >>> runs = [[0.5, 0.5], [0.6, 0.4]]
+    >>> delta_bracket([bracket(runs, runs, paired=True, records=2)] * 2)[0]
+    0.0
+    """
+    if not brackets:
+        raise UserError("δ is a maximum over records; got none. Test at least one record.")
+    return max(b.lower for b in brackets), max(b.upper for b in brackets)
+
+
+def order_statistics_distance(present: ArrayLike, absent: ArrayLike) -> float:
+    """Return Eq. 1 of DIT v2, summed over coordinates: sort both samples, average the gaps.
+
+    It is biased upward: two independent samples of the same law have a positive value.
+
+    >>> round(order_statistics_distance([[0.5, 0.5], [0.7, 0.3]], [[0.6, 0.4], [0.5, 0.5]]), 3)
+    0.1
+    """
+    first, second = check_runs(present, absent)
+    gaps = np.abs(np.sort(first, axis=0) - np.sort(second, axis=0))
+    return float(gaps.mean(axis=0).sum())
+
+
+def indistinguishable_from_noise(
+    present: ArrayLike,
+    repeated: ArrayLike,
+    absent: ArrayLike,
+    *,
+    level: float = 0.05,
+    splits: int = 999,
+    seed: int = 0,
+) -> bool:
+    """Tell whether R runs cannot tell the record's absence from a mere repetition.
+
+    ``present`` and ``repeated`` are two sets of runs of the *same* table, with different random
+    numbers; ``absent`` has the runs without the record and must be independent of ``repeated``.
+    Eq. 1 between ``repeated`` and ``absent`` is compared with Eq. 1 between random halves of the
+    two sets of the same table. Not being distinguishable is a statement about this R, not about
+    the record: it never lowers a distance, and nothing is subtracted.
+
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.uniform(0.4, 0.6, (3, 100, 1))
+    >>> runs = np.concatenate([p, 1 - p], axis=2)
+    >>> indistinguishable_from_noise(runs[0], runs[1], runs[2], splits=99)
+    True
+    """
+    check_confidence(1 - level)
+    if splits < 1 / level - 1:
+        raise UserError(
+            f"splits must be at least {math.ceil(1 / level - 1)} for level {level}; got {splits}. "
+            "Use more splits."
+        )
+    observed = order_statistics_distance(repeated, absent)
+    pool = np.concatenate(check_runs(present, repeated))
+    runs = len(pool) // 2
+    rng = np.random.default_rng(seed)
+    exceeding = 0
+    for _ in range(splits):
+        pool = rng.permutation(pool)
+        exceeding += order_statistics_distance(pool[:runs], pool[runs:]) >= observed
+    return (1 + exceeding) / (1 + splits) > level
+
+
+def check_runs(present: ArrayLike, absent: ArrayLike) -> tuple[Floats, Floats]:
+    """Return both as arrays of floats, or raise: same shape, R ≥ 2, rows are beliefs."""
+    first, second = np.asarray(present, dtype=np.float64), np.asarray(absent, dtype=np.float64)
+    if first.ndim != 2 or first.shape != second.shape:
+        raise UserError(
+            "runs with and without the record must be two tables of one shape, runs × sensitive "
+            f"values; got {first.shape} and {second.shape}. Make as many runs of each."
+        )
+    if len(first) < 2:
+        raise UserError(
+            f"a randomized sanitizer needs at least 2 runs; got {len(first)}. Raise runs."
+        )
+    for beliefs in (first, second):
+        sound = (beliefs >= -1e-9).all(axis=1) & (np.abs(beliefs.sum(axis=1) - 1) <= 1e-6)
+        if not sound.all():
+            raise UserError(
+                "beliefs must not be negative and must sum to 1 in each run; got "
+                f"{beliefs[int(sound.argmin())].tolist()}. Return probabilities from the model."
+            )
+    return first, second
+
+
+def check_confidence(confidence: float) -> None:
+    """Raise where ``confidence`` is no probability strictly between 0 and 1."""
+    if not 0 < confidence < 1:
+        raise UserError(
+            f"confidence must lie between 0 and 1, both excluded; got {confidence}. Use 0.95."
+        )
+
+
+def _mean_margin(sample: Floats, *, width: float, error: float) -> Floats:
+    """Return, per column, how far the mean may be from the sample's, on either side.
+
+    The smaller of two margins with half of the error each: Hoeffding's, and the empirical
+    Bernstein margin (Maurer and Pontil 2009, Theorem 4), which uses the sample's variance.
+    """
+    runs = len(sample)
+    log = math.log(4 / error)  # two margins, two sides
+    hoeffding = width * math.sqrt(log / (2 * runs))
+    log = math.log(8 / error)  # and two events inside Bernstein's
+    variance = sample.var(axis=0, ddof=1)
+    bernstein = np.sqrt(2 * variance * log / runs) + 7 * width * log / (3 * (runs - 1))
+    return np.minimum(hoeffding, bernstein)
+
+
+def _mean_upper(sample: Floats, *, error: float) -> float:
+    """Return an upper limit on the mean of a variable in [0, 1].
+
+    The smaller of two limits with half of the error each: Chernoff's, the largest mean m with
+    R·KL(sample mean, m) ≤ ln(1/error), which is sharp near 0, and empirical Bernstein.
+    """
+    runs, mean = len(sample), float(sample.mean())
+    allowed = math.log(2 / error) / runs
+    low, high = mean, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _divergence(mean, middle) <= allowed else (low, middle)
+    log = math.log(4 / error)
+    spread = math.sqrt(2 * float(sample.var(ddof=1)) * log / runs)
+    return min(high, mean + spread + 7 * log / (3 * (runs - 1)))
+
+
+def _divergence(p: float, q: float) -> float:
+    """Return KL(p, q) of two coins, with p ≤ q < 1 or p = q."""
+    if q >= 1:
+        return 0.0 if p >= 1 else math.inf
+    first = p * math.log(p / q) if p > 0 else 0.0
+    second = (1 - p) * math.log((1 - p) / (1 - q)) if p < 1 else 0.0
+    return first + second
