@@ -1,0 +1,235 @@
+"""DuckDB: strings, high cardinality, millions of groups; spills to disk."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from indiff.engines.source import Source, nested, no_rows, require_columns
+from indiff.errors import InternalError, UserError
+
+NUMBERS = ("INT", "DOUBLE", "FLOAT", "DECIMAL", "DATE", "TIMESTAMP", "HUGEINT")
+NESTED = ("STRUCT", "MAP", "UNION", "[")
+PLAIN_NUMBER = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?"
+
+
+def connect(
+    source: Source,
+    columns: Sequence[str],
+    countings: Mapping[str, Sequence[int]],
+    *,
+    missing_tokens: Sequence[str],
+    threads: int | None = None,
+    memory_limit: str | None = None,
+    master: str | None = None,
+) -> DuckDBEngine:
+    """Count the rows of a source inside DuckDB."""
+    engine = DuckDBEngine(source, columns, missing_tokens, threads, memory_limit)
+    try:
+        engine.count(countings)
+    except BaseException:
+        engine.close()
+        raise
+    return engine
+
+
+class DuckDBEngine:
+    """Counts in a DuckDB of its own, which reads the source where it is."""
+
+    name = "duckdb"
+
+    def __init__(
+        self,
+        source: Source,
+        columns: Sequence[str],
+        missing_tokens: Sequence[str],
+        threads: int | None,
+        memory_limit: str | None,
+    ) -> None:
+        self.source, self.columns, self.tokens = source, tuple(columns), tuple(missing_tokens)
+        self.counts: Mapping[str, str] = {}
+        self._threads = threads
+        self._names = (f"t{number}" for number in itertools.count())
+        self._spill = tempfile.TemporaryDirectory(prefix="indiff-")
+        config: dict[str, Any] = {
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "temp_directory": self._spill.name,
+        }
+        if threads is not None:
+            config["threads"] = threads
+        if memory_limit is not None:
+            config["memory_limit"] = memory_limit
+        self._connection = duckdb.connect(config=config)
+        self._relation = self._open()
+        self.classes = tuple(self._classify(name) for name in self.columns)
+
+    def count(self, countings: Mapping[str, Sequence[int]]) -> None:
+        """Run stage one: a table of counts for every counting."""
+        values, counts = self._normalised(), {}
+        for name, positions in countings.items():
+            keys = ", ".join(f"c{i}" for i in positions)
+            counts[name] = self._keep_from_source(
+                f"SELECT {keys}, COUNT(*) AS n FROM (SELECT {values} FROM source) GROUP BY {keys}"
+            )
+        self.counts = counts
+        if not self.query(f"SELECT 1 FROM {self.counts['cells']} LIMIT 1"):
+            raise no_rows(self.source.name)
+
+    def _open(self) -> duckdb.DuckDBPyRelation:
+        connection, source = self._connection, self.source
+        try:
+            if source.kind == "parquet":
+                found = connection.read_parquet(list(source.paths))
+            elif source.kind == "csv":
+                found = connection.read_csv(list(source.paths), **csv_options(source.paths))
+            elif source.kind == "frame":
+                found = connection.from_arrow(source.frame)
+            elif source.kind == "relation":
+                return source.relation
+            else:
+                raise UserError(
+                    "a Spark DataFrame is counted by Spark; use engine='spark' or 'auto'."
+                )
+        except (duckdb.Error, UnicodeDecodeError) as error:
+            raise unreadable(source, error) from None
+        require_columns(self.columns, found.columns)
+        found.create_view("source")
+        return found
+
+    def _type(self, name: str) -> str:
+        return str(self._relation.types[self._relation.columns.index(name)])
+
+    def _classify(self, name: str) -> Any:
+        kind = self._type(name)
+        if kind.startswith("ENUM") or kind == "VARCHAR":
+            return "text"
+        if any(word in kind for word in NESTED):
+            raise nested(name, kind)
+        return "number" if any(word in kind for word in NUMBERS) else "other"
+
+    def _normalised(self) -> str:
+        """Select every column with one missing value: null, NaN and the tokens are the same."""
+        parts = []
+        for position, name in enumerate(self.columns):
+            kind, value = self._type(name), quoted(name)
+            if kind in ("DOUBLE", "FLOAT"):
+                value = f"CASE WHEN isnan({value}) THEN NULL ELSE {value} + 0.0 END"  # −0 is 0
+            elif self.classes[position] == "text":
+                value = f"CAST({value} AS VARCHAR)"
+                if self.tokens:
+                    tokens = ", ".join(map(literal, self.tokens))
+                    value = f"CASE WHEN {value} IN ({tokens}) THEN NULL ELSE {value} END"
+            parts.append(f"{value} AS c{position}")
+        return ", ".join(parts)
+
+    def _keep_from_source(self, sql: str) -> str:
+        """Make a table from the rows themselves; a relation is read by its own connection."""
+        if self.source.kind != "relation":
+            return self.keep(sql)
+        try:
+            stream = self._relation.query("source", sql).to_arrow_reader()
+        except duckdb.Error as error:
+            raise unreadable(self.source, error) from None
+        self._connection.register("stream", stream)
+        name = self.keep("SELECT * FROM stream")
+        self._connection.unregister("stream")
+        return name
+
+    def keep(self, sql: str) -> str:
+        """Make a temporary table of the statement's rows; return its name."""
+        name = next(self._names)
+        self._execute(f"CREATE TEMP TABLE {name} AS {sql}")
+        return name
+
+    def put(self, columns: Mapping[str, Sequence[Any]], types: Sequence[str]) -> str:
+        """Copy a small table of the driver's values; return its name."""
+        small = pa.table({name: list(values) for name, values in columns.items()})
+        casts = ", ".join(
+            f"CAST({name} AS {kind}) AS {name}" for name, kind in zip(columns, types, strict=True)
+        )
+        self._connection.register("small", small)
+        name = self.keep(f"SELECT {casts} FROM small")
+        self._connection.unregister("small")
+        return name
+
+    def query(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return the statement's rows, at most ``MOST_ROWS``."""
+        from indiff.engines import MOST_ROWS
+
+        rows = self._execute(sql).fetchmany(MOST_ROWS + 1)
+        if len(rows) > MOST_ROWS:
+            raise InternalError(f"a statement returned more than {MOST_ROWS:,} rows: {sql[:200]}")
+        return rows
+
+    def forget(self, table: str) -> None:
+        """Drop a table."""
+        self._execute(f"DROP TABLE IF EXISTS {table}")
+
+    def records(self) -> str:
+        """Return the name of a view of the rows, numbered in the order of the source."""
+        rows = f"SELECT ROW_NUMBER() OVER () - 1 AS record, {self._normalised()} FROM source"
+        if self.source.kind == "relation":
+            return self._keep_from_source(rows)
+        self._execute(f"CREATE OR REPLACE TEMP VIEW records AS {rows}")
+        return "records"
+
+    def write(self, sql: str, path: str) -> None:
+        """Write the statement's rows to one CSV or Parquet file."""
+        options = "FORMAT parquet" if path.lower().endswith((".parquet", ".pq")) else "HEADER"
+        if not Path(path).resolve().parent.is_dir():
+            raise UserError(f"the folder of {path!r} does not exist; make it first.")
+        self._execute(f"COPY ({sql}) TO {literal(path)} ({options})")
+
+    def quoted(self, name: str) -> str:
+        """Return a name as an identifier."""
+        return quoted(name)
+
+    def is_number(self, column: str) -> str:
+        """Return SQL that tells whether a text is a plain number without leading zeros."""
+        return f"regexp_full_match({column}, '{PLAIN_NUMBER}')"
+
+    def close(self) -> None:
+        """Close the connection and remove what was spilled."""
+        self._connection.close()
+        self._spill.cleanup()
+
+    def _execute(self, sql: str) -> Any:
+        try:
+            return self._connection.execute(sql)
+        except (
+            duckdb.InvalidInputException,
+            duckdb.ConversionException,
+            duckdb.IOException,
+        ) as error:
+            raise unreadable(self.source, error) from None
+
+
+def csv_options(paths: Sequence[str]) -> dict[str, Any]:
+    """Read every column as text: ``01`` and ``1`` are two values, on every engine."""
+    options: dict[str, Any] = {"all_varchar": True, "header": True, "null_padding": False}
+    if all(".tsv" in path.lower() for path in paths):
+        options["sep"] = "\t"
+    return options
+
+
+def quoted(name: str) -> str:
+    """Return a column's name as an identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """Return a text as a literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def unreadable(source: Source, error: Exception) -> UserError:
+    """Return the error for a source that the engine cannot read."""
+    reason = str(error).splitlines()[0]
+    return UserError(f"{source.name!r} cannot be read ({reason}); check or repair it.")

@@ -1,0 +1,151 @@
+"""What the user passed as data, recognised and checked before any engine reads it."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import narwhals as nw
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from indiff.errors import UserError, unknown
+
+PARQUET = (".parquet", ".pq")
+TEXT = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A recognised source: exactly one of ``paths``, ``frame``, ``relation`` and ``spark``."""
+
+    kind: Literal["parquet", "csv", "frame", "relation", "spark"]
+    name: str
+    paths: tuple[str, ...] = ()
+    frame: pa.Table | None = None
+    relation: Any = None
+    spark: Any = None
+
+
+def resolve(source: Any, columns: Sequence[str]) -> Source:
+    """Recognise a path, a glob, a pandas, Polars or PyArrow frame, a DuckDB relation or Spark.
+
+    >>> import pyarrow as pa
+    >>> resolve(pa.table({"age": [30]}), ["age"]).kind
+    'frame'
+    """
+    if isinstance(source, str | Path):
+        return _resolve_path(str(source), columns)
+    module = type(source).__module__.split(".")[0]
+    if module in ("duckdb", "_duckdb"):
+        require_columns(columns, source.columns)
+        return Source("relation", "DuckDB relation", relation=source)
+    if module == "pyspark":
+        require_columns(columns, source.columns)
+        return Source("spark", "Spark DataFrame", spark=source)
+    if hasattr(source, "to_frame") and module == "indiff":  # a release: regions as text
+        source = source.to_frame()
+    return Source("frame", type(source).__name__, frame=_to_arrow(source, columns))
+
+
+def require_columns(wanted: Sequence[str], known: Sequence[str]) -> None:
+    """Raise for the first wanted column that is not known."""
+    for name in wanted:
+        if name not in known:
+            raise unknown("column", name, known)
+        if list(known).count(name) > 1:
+            raise UserError(f"a column's name must be unique; {name!r} occurs more than once.")
+
+
+def nested(name: str, kind: object) -> UserError:
+    """Return the error for a column whose values are not single values."""
+    return UserError(
+        f"a column must hold single values; {name!r} is nested ({kind}). "
+        "Unnest it, or turn it into text first."
+    )
+
+
+def no_rows(name: str) -> UserError:
+    """Return the error for a source without rows."""
+    return UserError(f"risk needs at least one record; {name} has none.")
+
+
+def _resolve_path(path: str, columns: Sequence[str]) -> Source:
+    if "://" in path:  # only Spark reads remote paths; it reports those it cannot open
+        kind: Literal["parquet", "csv"] = "csv" if path.lower().endswith(TEXT) else "parquet"
+        return Source(kind, path, paths=(path,))
+    if Path(path).is_dir():
+        found = sorted(str(part) for part in Path(path).rglob("*.parquet"))
+    elif Path(path).exists():
+        found = [path]
+    else:
+        found = sorted(glob.glob(path, recursive=True))
+    if not found:
+        raise UserError(f"no file matches {path!r}; check the path.")
+    lower = [part.lower() for part in found]
+    if all(part.endswith(PARQUET) for part in lower):
+        _check_parquet(found, columns)
+        return Source("parquet", path, paths=tuple(found))
+    if all(part.endswith(TEXT) for part in lower):
+        return Source("csv", path, paths=tuple(found))
+    strange = next(part for part in found if not part.lower().endswith((*PARQUET, *TEXT)))
+    raise UserError(
+        f"a file must be CSV (.csv, .tsv, .txt) or Parquet (.parquet, .pq), all of one format; "
+        f"got {strange!r}. Rename it, or pass a frame."
+    )
+
+
+def _check_parquet(paths: Sequence[str], columns: Sequence[str]) -> None:
+    """Read every file's footer: one bad file among many must not surface half-way."""
+    first: pa.Schema | None = None
+    for path in paths:
+        try:
+            schema = pq.read_schema(path)
+        except (pa.ArrowException, OSError) as error:
+            reason = str(error).splitlines()[0]
+            raise UserError(
+                f"{path!r} cannot be read as Parquet ({reason}); remove or repair it."
+            ) from None
+        require_columns(columns, schema.names)
+        for name in columns:
+            kind = schema.field(name).type
+            if pa.types.is_nested(kind):
+                raise nested(name, kind)
+            if first is not None and first.field(name).type != kind:
+                raise UserError(
+                    f"a column must have one type in all files; {name!r} is "
+                    f"{first.field(name).type} in {paths[0]!r} and {kind} in {path!r}. "
+                    "Rewrite one of them."
+                )
+        first = first or schema
+
+
+def _to_arrow(source: Any, columns: Sequence[str]) -> pa.Table:
+    try:
+        frame = nw.from_native(source)
+    except TypeError:
+        raise UserError(
+            "risk is measured on a path, a pandas, Polars or PyArrow frame, a DuckDB relation or "
+            f"a Spark DataFrame; got {type(source).__name__}."
+        ) from None
+    names = frame.collect_schema().names()
+    require_columns(columns, names)
+    eager = frame.select(list(dict.fromkeys(columns))).lazy().collect()
+    try:
+        table = eager.to_arrow()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError) as error:
+        reason = str(error).splitlines()[0]
+        raise UserError(
+            f"a column must hold values of one type ({reason}). Convert the column to text or to "
+            "numbers first."
+        ) from None
+    for name in columns:
+        kind = table.schema.field(name).type
+        if pa.types.is_dictionary(kind):
+            kind = kind.value_type
+        if pa.types.is_nested(kind):
+            raise nested(name, kind)
+    return table

@@ -1,0 +1,207 @@
+"""A source after stage one, and stage two for any set of its quasi-identifiers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from indiff.engines import Engine, EngineName, connect
+from indiff.hierarchy import Hierarchy
+from indiff.risk.closeness import closeness
+from indiff.risk.counts import (
+    Grouped,
+    keys,
+    people_terms,
+    reduce_extremes,
+    reduce_sizes,
+    roll_up,
+    row_terms,
+    total,
+    value_terms,
+)
+from indiff.risk.groups import GroupRisk, SensitiveGroups, group_risk, sensitive_groups
+from indiff.risk.information import InformationRisk, information_risk
+from indiff.risk.values import Sensitive, Values, code_values, decide_kind
+from indiff.schema import Kind
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A source after stage one: what stage two works on."""
+
+    engine: Engine
+    source: str
+    quasi: tuple[str, ...]
+    cells: str
+    people: str | None
+    values: tuple[Values, ...]
+    records: int
+    h_individual: float
+
+    @property
+    def who(self) -> str:
+        """The individual's column in the table of people."""
+        return f"c{len(self.quasi) + sum(len(v.sensitive.columns) for v in self.values)}"
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """The positions of all quasi-identifiers."""
+        return tuple(range(len(self.quasi)))
+
+
+@dataclass(frozen=True)
+class ColumnsRisk:
+    """Every metric for one set of columns."""
+
+    columns: tuple[str, ...]
+    reidentification: InformationRisk
+    inference: dict[str, InformationRisk]
+    groups: GroupRisk
+
+
+def count(
+    source: Any,
+    *,
+    quasi: Sequence[str],
+    sensitive: Sequence[str],
+    individual: str | None,
+    joint: bool,
+    kinds: Mapping[str, str],
+    orders: Mapping[str, Sequence[str]],
+    hierarchies: Mapping[str, str | Path | Hierarchy],
+    engine: EngineName,
+    **options: Any,
+) -> Counted:
+    """Run stage one and code the sensitive values."""
+    columns = [*quasi, *sensitive, *([individual] if individual is not None else [])]
+    positions = range(len(quasi))
+    countings: dict[str, list[int]] = {"cells": list(range(len(quasi) + len(sensitive)))}
+    if individual is not None:
+        countings["people"] = [*positions, len(columns) - 1]
+    connected = connect(source, columns, countings, engine=engine, **options)
+    try:
+        return _coded(
+            connected, tuple(quasi), sensitive, individual, joint, kinds, orders, hierarchies
+        )
+    except BaseException:
+        connected.close()
+        raise
+
+
+def _coded(
+    engine: Engine,
+    quasi: tuple[str, ...],
+    sensitive: Sequence[str],
+    individual: str | None,
+    joint: bool,
+    kinds: Mapping[str, str],
+    orders: Mapping[str, Sequence[str]],
+    hierarchies: Mapping[str, str | Path | Hierarchy],
+) -> Counted:
+    cells = engine.counts["cells"]
+    records = total(engine, cells)
+    asked = []
+    for position, name in enumerate(sensitive, len(quasi)):
+        tree = hierarchies.get(name)
+        tree = Hierarchy.read(tree, column=name) if isinstance(tree, str | Path) else tree
+        order = tuple(map(str, orders[name])) if name in orders else None
+        kind = decide_kind(
+            engine, cells, position, name, kinds.get(name), order is not None, tree is not None
+        )
+        asked.append(Sensitive(name, (position,), kind, order, tree))
+    if joint and len(asked) > 1:
+        places = tuple(part.columns[0] for part in asked)
+        asked = [Sensitive(", ".join(sensitive), places, Kind.CATEGORICAL)]
+    coded, values = code_values(engine, cells, asked, records)
+    h_individual = math.log2(records)
+    people = engine.counts.get("people")
+    if people is not None:
+        who = f"c{len(quasi) + len(sensitive)}"
+        ((used,),) = engine.query(
+            f"SELECT SUM(c * LOG2(c)) FROM "
+            f"(SELECT CAST(SUM(n) AS BIGINT) AS c FROM {people} GROUP BY {who}) w"
+        )
+        h_individual = max(0.0, h_individual - used / records)
+    return Counted(engine, engine.source.name, quasi, coded, people, values, records, h_individual)
+
+
+def measure_columns(counted: Counted, positions: Sequence[int]) -> ColumnsRisk:
+    """Run stage two for one set of quasi-identifiers."""
+    engine, names = counted.engine, tuple(counted.quasi[i] for i in positions)
+    who = measure_who(counted, positions)
+    reidentification = information_risk("individual", who, counted.h_individual, None)
+    inference: dict[str, InformationRisk] = {}
+    models: dict[str, SensitiveGroups] = {}
+    for number, values in enumerate(counted.values):
+        pairs = roll_up(engine, counted.cells, positions, f"s{number}")
+        what = measure_what(engine, pairs, values, positions, names)
+        assert what.extremes is not None
+        t = closeness(engine, pairs, values, positions, what.extremes)
+        recursive = recursive_diversity(engine, pairs, what, positions)
+        engine.forget(pairs)
+        name = values.sensitive.name
+        h = entropy(values)
+        inference[name] = information_risk(name, what, h, what.extremes.spread)
+        models[name] = sensitive_groups(name, what, values.distinct, t, recursive)
+    return ColumnsRisk(names, reidentification, inference, group_risk(who, models))
+
+
+def entropy(values: Values) -> float:
+    """Return H(X) of a sensitive attribute (Eq. 1)."""
+    if values.distinct == 1:
+        return 0.0
+    return max(0.0, math.log2(values.records) - values.clogc / values.records)
+
+
+def measure_who(counted: Counted, positions: Sequence[int]) -> Grouped:
+    """Run stage two for X the individual."""
+    engine, names = counted.engine, tuple(counted.quasi[i] for i in positions)
+    if counted.people is None:
+        groups = f"""(SELECT {keys(positions)}, CAST(SUM(n) AS BIGINT) AS c
+            FROM {counted.cells} GROUP BY {keys(positions)})"""
+        return Grouped(names, reduce_sizes(engine, row_terms(groups)))
+    pairs = f"""(SELECT {keys(positions)}, {counted.who}, CAST(SUM(n) AS BIGINT) AS c
+        FROM {counted.people} GROUP BY {keys(positions)}, {counted.who})"""
+    return Grouped(names, reduce_sizes(engine, people_terms(pairs, positions), size="d"))
+
+
+def measure_what(
+    engine: Engine,
+    pairs: str,
+    values: Values,
+    positions: Sequence[int],
+    names: tuple[str, ...],
+) -> Grouped:
+    """Run stage two for X a sensitive attribute."""
+    terms = engine.keep(f"SELECT * FROM {value_terms(pairs, values.table, positions)} t")
+    rows = reduce_sizes(engine, terms)
+    extremes = reduce_extremes(engine, terms, values.distinct, values.mean_reach, values.mean_place)
+    engine.forget(terms)
+    return Grouped(names, rows, extremes)
+
+
+def recursive_diversity(
+    engine: Engine, pairs: str, grouped: Grouped, positions: Sequence[int]
+) -> tuple[float, int]:
+    """Return (c, ℓ) with ℓ = distinct ℓ: the largest r₁ / (r_ℓ + … + r_m) over groups.
+
+    Recursive (c', ℓ)-diversity (Machanavajjhala et al. 2007) holds for every c' above c. Counts
+    10 and 1 with ℓ = 2 give c = 10.
+    """
+    assert grouped.extremes is not None
+    least = grouped.extremes.least_distinct
+    if least == 1:
+        return grouped.extremes.top_share, 1
+    if least == 2:
+        return grouped.extremes.runner_up, 2
+    order = f"(PARTITION BY {keys(positions)} ORDER BY c DESC)"
+    ((worst,),) = engine.query(f"""
+        SELECT MAX(top / tail) FROM (
+          SELECT MAX(c) AS top, CAST(SUM(CASE WHEN place >= {least} THEN c ELSE 0 END) AS BIGINT)
+            AS tail
+          FROM (SELECT {keys(positions)}, c, ROW_NUMBER() OVER {order} AS place FROM {pairs}) r
+          GROUP BY {keys(positions)}) q""")
+    return float(worst), least

@@ -1,0 +1,197 @@
+"""The one aggregation: from counts per (group, value) to totals, extremes and sizes.
+
+Both stages run in the engine. Stage one is the engine's table of cells: a row per combination of
+values, with its number of records. Stage two, here, rolls the cells up to groups (combinations of
+some quasi-identifiers), computes each group's terms, and reduces them to one row per group size.
+Sizes up to 50,000 are kept apart and larger ones in steps of 0.07 %, so that the driver receives
+fewer than 100,000 rows whatever the data. Every metric of ``information`` and ``groups`` is a
+function of these rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from indiff.engines import Engine
+
+_EXACT_SIZES = 50_000
+_SIZE = (
+    f"CASE WHEN size <= {_EXACT_SIZES} THEN size "
+    f"ELSE {_EXACT_SIZES} + CAST(FLOOR(LOG2(size) * 1000) AS BIGINT) END"
+)
+_H = "CASE WHEN d = 1 THEN 0.0 ELSE GREATEST(0.0, LOG2(n) - clogc / n) END"
+
+
+@dataclass(frozen=True)
+class SizeRow:
+    """Everything that is kept of the groups of one size.
+
+    ``size`` counts individuals: records where each record is one, distinct individuals otherwise.
+    """
+
+    smallest: int
+    largest: int
+    groups: int
+    individuals: int
+    records: int
+    nlogn: float
+    clogc: float
+    least_weighted_h: float
+    least_h: float
+    homogeneous_groups: int
+    homogeneous_records: int
+    largest_records: int
+    least_records: int
+    linked: float
+    """Σ over records of 1/size: the expected number of correct links."""
+
+
+@dataclass(frozen=True)
+class ValueExtremes:
+    """Extremes over all groups of what needs the distribution of a sensitive attribute."""
+
+    top_share: float
+    least_distinct: int
+    spread: int
+    most_ratio: float
+    least_ratio: float
+    enhanced_excess: float
+    runner_up: float
+    mean_reach: float
+    reach_bound: float
+    homogeneous_reach: float
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """Stage two's result for one set of columns and one X."""
+
+    columns: tuple[str, ...]
+    rows: tuple[SizeRow, ...]
+    extremes: ValueExtremes | None = None
+
+    @cached_property
+    def groups(self) -> int:
+        """The number of groups, |Ω_Y|."""
+        return sum(row.groups for row in self.rows)
+
+    @cached_property
+    def records(self) -> int:
+        """The number of records, N."""
+        return sum(row.records for row in self.rows)
+
+    @cached_property
+    def h_groups(self) -> float:
+        """H(Y), from Σ n log n."""
+        return max(0.0, math.log2(self.records) - self.nlogn / self.records)
+
+    @cached_property
+    def nlogn(self) -> float:
+        """Σ n log n over groups; exact where sizes are kept apart."""
+        return math.fsum(
+            row.records * math.log2(row.largest_records)
+            if row.least_records == row.largest_records
+            else row.nlogn
+            for row in self.rows
+        )
+
+    @cached_property
+    def clogc(self) -> float:
+        """Σ c log c over (group, value) pairs."""
+        return math.fsum(row.clogc for row in self.rows)
+
+
+def keys(columns: Sequence[int], prefix: str = "") -> str:
+    """Return the SQL names of some columns.
+
+    >>> keys([0, 2])
+    'c0, c2'
+    """
+    return ", ".join(f"{prefix}c{i}" for i in columns)
+
+
+def same(columns: Sequence[int], one: str, other: str) -> str:
+    """Return the SQL condition that two rows agree on some columns, missing values included."""
+    return " AND ".join(f"{one}.c{i} IS NOT DISTINCT FROM {other}.c{i}" for i in columns)
+
+
+def group_by(columns: Sequence[int]) -> str:
+    """Return the GROUP BY clause for some columns; nothing for none."""
+    return f"GROUP BY {keys(columns)}" if columns else ""
+
+
+def listed(columns: Sequence[int]) -> str:
+    """Return some columns with a comma after them."""
+    return f"{keys(columns)}, " if columns else ""
+
+
+def total(engine: Engine, table: str) -> int:
+    """Return the number of records behind a table of counts."""
+    return int(engine.query(f"SELECT CAST(SUM(n) AS BIGINT) FROM {table}")[0][0])
+
+
+def roll_up(engine: Engine, table: str, columns: Sequence[int], value: str | None) -> str:
+    """Make the pairs table: a row per (group, value) with its count ``c``."""
+    parts = [f"c{i}" for i in columns]
+    picked = [*parts, *([f"{value} AS x"] if value else [])]
+    grouped = [*parts, *([value] if value else [])]
+    return engine.keep(
+        f"SELECT {', '.join(picked)}, CAST(SUM(n) AS BIGINT) AS c FROM {table} "
+        f"GROUP BY {', '.join(grouped)}"
+    )
+
+
+def reduce_sizes(engine: Engine, terms: str, *, size: str = "n") -> tuple[SizeRow, ...]:
+    """Reduce per-group terms (n, d, clogc) to one row per group size."""
+    sql = f"""
+        SELECT CAST(MIN(size) AS BIGINT), CAST(MAX(size) AS BIGINT), COUNT(*),
+          CAST(SUM(size) AS BIGINT), CAST(SUM(n) AS BIGINT),
+          SUM(n * LOG2(n)), SUM(clogc), MIN(n * h), MIN(h),
+          CAST(SUM(CASE WHEN d = 1 THEN 1 ELSE 0 END) AS BIGINT),
+          CAST(SUM(CASE WHEN d = 1 THEN n ELSE 0 END) AS BIGINT),
+          CAST(MAX(n) AS BIGINT), CAST(MIN(n) AS BIGINT),
+          SUM(n / CAST(size AS DOUBLE))
+        FROM (SELECT n, d, clogc, {size} AS size, {_H} AS h FROM {terms}) g
+        GROUP BY {_SIZE}"""
+    return tuple(sorted((SizeRow(*row) for row in engine.query(sql)), key=lambda row: row.smallest))
+
+
+def people_terms(pairs: str, columns: Sequence[int]) -> str:
+    """Return SQL for the terms of groups when X is the individual (pairs have one row each)."""
+    return (
+        f"(SELECT {listed(columns)}CAST(SUM(c) AS BIGINT) AS n, COUNT(*) AS d, "
+        f"SUM(c * LOG2(c)) AS clogc FROM {pairs} {group_by(columns)})"
+    )
+
+
+def row_terms(groups: str) -> str:
+    """Return SQL for the terms of groups when every record is one individual."""
+    return f"(SELECT *, c AS n, c AS d, CAST(0 AS DOUBLE) AS clogc FROM {groups})"
+
+
+def value_terms(pairs: str, values: str, columns: Sequence[int]) -> str:
+    """Return SQL for the terms of groups when X is a sensitive attribute."""
+    return f"""(SELECT {listed(columns)}CAST(SUM(c) AS BIGINT) AS n, COUNT(*) AS d,
+          SUM(c * LOG2(c)) AS clogc, MAX(c) AS top, MIN(c) AS low,
+          MAX(c * lift) AS most, MIN(c * lift) AS least, MAX(c * enhanced) AS excess,
+          SUM(c * reach) AS reach, SUM(c * place) AS place
+        FROM {pairs} JOIN {values} ON {pairs}.x = {values}.code {group_by(columns)})"""
+
+
+def reduce_extremes(
+    engine: Engine, terms: str, distinct: int, mean_reach: float, mean_place: float
+) -> ValueExtremes:
+    """Reduce per-group terms of a sensitive attribute to extremes over all groups."""
+    sql = f"""
+        SELECT MAX(top / n), MIN(d),
+          MAX(top - CASE WHEN d < {distinct} THEN 0 ELSE low END),
+          MAX(most / n), MIN(least / n), MAX(excess / n),
+          MAX(CASE WHEN d = 1 THEN CAST('Infinity' AS DOUBLE) ELSE top / (n - top) END),
+          MAX(reach / n),
+          MAX(GREATEST(ABS(reach / n - ({mean_reach!r})), ABS(place / n - ({mean_place!r})))),
+          MAX(CASE WHEN d = 1 THEN reach / n ELSE 0.0 END)
+        FROM {terms} g"""
+    return ValueExtremes(*engine.query(sql)[0])

@@ -1,0 +1,177 @@
+"""measure_risk: the question, the counting, and the answers in one frozen result."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from indiff.engines import EngineName
+from indiff.errors import UserError, unknown
+from indiff.hierarchy import Hierarchy
+from indiff.risk.columns import contributions, levels, search
+from indiff.risk.counted import ColumnsRisk, Counted, count, measure_columns
+from indiff.risk.records import write_records
+from indiff.risk.result import Method, Risk
+from indiff.version import __version__
+
+Progress = Callable[[str], None]
+
+
+def measure_risk(
+    source: Any,
+    *,
+    quasi: Sequence[str] | str,
+    sensitive: Sequence[str] | str | None = None,
+    individual: str | None = None,
+    joint: bool = False,
+    kinds: Mapping[str, str] | None = None,
+    orders: Mapping[str, Sequence[str]] | None = None,
+    hierarchies: Mapping[str, str | Path | Hierarchy] | None = None,
+    missing_tokens: Sequence[str] = ("",),
+    engine: EngineName = "auto",
+    combinations: int = 0,
+    details: bool = True,
+    records: str | Path | None = None,
+    outlier: float = 0.9,
+    master: str | None = None,
+    threads: int | None = None,
+    memory_limit: str | None = None,
+    progress: Progress | None = None,
+) -> Risk:
+    """Measure what quasi-identifiers tell about who a record is and what its values are.
+
+    ``source`` is a path (CSV, TSV, Parquet), a glob of Parquet files, a pandas, Polars or PyArrow
+    frame, a DuckDB relation, a Spark DataFrame, or a release. ``individual`` names the column
+    whose equal values are one individual; without it each row is one. Null, NaN and
+    ``missing_tokens`` are one missing value, a value of its own in every column.
+    ``details=False`` leaves out what concerns single columns and their values;
+    ``combinations=3`` ranks all combinations of up to three quasi-identifiers; ``records`` names
+    a CSV or Parquet file to which the engine writes one row per record.
+
+    >>> import pyarrow as pa
+    >>> people = pa.table({"age": [30, 30, 47, 47], "ill": ["flu", "flu", "flu", "HIV"]})
+    >>> risk = measure_risk(people, quasi="age", sensitive="ill")
+    >>> risk.reidentification.itpr, risk.groups.k, risk.groups.distinct_l
+    (0.5, 2, 1)
+    >>> risk.inference["ill"].itpr, str(risk.inference["ill"].at_maximum)
+    (1.0, '2 records in 1 groups (2 in groups of 2)')
+
+    A low number does not prove that a release is safe: it speaks of an attacker who knows these
+    columns and nothing else, and of this table alone.
+    """
+    asked = _names(quasi), _names(sensitive)
+    _check(*asked, individual, combinations, kinds, orders, hierarchies)
+    say = progress or (lambda _: None)
+    say("counting")
+    counted = count(
+        source,
+        quasi=asked[0],
+        sensitive=asked[1],
+        individual=individual,
+        joint=joint,
+        kinds=kinds or {},
+        orders=orders or {},
+        hierarchies=hierarchies or {},
+        engine=engine,
+        missing_tokens=missing_tokens,
+        master=master,
+        threads=threads,
+        memory_limit=memory_limit,
+    )
+    try:
+        say("all quasi-identifiers together")
+        together = measure_columns(counted, counted.positions)
+        single = {}
+        if details and len(counted.quasi) > 1:
+            for position, name in enumerate(counted.quasi):
+                say(f"column {name}")
+                single[name] = measure_columns(counted, [position])
+        elif details:
+            single = {counted.quasi[0]: together}
+        say("values")
+        found_levels, distinct = levels(counted, outlier) if details else ((), {})
+        parts = contributions(counted, together, single) if details else ()
+        say("combinations")
+        ranked = search(counted, combinations) if combinations else ()
+        if records is not None:
+            say("records")
+            write_records(counted, str(records), together.reidentification, together.inference)
+        return Risk(
+            records=counted.records,
+            reidentification=together.reidentification,
+            inference=together.inference,
+            groups=together.groups,
+            columns=single,
+            contributions=parts,
+            levels=found_levels,
+            distinct_values=distinct,
+            combinations=ranked,
+            method=Method(
+                source=counted.source,
+                engine=counted.engine.name,
+                quasi=counted.quasi,
+                sensitive=tuple(values.sensitive.name for values in counted.values),
+                individual=individual,
+                missing_tokens=tuple(missing_tokens),
+                kinds={v.sensitive.name: str(v.sensitive.kind) for v in counted.values},
+                versions=_versions(counted),
+                fingerprint=_fingerprint([together, *single.values()]),
+            ),
+        )
+    finally:
+        counted.engine.close()
+
+
+def _names(names: Sequence[str] | str | None) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names or ())
+
+
+def _check(
+    quasi: Sequence[str],
+    sensitive: Sequence[str],
+    individual: str | None,
+    largest: int,
+    *mappings: Mapping[str, Any] | None,
+) -> None:
+    if not quasi:
+        raise UserError("at least one quasi-identifier is needed; name it with quasi=.")
+    everything = [*quasi, *sensitive, *([individual] if individual is not None else [])]
+    for name in everything:
+        if everything.count(name) > 1:
+            raise UserError(
+                f"a column may be named once; {name!r} is named {everything.count(name)} times "
+                "among quasi, sensitive and individual."
+            )
+    if largest < 0:
+        raise UserError(f"combinations must be 0 or more columns; got {largest}.")
+    for mapping in mappings:
+        for name in mapping or {}:
+            if name not in sensitive:
+                raise unknown("sensitive attribute", name, sensitive)
+
+
+def _versions(counted: Counted) -> dict[str, str]:
+    engines = {"in-process": ("pyarrow", "numba", "duckdb"), "duckdb": ("duckdb",)}
+    used = engines.get(counted.engine.name, ("pyspark",))
+    return {
+        "indiff": __version__,
+        "python": platform.python_version(),
+        **{name: importlib.metadata.version(name) for name in used},
+    }
+
+
+def _fingerprint(measured: Sequence[ColumnsRisk]) -> str:
+    digest = hashlib.sha256()
+    for part in measured:
+        digest.update("\x1f".join(part.columns).encode())
+        for size in part.groups.sizes:
+            text = f"\x1e{size.smallest},{size.largest},{size.groups},{size.records}"
+            digest.update(text.encode())
+        for name, inference in part.inference.items():
+            cause = inference.at_maximum
+            digest.update(f"\x1e{name},{inference.lambda_},{cause.groups},{cause.records}".encode())
+    return digest.hexdigest()

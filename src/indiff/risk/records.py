@@ -1,0 +1,70 @@
+"""Which records: each one's group, written by the engine to a file."""
+
+from __future__ import annotations
+
+from indiff.risk.counted import Counted
+from indiff.risk.counts import (
+    keys,
+    people_terms,
+    roll_up,
+    row_terms,
+    same,
+    value_terms,
+)
+from indiff.risk.information import InformationRisk
+
+_NH = "CASE WHEN d = 1 THEN 0.0 ELSE n * GREATEST(0.0, LOG2(n) - clogc / n) END"
+
+
+def write_records(
+    counted: Counted,
+    path: str,
+    reidentification: InformationRisk,
+    inference: dict[str, InformationRisk],
+) -> None:
+    """Write one row per record: its number, group size, and group terms of ITPR.
+
+    ``record`` is the 0-based position in the input, ``group_size`` counts the individuals that
+    share its quasi-identifiers, ``itpr`` is its group's term of the re-identification ITPR, and
+    ``itpr:NAME`` that of each sensitive attribute: the maximum over records is the metric.
+    """
+    engine, positions = counted.engine, counted.positions
+    if counted.people is None:
+        groups = (
+            f"(SELECT {keys(positions)}, CAST(SUM(n) AS BIGINT) AS c FROM {counted.cells} "
+            f"GROUP BY {keys(positions)})"
+        )
+        terms, size = row_terms(groups), "n"
+    else:
+        pairs = f"(SELECT {keys(positions)}, n AS c FROM {counted.people})"
+        terms, size = people_terms(pairs, positions), "d"
+    made = [engine.keep(f"SELECT {keys(positions)}, {size} AS size, {_NH} AS nh FROM {terms} t")]
+    columns = [
+        "r.record AS record",
+        "g0.size AS group_size",
+        "CASE WHEN g0.size = 1 THEN 1 ELSE 0 END AS singled_out",
+        f"{_term(reidentification, 'g0')} AS itpr",
+    ]
+    for number, values in enumerate(counted.values):
+        pairs = roll_up(engine, counted.cells, positions, f"s{number}")
+        terms = value_terms(pairs, values.table, positions)
+        made.append(engine.keep(f"SELECT {keys(positions)}, {_NH} AS nh FROM {terms} t"))
+        engine.forget(pairs)
+        risk = inference[values.sensitive.name]
+        label = engine.quoted(f"itpr:{values.sensitive.name}")
+        columns.append(f"{_term(risk, f'g{number + 1}')} AS {label}")
+    joins = " ".join(
+        f"JOIN {table} g{number} ON {same(positions, 'r', f'g{number}')}"
+        for number, table in enumerate(made)
+    )
+    rows = engine.records()
+    engine.write(f"SELECT {', '.join(columns)} FROM {rows} r {joins} ORDER BY record", path)
+    for table in made:
+        engine.forget(table)
+
+
+def _term(risk: InformationRisk, table: str) -> str:
+    """Return SQL for a group's term of ITPR (Eq. 10, errata 1); 0 for a constant X."""
+    if risk.h == 0:
+        return "CAST(0 AS DOUBLE)"
+    return f"1 - {table}.nh * {risk.groups / risk.records / risk.h!r}"

@@ -1,0 +1,88 @@
+"""Risk: every number that measure_risk found, with what is needed to repeat it."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+from indiff.risk.columns import Combination, Contribution, Level
+from indiff.risk.counted import ColumnsRisk
+from indiff.risk.groups import GroupRisk
+from indiff.risk.information import InformationRisk
+
+
+@dataclass(frozen=True)
+class Method:
+    """What was asked, of what, and by which versions."""
+
+    source: str
+    engine: str
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    individual: str | None
+    missing_tokens: tuple[str, ...]
+    kinds: dict[str, str]
+    versions: dict[str, str]
+    fingerprint: str
+    """SHA-256 of the names and group-size counts of every set of columns that was measured."""
+
+
+@dataclass(frozen=True)
+class Risk:
+    """The risk metrics of a table, for all quasi-identifiers together and for each alone."""
+
+    records: int
+    reidentification: InformationRisk
+    inference: dict[str, InformationRisk]
+    groups: GroupRisk
+    columns: dict[str, ColumnsRisk]
+    contributions: tuple[Contribution, ...]
+    levels: tuple[Level, ...]
+    distinct_values: dict[str, int]
+    combinations: tuple[Combination, ...]
+    method: Method
+
+    @property
+    def outliers(self) -> tuple[Level, ...]:
+        """The values flagged for cleaning (ITPR paper, Section 5.4)."""
+        return tuple(level for level in self.levels if level.is_outlier)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain values; an infinite number is the text ``"inf"``."""
+        return {"kind": "risk", "schema": 1, **plain(self)}
+
+    def to_json(self) -> str:
+        """Return the result as versioned JSON."""
+        return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False, indent=1)
+
+
+_DERIVED = (
+    "l", "distinct_l", "entropy_l", "recursive", "alpha", "t", "beta", "beta_enhanced",
+    "delta_disclosure",
+)  # fmt: skip
+
+
+def plain(value: Any) -> Any:
+    """Turn results into what JSON can hold.
+
+    >>> plain({"c": (math.inf, 2)})
+    {'c': ['inf', 2]}
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        found = {
+            field.name.rstrip("_"): plain(getattr(value, field.name)) for field in fields(value)
+        }
+        if isinstance(value, GroupRisk):
+            found.update({name: plain(getattr(value, name)) for name in _DERIVED})
+        return found
+    if isinstance(value, dict):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    return str(value)  # dates, decimals
