@@ -151,6 +151,18 @@ def test_expected_beliefs_sum_to_one(mechanism: Mechanism, case: Case) -> None:
     assert beliefs.min() > 0
 
 
+@pytest.mark.parametrize("width", [1e-100, 1e-6, 1.0, 1e6, 1e100])
+def test_a_thousand_values_keep_every_digit(width: float) -> None:
+    """Rounding must not add up over the sensitive values, at any width of the noise."""
+    counts = np.arange(1000)[None, :]
+    for mechanism in (LaplaceNoise(1 / width), GeometricNoise(1 / width), GaussianNoise(width)):
+        assert expected_beliefs(mechanism, counts).sum() == pytest.approx(1, abs=1e-12)
+        fewer = counts[0] - (counts[0] == 7)
+        present, absent = expected_beliefs(mechanism, [counts[0], fewer])
+        change = 2 * (present[7] - absent[7])
+        assert distances(mechanism, counts, [7])[0] == pytest.approx(change, abs=1e-12)
+
+
 @given(mechanism=MECHANISMS, case=cases(largest=1000, most_values=12))
 def test_distance_is_the_change_of_the_means_where_dominance_holds(
     mechanism: Mechanism, case: Case

@@ -144,11 +144,13 @@ def _noisy_distances(noise: AdditiveNoise, cases: NDArray[np.int64]) -> Floats:
     log_weight = noise.log_drop(own.astype(np.float64), nodes) + np.log(nodes) - n * nodes
     result = np.empty(len(cases))
     for rows in _blocks(len(cases), len(nodes)):
-        exponent = log_weight[own_position[rows]]
+        # The sum starts at 0, not at the large weight: a thousand values would add up its rounding.
+        exponent = np.zeros((len(cases[rows]), len(nodes)))
         others = np.full(exponent.shape, n - 1.0)
         for k in range(n - 1):
             exponent += log_phi[position[rows, k]]
             others += mean[position[rows, k]]
+        exponent += log_weight[own_position[rows]]
         result[rows] = np.einsum("ij,ij->i", np.exp(exponent), others)
     return 2 * _STEP * result
 
@@ -163,13 +165,12 @@ def _noisy_beliefs(noise: AdditiveNoise, cases: NDArray[np.int64]) -> Floats:
     weight = _STEP * nodes
     # Left of the first node the integrand is flat: the missing nodes are a geometric series.
     weight[0] *= 1 / -math.expm1(-_STEP)
-    log_weight = np.log(weight) - n * nodes
     result = np.empty(cases.shape)
     for rows in _blocks(len(cases), len(nodes)):
-        exponent = np.repeat(log_weight[None, :], len(cases[rows]), axis=0)
+        exponent = np.zeros((len(cases[rows]), len(nodes)))
         for k in range(n):
             exponent += log_phi[position[rows, k]]
-        integrand = np.exp(exponent)
+        integrand = np.exp(exponent - n * nodes) * weight
         for k in range(n):
             result[rows, k] = np.einsum("ij,ij->i", integrand, 1 + mean[position[rows, k]])
     return result
