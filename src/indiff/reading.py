@@ -14,7 +14,6 @@ Rules that a reader of results should know:
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
@@ -29,6 +28,7 @@ from indiff.errors import UserError, did_you_mean
 from indiff.readers.columns import Column
 from indiff.readers.frames import Backend, read_arrow, read_frame
 from indiff.readers.kinds import typed, without_missing
+from indiff.readers.memory import arrow_reader
 from indiff.readers.separated import read_separated
 from indiff.readers.spreadsheet import read_spreadsheet
 
@@ -175,7 +175,7 @@ def _read_parquet(data: bytes, tokens: Sequence[str], where: str) -> tuple[Named
     if not data:
         raise UserError(f"a table needs a header and records; {where} is empty: check the file.")
     try:
-        table = pq.ParquetFile(io.BytesIO(data)).read()
+        table = pq.ParquetFile(arrow_reader(data)).read()
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise UserError(

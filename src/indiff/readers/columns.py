@@ -159,8 +159,9 @@ def _dates(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
         timed = pc.not_equal(day, column)
         if pc.any(timed).as_py():
             record = pc.index(timed, True).as_py()
+            shown = column.slice(record, 1).cast(pa.timestamp("s"), safe=False).cast(pa.string())[0]
             raise UserError(
-                f"a date has no time of day; column {name!r} has {column[record]} in record "
+                f"a date has no time of day; column {name!r} has {shown} in record "
                 f"{record}: cast it to dates, or to text to keep the time."
             )
         column = day

@@ -24,9 +24,17 @@ def read_frame(source: Any, *, tokens: Sequence[str]) -> Frame:
     source = nw.to_native(source, pass_through=True)
     if nw.dependencies.is_pandas_dataframe(source):
         return _from_pandas(source, tokens)
-    wrapped = nw.from_native(source, pass_through=True)
-    if isinstance(wrapped, nw.LazyFrame):
-        wrapped = wrapped.collect()
+    if isinstance(source, pa.Table):
+        return *read_arrow(source, tokens=tokens, where=WHERE), "pyarrow"
+    try:
+        wrapped = nw.from_native(source, pass_through=True)
+        if isinstance(wrapped, nw.LazyFrame):
+            wrapped = wrapped.collect()
+    except nw.exceptions.DuplicateError as error:
+        raise UserError(
+            f"column names must differ; those of {WHERE} do not ({' '.join(str(error).split())}): "
+            "rename the ones that are equal."
+        ) from None
     if isinstance(wrapped, nw.DataFrame):
         if wrapped.implementation.is_pandas_like():
             return _from_pandas(wrapped.to_pandas(), tokens)
@@ -70,12 +78,12 @@ def _wrong_type(source: object) -> UserError:
 
 
 def _check_polars(frame: nw.DataFrame[Any]) -> None:
-    """Polars hands Python objects over as the bytes of their addresses."""
+    """Polars hands 128-bit integers and Python objects over in ways that Arrow cannot read."""
     for name, kind in frame.schema.items():
-        if isinstance(kind, nw.Object):
+        if isinstance(kind, nw.Object | nw.Int128 | nw.UInt128):
             raise UserError(
-                f"a column must hold numbers, text, dates or booleans; column {name!r} holds "
-                "Python objects: cast it to text or leave it out."
+                "a column must hold 64-bit numbers, text, dates or booleans; column "
+                f"{name!r} is of Polars type {kind}: cast it to Int64 or String, or leave it out."
             )
 
 
@@ -92,48 +100,49 @@ def _from_pandas(frame: Any, tokens: Sequence[str]) -> Frame:
 
 
 def _from_series(name: str, series: Any, tokens: Sequence[str]) -> Column:
-    kind = str(series.dtype)
-    if kind == "category":
+    if str(series.dtype) == "category":
         return _from_categorical(name, series, tokens)
+    array, notes = _as_arrow(name, series)
+    column = plain_column(name, array, tokens)
+    return Column(column.values, column.order, (*notes, *column.notes))
+
+
+def _as_arrow(name: str, series: Any) -> tuple[pa.ChunkedArray, list[str]]:
+    kind = str(series.dtype)
     if kind.startswith("Sparse"):
         series = series.sparse.to_dense()
-    if kind.startswith(("period", "interval")):
-        raise UserError(
-            f"a column must hold numbers, text, dates or booleans; column {name!r} is of pandas "
-            f"type {kind}: cast it to text with astype(str)."
-        )
-    notes: list[str] = []
+    if kind.startswith(("period", "interval")):  # Arrow would make numbers of them
+        raise _wrong_pandas_type(name, kind)
     if kind == "object":
         missing = series.isna()
-        array, notes = column_of(
-            name, [None if gone else v for v, gone in zip(series, missing, strict=True)]
-        )
-    else:
-        try:
-            array = pa.array(series, from_pandas=True)
-        except (pa.ArrowException, TypeError):
-            raise UserError(
-                f"a column must hold numbers, text, dates or booleans; column {name!r} is of "
-                f"pandas type {kind}: cast it to text with astype(str)."
-            ) from None
-    chunked = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
-    column = plain_column(name, chunked, tokens)
-    return Column(column.values, column.order, (*notes, *column.notes))
+        values = [None if gone else v for v, gone in zip(series, missing, strict=True)]
+        array, notes = column_of(name, values)
+        return pa.chunked_array([array]), notes
+    try:
+        array = pa.array(series, from_pandas=True)
+    except (pa.ArrowException, TypeError):
+        raise _wrong_pandas_type(name, kind) from None
+    return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array]), []
+
+
+def _wrong_pandas_type(name: str, kind: str) -> UserError:
+    return UserError(
+        f"a column must hold numbers, text, dates or booleans; column {name!r} is of pandas type "
+        f"{kind}: cast it to text with astype(str)."
+    )
 
 
 def _from_categorical(name: str, series: Any, tokens: Sequence[str]) -> Column:
     categories = series.cat.categories.to_series()
     if str(categories.dtype).startswith(("period", "interval")):
-        categories = categories.map(str).astype(object)
-    if len(categories):
-        declared = _from_series(name, categories, ())
-    else:
-        declared = Column(pa.chunked_array([pa.array([], pa.string())]))
-    codes = pa.array(series.cat.codes.to_numpy(), pa.int64(), mask=series.cat.codes.to_numpy() < 0)
-    values = declared.values.take(codes)
+        categories = categories.map(str).astype(object)  # pandas.cut makes intervals
+    declared, notes = _as_arrow(name, categories)
+    codes = series.cat.codes.to_numpy()
+    indices = pa.array(codes, pa.int64(), mask=codes < 0)
     if not series.cat.ordered:
-        plain = plain_column(name, values, tokens)
-        return Column(plain.values, None, declared.notes + plain.notes)
-    text = pa.chunked_array([declared.values.cast(pa.string()).combine_chunks()])
-    order = ordered_texts(name, Column(without_missing(text, tokens)))
-    return Column(without_missing(text.take(codes), tokens), order, declared.notes)
+        column = plain_column(name, declared.take(indices), tokens)
+        return Column(column.values, None, (*notes, *column.notes))
+    plain = plain_column(name, declared, ())
+    texts = plain.values.cast(pa.string())
+    order = ordered_texts(name, Column(without_missing(texts, tokens)))
+    return Column(without_missing(texts.take(indices), tokens), order, (*notes, *plain.notes))

@@ -16,6 +16,7 @@ import pyarrow.csv
 
 from indiff.errors import InternalError, UserError
 from indiff.readers import layout
+from indiff.readers.memory import arrow_reader
 from indiff.readers.names import checked_names
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -207,7 +208,7 @@ def _fields(header: str, separator: str, where: str) -> list[str]:
 
 def _split(data: bytes, names: list[str], separator: str, found: layout.Layout) -> pa.Table:
     return pa.csv.read_csv(
-        pa.BufferReader(data),
+        arrow_reader(data),
         read_options=pa.csv.ReadOptions(
             column_names=names,
             skip_rows_after_names=1,
