@@ -75,7 +75,7 @@ def test_missing_tokens(tmp_path: Path) -> None:
 def test_blank_rows(tmp_path: Path) -> None:
     raw = read_raw(book(tmp_path, [["a", "b"], [1, 2], [None, None], [3, None], [None, None]]))
     assert raw.frame.to_pydict() == {"a": [1, 3], "b": [2, None]}
-    assert raw.notes == ("1 blank rows hold no record and are left out",)
+    assert raw.notes == ("blank rows (1) hold no record: left out",)
     raw = read_raw(book(tmp_path, [["a"], [1], [None], [3]]))
     assert raw.frame.to_pydict() == {"a": [1, None, 3]}
 
@@ -111,3 +111,7 @@ def test_bad_workbooks(tmp_path: Path) -> None:
         for data in (b"", b"PK\x03\x04garbage", b"a,b\n1,2\n", b"\xd0\xcf\x11\xe0" + bytes(600)):
             path.write_bytes(data)
             assert f"a workbook must be readable; {str(path)!r} is not (" in error_of(path)
+
+
+def test_numbers_name_columns_as_they_are_shown(tmp_path: Path) -> None:
+    assert read_raw(book(tmp_path, [[2020, 2021], [1, 2]])).frame.column_names == ["2020", "2021"]

@@ -62,11 +62,10 @@ def read_separated(data: bytes, *, encoding: str | None, where: str) -> Text:
     if separator != ",":
         notes.append(f"fields are separated by {separator!r}, as the header line shows")
     if found.blank_lines:
-        meaning = (
-            "hold a missing value" if found.columns == 1 else "hold no record and are left out"
-        )
+        meaning = "hold a missing value" if found.columns == 1 else "hold no record: left out"
         notes.append(
-            f"{found.blank_lines} blank lines (the first: line {found.first_blank_line}) {meaning}"
+            f"blank lines ({found.blank_lines}, the first is line {found.first_blank_line}) "
+            + meaning
         )
     cells = _split(data, names, separator, found)
     if cells.num_rows != found.records:
@@ -117,7 +116,7 @@ def _is_utf8(encoding: str) -> bool:
 def _check_encoding(encoding: str, marked: str | None, where: str) -> None:
     try:
         "".encode(encoding)
-    except (LookupError, ValueError):
+    except (LookupError, TypeError, ValueError):
         raise UserError(
             f"encoding must be the name of a text encoding; got {encoding!r}: use for example "
             "'utf-8', 'latin-1', 'cp1252' or 'utf-16'."

@@ -56,15 +56,14 @@ def _sheet_name(names: list[str], sheet: str | int | None, where: str) -> str:
 def _columns(rows: list[list[object]], tokens: Sequence[str], where: str) -> Sheet:
     if not rows:
         raise UserError(f"a table needs a header and records; {where} is empty: check the file.")
-    header = [None if name == "" else name for name in rows[0]]
-    names, notes = checked_names(["" if n is None else str(n) for n in header], where)
+    names, notes = checked_names([str(cell) for cell in _whole(rows[0])], where)
     while rows and all(cell == "" for cell in rows[-1]):
         rows = rows[:-1]
     records = rows[1:]
     if len(names) > 1:
         kept = [row for row in records if any(cell != "" for cell in row)]
         if len(kept) < len(records):
-            notes.append(f"{len(records) - len(kept)} blank rows hold no record and are left out")
+            notes.append(f"blank rows ({len(records) - len(kept)}) hold no record: left out")
         records = kept
     if not records:
         raise UserError(f"a table needs at least one record; {where} has only a header: add rows.")
