@@ -25,6 +25,12 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	$(PIP) install --constraint requirements/constraints.txt --editable '.[dev,transport,dp,spark]'
 	@touch $@
 
+# Tools that we compare with pin old libraries, so they live in an environment of their own.
+.rivals/.installed: requirements/rivals.txt
+	$(PYTHON) -m venv --clear .rivals
+	.rivals/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --requirement requirements/rivals.txt
+	@touch $@
+
 demo: $(VENV)/.installed ## the whole job on built-in data
 	$(BIN)/indiff demo
 
@@ -33,16 +39,16 @@ lint: $(VENV)/.installed-dev ## ruff and mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: lint ## lint, types, unit and property tests; under five minutes
+test: lint .rivals/.installed ## lint, types, unit and property tests; under five minutes
 	$(PYTEST) -n $(WORKERS) -m 'not system and not long'
 
-test-system: $(VENV)/.installed-dev ## cluster, kill, browser and load tests; under twenty minutes
+test-system: $(VENV)/.installed-dev .rivals/.installed ## cluster, kill, browser and load tests; under twenty minutes
 	$(PYTEST) -m system
 
-test-long: $(VENV)/.installed-dev ## long property runs
+test-long: $(VENV)/.installed-dev .rivals/.installed ## long property runs
 	INDIFF_LONG=1 $(PYTEST) -n $(WORKERS) -m 'long'
 
-benchmarks: $(VENV)/.installed-dev ## every speed claim, as a ratio in one run
+benchmarks: $(VENV)/.installed-dev .rivals/.installed ## every speed claim, as a ratio in one run
 	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 format: $(VENV)/.installed-dev ## let ruff rewrite the code

@@ -74,13 +74,20 @@ def code_sensitive(
             raise UserError(
                 f"a numeric sensitive attribute may have at most {MOST_SENSITIVE_NUMBERS} distinct "
                 f"values; {name!r} has {len(shown):,}. Pass bins= (a number of quantiles or a list "
-                f"of edges) or an expression such as \"{name} > {_plain(np.nanmedian(numbers))}\"."
+                f'of edges) or an expression such as "{name} > {_plain(np.nanmedian(numbers))}".'
             )
         return {"kind": decided, "values": tuple(shown), "codes": codes}
     if hierarchy is not None:
         _, _, hierarchy, _ = _code_by_hierarchy(name, column, hierarchy)
     values, codes, _ = _code_texts(name, column, order)
-    return {"kind": decided, "values": tuple(values), "codes": codes, "hierarchy": hierarchy}
+    # A declared value that no record holds is not a value that an adversary could find.
+    held, places = np.unique(codes, return_inverse=True)
+    return {
+        "kind": decided,
+        "values": tuple(values[held]),
+        "codes": places.astype(np.int32),
+        "hierarchy": hierarchy,
+    }
 
 
 def code_joint(parts: Sequence[Any]) -> dict[str, Any]:
@@ -111,9 +118,7 @@ def _decide_kind(
             return Kind.ORDINAL
         return Kind.NUMERIC if is_number and hierarchy is None else Kind.CATEGORICAL
     if kind not in tuple(Kind):
-        raise UserError(
-            f"a kind is one of {', '.join(Kind)}; got {kind!r} for column {name!r}."
-        )
+        raise UserError(f"a kind is one of {', '.join(Kind)}; got {kind!r} for column {name!r}.")
     if kind == Kind.NUMERIC and not is_number:
         raise UserError(
             f"column {name!r} cannot be numeric: it holds text such as {_example(column)!r}. "

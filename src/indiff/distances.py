@@ -149,5 +149,5 @@ def as_distance(distance: str | Distance) -> tuple[str, Distance]:
             f"a distance is a name ({', '.join(DISTANCES)}) or a function of two arrays of "
             f"beliefs; got {distance!r}."
         )
-    name = next((name for name, known in DISTANCES.items() if known is distance), None)
-    return name or getattr(distance, "__name__", "custom"), distance
+    known = [name for name, function in DISTANCES.items() if function is distance]
+    return (known[0] if known else str(getattr(distance, "__name__", "custom"))), distance

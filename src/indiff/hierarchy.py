@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -112,7 +112,7 @@ class Hierarchy:
                 )
             if len(labels) > 1:
                 holders.setdefault(labels[0], number)
-            for child, above in zip(labels, labels[1:], strict=False):
+            for child, above in pairwise(labels):
                 known, line = parents.setdefault(child, (above, number))
                 if known != above:
                     raise UserError(
@@ -144,10 +144,10 @@ class Hierarchy:
         value_node: list[int] = []
         stack: list[tuple[str, int]] = [(ROOT, -1)]
         while stack:
-            label, above = stack.pop()
+            label, parent_node = stack.pop()
             node = len(labels)
             labels.append(label)
-            parent.append(above)
+            parent.append(parent_node)
             first.append(len(values))
             last.append(len(values) if label in holders else -1)
             if label in holders:
@@ -217,10 +217,13 @@ class Hierarchy:
         ('a', 'b', None)
         """
         size, node = len(self.values), len(self.labels)
+        label = "missing"
+        while label in self:
+            label += " value"
         last = np.append(self.last, np.int32(size))
         last[0] = size
         return Hierarchy(
-            (*self.labels, "missing" if "missing" not in self else "missing value"),
+            (*self.labels, label),
             np.append(self.parent, np.int32(0)),
             (*self.values, None),
             np.append(self.first, np.int32(size)),

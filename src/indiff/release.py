@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from indiff.errors import UserError, unknown
 from indiff.reading import read_raw
-from indiff.region import Region, Value, covered
-from indiff.region_text import read_regions, write_region
+from indiff.region import Coverage, Region, Value
+from indiff.region_text import read_regions, write_regions
 from indiff.schema import Kind
 from indiff.table import Attribute, Table
 
@@ -46,8 +46,9 @@ class ReleasedColumn:
         span_region: list[NDArray[Any]] = []
         low: list[NDArray[Any]] = []
         high: list[NDArray[Any]] = []
+        coverage = Coverage(attribute)
         for number, region in enumerate(regions):
-            edges = np.diff(np.concatenate(([0], covered(region, attribute).view(np.int8), [0])))
+            edges = np.diff(np.concatenate(([0], coverage.of(region).view(np.int8), [0])))
             low.append(np.flatnonzero(edges == 1))
             high.append(np.flatnonzero(edges == -1) - 1)
             span_region.append(np.full(len(low[-1]), number))
@@ -70,7 +71,7 @@ class ReleasedColumn:
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """The regions as text."""
-        return tuple(write_region(region, self.attribute) for region in self.regions)
+        return tuple(write_regions(self.regions, self.attribute))
 
     def covering(self, code: int) -> NDArray[np.bool_]:
         """Tell for every row whether its region covers the value with this code."""
@@ -261,7 +262,7 @@ def read_release(source: Any, table: Table, *, encoding: str | None = None) -> R
             raise unknown("column", name, frame.column_names)
     columns = []
     for attribute in table.attributes:
-        texts = as_texts(frame[attribute.name], attribute)
+        texts = frame[attribute.name].cast(pa.string()).to_pylist()
         regions, index = read_regions(texts, attribute)
         columns.append(ReleasedColumn.of(attribute, regions, index))
     weights = None
@@ -275,18 +276,6 @@ def read_release(source: Any, table: Table, *, encoding: str | None = None) -> R
         weights=weights,
         backend=raw.backend,
     )
-
-
-def as_texts(column: pa.ChunkedArray, attribute: Attribute) -> list[str]:
-    """Return a released column as text; a null cell is the missing value's own text."""
-    texts = column.cast(pa.string()).to_pylist()
-    if column.null_count:
-        from indiff.region import Missing, ValueSet
-
-        numeric = attribute.kind != Kind.CATEGORICAL
-        gap = write_region(Missing() if numeric else ValueSet(frozenset({None})), attribute)
-        texts = [gap if text is None else text for text in texts]
-    return texts
 
 
 def _read_classes(frame: pa.Table, table: Table) -> NDArray[np.int32]:

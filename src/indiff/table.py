@@ -157,7 +157,9 @@ class Table:
         return "; ".join(
             f"{role}: "
             + ", ".join(
-                f"{c.name} ({'date' if c.is_date else c.kind})" for c in self.schema if c.role == role
+                f"{c.name} ({'date' if c.is_date else c.kind})"
+                for c in self.schema
+                if c.role == role
             )
             for role in Role
             if self.schema.names(role)

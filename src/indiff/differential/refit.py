@@ -99,9 +99,7 @@ def identical_targets(
     return rows[first], back.ravel().astype(np.intp)
 
 
-def uncovered_targets(
-    release: Release, table: Table, rows: NDArray[np.intp]
-) -> NDArray[np.bool_]:
+def uncovered_targets(release: Release, table: Table, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Tell which targets no released record covers on all quasi-identifiers."""
     return ~Frequency().beliefs_and_coverage(release, table.take(rows))[1]
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from indiff.differential import leave_one_out
 from indiff.differential.refit import Beliefs, Progress, refit
 from indiff.differential.result import DifferentialResult, Exactness
 from indiff.distances import DEFAULT, Distance, as_distance
@@ -96,6 +97,14 @@ def _run(
 ) -> tuple[str, Beliefs]:
     if method not in METHODS:
         raise unknown("method", method, METHODS)
+    exact = leave_one_out.applies(sanitizer, model)
+    if method == "leave-one-out" and not exact:
+        raise UserError(
+            "method 'leave-one-out' needs Mondrian and a model that only counts (naive-bayes or "
+            f"frequency); got {describe(sanitizer)} and {describe(model)}. Use method='refit'."
+        )
+    if exact and method != "refit":
+        return "leave-one-out", leave_one_out.leave_one_out(table, sanitizer, model, rows)
     return "refit", refit(table, sanitizer, model, rows, jobs=jobs, progress=progress)
 
 
@@ -182,6 +191,3 @@ def describe(part: object) -> str:
     """Name a sanitizer or model as the command line does."""
     named = type(part).__str__ is not object.__str__ and "<" not in str(part)
     return str(part) if named else type(part).__name__.lower()
-
-
-

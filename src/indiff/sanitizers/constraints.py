@@ -71,9 +71,13 @@ class Constraints:
     @property
     def needs_sensitive(self) -> bool:
         """Whether any limit looks at the sensitive values, not only at group sizes."""
+        return self.l is not None or self.has_more
+
+    @property
+    def has_more(self) -> bool:
+        """Whether any limit beyond k and the papers' ℓ is asked for."""
         return any(
-            limit is not None
-            for limit in (self.l, self.distinct_l, self.entropy_l, self.recursive, self.t)
+            limit is not None for limit in (self.distinct_l, self.entropy_l, self.recursive, self.t)
         )
 
     @property
@@ -102,10 +106,14 @@ def _is_number(value: object) -> bool:
 
 
 class Limits(NamedTuple):
-    """``Constraints`` as plain data for compiled code; 0 (or 2 for ``t``) switches a limit off."""
+    """``Constraints`` as plain data for compiled code; 0 (or 2 for ``t``) switches a limit off.
+
+    ``more`` tells whether any limit beyond k and l is on.
+    """
 
     k: np.int64
     l: np.int64  # noqa: E741 - the literature's name
+    more: np.int64
     distinct_l: np.int64
     log_entropy_l: np.float64
     recursive_c: np.float64
@@ -128,6 +136,7 @@ def as_limits(
     return Limits(
         np.int64(constraints.k),
         np.int64(constraints.l or 0),
+        np.int64(constraints.has_more),
         np.int64(constraints.distinct_l or 0),
         np.float64(math.log(constraints.entropy_l) if constraints.entropy_l else 0.0),
         np.float64(recursive_c),
@@ -168,14 +177,28 @@ def _tree(
 
 
 @kernel
+def fits(counts: Any, size: Any, k: Any, l: Any) -> Any:  # noqa: E741 - the literature's name
+    """Tell whether a group satisfies k-anonymity and the papers' ℓ-diversity."""
+    if size < k or size < 1:
+        return False
+    if l > 1:
+        for c in range(counts.shape[0]):
+            if counts[c] * l > size:
+                return False
+    return True
+
+
+@kernel
 def meets(counts: Any, size: Any, limits: Any) -> Any:
     """Tell whether a group with these counts of sensitive values satisfies every limit."""
-    if size < limits.k or size < 1:
+    if not fits(counts, size, limits.k, limits.l):
         return False
-    if limits.l > 1:
-        for c in range(counts.shape[0]):
-            if counts[c] * limits.l > size:
-                return False
+    return not limits.more or meets_more(counts, size, limits)
+
+
+@kernel
+def meets_more(counts: Any, size: Any, limits: Any) -> Any:
+    """Tell whether a group satisfies the limits beyond k and l."""
     if limits.distinct_l > 1:
         distinct = 0
         for c in range(counts.shape[0]):

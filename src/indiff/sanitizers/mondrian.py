@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -11,10 +12,19 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from indiff.errors import UserError
-from indiff.region import Anything, Interval, Missing, Node, Region, ValueSet, plain
+from indiff.region import Anything, Interval, Missing, Region, ValueSet, node_region, plain
 from indiff.release import Release, ReleasedColumn
 from indiff.sanitizers.constraints import Constraints, as_limits, meets
-from indiff.sanitizers.partition import MEMBERS, Problem, Tree, as_problem, grow
+from indiff.sanitizers.partition import (
+    END,
+    LABEL,
+    MEMBERS,
+    START,
+    Problem,
+    Tree,
+    as_problem,
+    grow,
+)
 from indiff.sanitizers.trivial import anything, region_of, release_of
 from indiff.schema import Kind
 from indiff.table import Attribute, Table
@@ -98,8 +108,7 @@ class Mondrian:
                 groups=np.zeros(len(table), np.int32),
                 constraint_met=False,
             )
-        trees = [grow_part(table, problem, part) for part in parts]
-        return release_from_trees(table, problem, trees, self)
+        return release_from_tree(table, problem, grow_parts(table, problem, parts), self)
 
     def problem(self, table: Table, reference: NDArray[np.int64] | None = None) -> Problem:
         """Lay the table out for the compiled partition; ``reference`` is for t-closeness."""
@@ -190,32 +199,39 @@ def total_extremes(table: Table) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     return np.array(low, np.int32), np.array(high, np.int32)
 
 
-def grow_part(table: Table, problem: Problem, part: NDArray[np.int32]) -> Tree:
-    """Partition one part of the table."""
-    box_low, box_high = full_box(table, part)
-    total_low, total_high = total_extremes(table)
-    tree: Tree = grow(problem, part.copy(), box_low, box_high, total_low, total_high)
+def grow_parts(
+    table: Table,
+    problem: Problem,
+    parts: list[NDArray[np.int32]],
+    totals: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None,
+) -> Tree:
+    """Partition the table, each part from a root of its own."""
+    boxes = [full_box(table, part) for part in parts]
+    tree: Tree = grow(
+        problem,
+        np.concatenate(parts),
+        np.cumsum([len(part) for part in parts]).astype(np.int32),
+        np.stack([low for low, _ in boxes]),
+        np.stack([high for _, high in boxes]),
+        *(totals or total_extremes(table)),
+    )
     return tree
 
 
-def release_from_trees(
-    table: Table, problem: Problem, trees: list[Tree], sanitizer: Mondrian
-) -> Release:
-    """Turn partitions into a release: groups are numbered from left to right."""
+def release_from_tree(table: Table, problem: Problem, tree: Tree, sanitizer: Mondrian) -> Release:
+    """Turn a partition into a release: groups are numbered from left to right."""
+    sizes = tree.nodes[tree.leaves, END] - tree.nodes[tree.leaves, START]
     groups = np.empty(len(table), np.int32)
-    number = 0
-    lows, highs = [], []
-    for tree in trees:
-        for_leaves = tree.leaves
-        sizes = tree.end[for_leaves] - tree.start[for_leaves]
-        groups[tree.order] = np.repeat(np.arange(number, number + len(sizes)), sizes)
-        number += len(sizes)
-        lows.append(tree.low[for_leaves])
-        highs.append(tree.high[for_leaves])
-    low, high = np.concatenate(lows), np.concatenate(highs)
+    groups[tree.order] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    low, high = tree.low[tree.leaves], tree.high[tree.leaves]
     columns = [
         _released_column(
-            a, groups, low[:, place], high[:, place], problem.label[place] == MEMBERS, sanitizer
+            a,
+            groups,
+            low[:, place],
+            high[:, place],
+            problem.meta[place, LABEL] == MEMBERS,
+            sanitizer,
         )
         for place, a in enumerate(table.attributes)
     ]
@@ -239,7 +255,7 @@ def _released_column(
             ends = np.searchsorted(owner, np.arange(len(low) + 1))
             return [
                 ValueSet(frozenset(map(plain, attribute.values[code[start:end]])))
-                for start, end in zip(ends[:-1], ends[1:], strict=True)
+                for start, end in pairwise(ends)
             ]
 
         spans = owner.astype(np.int32), code.astype(np.int32), code.astype(np.int32)
@@ -266,8 +282,8 @@ def _node_region(attribute: Attribute, low: int, high: int) -> Region:
     if tree is None or low == high:
         return ValueSet(frozenset({plain(attribute.values[low])}))
     nodes = np.flatnonzero((tree.first == low) & (tree.last == high))
-    node = int(nodes[-1])  # the lowest of a chain of nodes with the same values
-    return Node(tree.labels[node], frozenset(tree.values[low : high + 1]))
+    # The lowest of a chain of nodes with the same values; the root is written and read as ``*``.
+    return node_region(tree, tree.labels[int(nodes[-1])])
 
 
 def _cut_region(attribute: Attribute, low: int, high: int) -> Region:

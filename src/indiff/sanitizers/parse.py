@@ -76,8 +76,10 @@ def _parse(text: str) -> Sanitizer:
     for part in filter(None, (piece.strip() for piece in rest.split(","))):
         key, sign, value = part.partition("=")
         if key not in known:
-            raise unknown(f"parameter of {name}", key, known) if known else UserError(
-                f"{name} takes no parameters; got {part!r}."
+            raise (
+                unknown(f"parameter of {name}", key, known)
+                if known
+                else UserError(f"{name} takes no parameters; got {part!r}.")
             )
         if not sign:
             raise UserError(f"a parameter is written name=value; got {part!r} in {text!r}.")

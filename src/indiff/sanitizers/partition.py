@@ -22,42 +22,42 @@ ON_A_LINE, BY_TREE = 0, 1  # how an attribute is cut
 RANGE, MEMBERS = 0, 1  # what a tight region covers: lowest to highest, or just the values held
 LEAF = -1
 
+# Columns of Problem.meta, Problem.trees and Tree.nodes.
+CUT_BY, LABEL, POINTS, LEAVES = 0, 1, 2, 3
+FIRST, LAST, DEPTH = 0, 1, 2
+START, END, ATTRIBUTE, CUT, CHILD, CHILDREN = 0, 1, 2, 3, 4, 5
+
 
 class Problem(NamedTuple):
-    """A table as compiled code sees it.
+    """A table as compiled code sees it, in few arrays: each one costs time at every call.
 
-    ``codes[a, r]`` is the place of record r's value among those of attribute a. Attribute a's
-    points are ``points[point_start[a] : point_start[a + 1]]``. Trees of attributes with a
-    hierarchy lie one behind the other; ``tree_start[a]`` is the number of a's root, ``leaf_start``
-    where the ancestors of its values begin in ``path`` (one row per value, root first).
+    ``codes[a, r]`` is the place of record r's value among those of attribute a. ``meta[a]`` says
+    how a is cut, what its tight regions cover, where its points begin in ``points`` and where its
+    values begin in ``path``. ``trees`` has the first and last value and the depth of every node of
+    every hierarchy; ``path`` the nodes above each value, root first.
     """
 
     codes: NDArray[np.int32]
     classes: NDArray[np.int32]
     class_count: np.int64
-    cut_by: NDArray[np.int32]
-    label: NDArray[np.int32]
     tight: np.int64
+    meta: NDArray[np.int64]
     points: NDArray[np.float64]
-    point_start: NDArray[np.int64]
-    tree_first: NDArray[np.int32]
-    tree_last: NDArray[np.int32]
-    tree_depth: NDArray[np.int32]
+    trees: NDArray[np.int32]
     path: NDArray[np.int32]
-    leaf_start: NDArray[np.int64]
     limits: Limits
 
 
 class Tree(NamedTuple):
-    """A partition: nodes with their segment of ``order``, cut, children and region (as codes)."""
+    """A partition of ``order``: one row of ``nodes`` for each group ever cut, or published.
+
+    Columns: its segment of ``order``, the attribute and cut that were decided (LEAF if none), its
+    first child and how many. ``low[node]`` and ``high[node]`` are the codes of its cut box, or,
+    for a leaf with tight regions, of its region. ``leaves`` lie in the order of their segments.
+    """
 
     order: NDArray[np.int32]
-    start: NDArray[np.int32]
-    end: NDArray[np.int32]
-    attribute: NDArray[np.int32]
-    cut: NDArray[np.int32]
-    child: NDArray[np.int32]
-    children: NDArray[np.int32]
+    nodes: NDArray[np.int32]
     low: NDArray[np.int32]
     high: NDArray[np.int32]
     leaves: NDArray[np.int32]
@@ -67,34 +67,30 @@ def as_problem(table: Table, limits: Limits, *, tight: bool) -> Problem:
     """Lay a table out for compiled code."""
     attributes = table.attributes
     points = [attribute.points for attribute in attributes]
-    first, last, depth, path, leaf_start = _lay_out_trees([a.hierarchy for a in attributes])
+    trees, path, leaf_start = _lay_out_trees([a.hierarchy for a in attributes])
+    meta = np.zeros((len(attributes), 4), np.int64)
+    for place, a in enumerate(attributes):
+        members = tight and a.kind == Kind.CATEGORICAL and a.hierarchy is None
+        meta[place, CUT_BY] = BY_TREE if a.hierarchy is not None else ON_A_LINE
+        meta[place, LABEL] = MEMBERS if members else RANGE
+    meta[1:, POINTS] = np.cumsum([len(p) for p in points])[:-1]
+    meta[:, LEAVES] = leaf_start
     return Problem(
         codes=np.ascontiguousarray(np.stack([a.codes for a in attributes])),
         classes=np.ascontiguousarray(table.sensitive.codes),
         class_count=np.int64(len(table.sensitive.values)),
-        cut_by=np.array([BY_TREE if a.hierarchy else ON_A_LINE for a in attributes], np.int32),
-        label=np.array(
-            [
-                MEMBERS if tight and a.kind == Kind.CATEGORICAL and not a.hierarchy else RANGE
-                for a in attributes
-            ],
-            np.int32,
-        ),
         tight=np.int64(tight),
+        meta=meta,
         points=np.concatenate(points),
-        point_start=np.cumsum([0, *(len(p) for p in points)]).astype(np.int64),
-        tree_first=first,
-        tree_last=last,
-        tree_depth=depth,
+        trees=trees,
         path=path,
-        leaf_start=leaf_start,
         limits=limits,
     )
 
 
 def _lay_out_trees(
     trees: list[Hierarchy | None],
-) -> tuple[Any, Any, Any, Any, NDArray[np.int64]]:
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
     """Number all trees' nodes one behind the other, every value with a leaf node of its own."""
     first: list[int] = []
     last: list[int] = []
@@ -125,75 +121,52 @@ def _lay_out_trees(
     for row, steps in enumerate(rows):
         path[row, : len(steps)] = steps
         path[row, len(steps) :] = steps[-1]
-    pad = [0] if not first else first
-    return (
-        np.array(pad, np.int32),
-        np.array([0] if not last else last, np.int32),
-        np.array([0] if not depth else depth, np.int32),
-        path,
-        leaf_start,
-    )
+    nodes = np.array([first, last, depth], np.int32).T if first else np.zeros((1, 3), np.int32)
+    return np.ascontiguousarray(nodes), path, leaf_start
+
+
+# Arrays go into these functions one by one: handing a whole Problem to a function that runs once
+# per record or per small group costs more than what the function does.
 
 
 @kernel
-def lowest_common(problem: Any, a: Any, low: Any, high: Any) -> Any:
-    """The lowest tree node of attribute a above every code from ``low`` to ``high``."""
-    row = problem.leaf_start[a]
-    level = problem.path.shape[1] - 1
-    node = problem.path[row + low, level]
-    while problem.tree_last[node] < high or problem.tree_first[node] > low:
+def lowest_common(path: Any, trees: Any, row: Any, low: Any, high: Any) -> Any:
+    """The lowest tree node above every code from ``low`` to ``high``; ``row`` is the tree's."""
+    level = path.shape[1] - 1
+    node = path[row + low, level]
+    while trees[node, LAST] < high or trees[node, FIRST] > low:
         level -= 1
-        node = problem.path[row + low, level]
+        node = path[row + low, level]
     return node
 
 
 @kernel
-def child_at(problem: Any, a: Any, node: Any, code: Any) -> Any:
-    """The child of ``node`` above ``code``."""
-    return problem.path[problem.leaf_start[a] + code, problem.tree_depth[node] + 1]
+def tree_width(path: Any, trees: Any, row: Any, low: Any, high: Any) -> Any:
+    """The leaves under a group's tree node over all leaves."""
+    node = lowest_common(path, trees, row, low, high)
+    root = path[row, 0]
+    return (trees[node, LAST] - trees[node, FIRST] + 1) / (trees[root, LAST] + 1)
 
 
 @kernel
-def width(problem: Any, a: Any, low: Any, high: Any, total_low: Any, total_high: Any) -> Any:
-    """A group's width on attribute a, relative to that of the whole table."""
-    if problem.cut_by[a] == BY_TREE:
-        node = lowest_common(problem, a, low, high)
-        root = problem.path[problem.leaf_start[a], 0]
-        leaves = problem.tree_last[node] - problem.tree_first[node] + 1
-        return leaves / (problem.tree_last[root] - problem.tree_first[root] + 1)
-    base = problem.point_start[a]
-    span = problem.points[base + total_high] - problem.points[base + total_low]
+def line_width(points: Any, base: Any, low: Any, high: Any, total_low: Any, total_high: Any) -> Any:
+    """A group's highest minus lowest point over that of the whole table."""
+    span = points[base + total_high] - points[base + total_low]
     if span <= 0.0:
         return 0.0
-    return (problem.points[base + high] - problem.points[base + low]) / span
+    return (points[base + high] - points[base + low]) / span
 
 
 @kernel
 def widest_first(widths: Any, ranking: Any) -> Any:
     """Write the attributes from widest to narrowest, first listed first among equals."""
-    d = widths.shape[0]
-    for place in range(d):
-        ranking[place] = place
-    for place in range(1, d):
-        a = ranking[place]
+    for place in range(widths.shape[0]):
+        a = place
         spot = place
         while spot > 0 and widths[ranking[spot - 1]] < widths[a]:
             ranking[spot] = ranking[spot - 1]
             spot -= 1
         ranking[spot] = a
-
-
-@kernel
-def extremes(problem: Any, order: Any, start: Any, end: Any, low: Any, high: Any) -> Any:
-    """Write the lowest and highest code of a group on every attribute."""
-    for a in range(problem.codes.shape[0]):
-        row = problem.codes[a]
-        smallest = largest = row[order[start]]
-        for place in range(start + 1, end):
-            code = row[order[place]]
-            smallest = min(smallest, code)
-            largest = max(largest, code)
-        low[a], high[a] = smallest, largest
 
 
 @kernel
@@ -235,83 +208,115 @@ def cut_rank(size: Any) -> Any:
 
 
 @kernel
-def group_counts(problem: Any, order: Any, start: Any, end: Any, counts: Any) -> Any:
+def group_counts(classes: Any, order: Any, start: Any, end: Any, counts: Any) -> Any:
     """Count the sensitive values of a group."""
     counts[:] = 0
     for place in range(start, end):
-        counts[problem.classes[order[place]]] += 1
+        counts[classes[order[place]]] += 1
 
 
 @kernel
-def line_cut(problem: Any, order: Any, start: Any, end: Any, a: Any, totals: Any, work: Any) -> Any:
-    """The cut of attribute a, or −1 where it is not allowed."""
+def line_cut(
+    codes: Any, classes: Any, order: Any, start: Any, end: Any, limits: Any, totals: Any,
+    counts: Any, others: Any, work: Any,
+) -> Any:  # fmt: skip
+    """The cut of a group on an attribute with these codes, or −1 where it is not allowed."""
     size = end - start
-    row = problem.codes[a]
     for place in range(size):
-        work[place] = row[order[start + place]]
+        work[place] = codes[order[start + place]]
     cut = nth_smallest(work, size, cut_rank(size))
-    counts = np.zeros(problem.class_count, np.int64)
     left = 0
-    for place in range(start, end):
-        if row[order[place]] <= cut:
-            counts[problem.classes[order[place]]] += 1
-            left += 1
-    if left == size or not meets(counts, left, problem.limits):
+    for place in range(size):
+        left += work[place] <= cut
+    if left == size or left < limits.k or size - left < limits.k:
         return -1
-    if not meets(totals - counts, size - left, problem.limits):
-        return -1
+    if limits.l > 1 or limits.more:
+        counts[:] = 0
+        for place in range(start, end):
+            record = order[place]
+            if codes[record] <= cut:
+                counts[classes[record]] += 1
+        for c in range(totals.shape[0]):
+            others[c] = totals[c] - counts[c]
+        if not (meets(counts, left, limits) and meets(others, size - left, limits)):
+            return -1
     return cut
 
 
 @kernel
-def tree_cut_allowed(problem: Any, order: Any, start: Any, end: Any, a: Any, node: Any) -> Any:
-    """Whether the parts below the children of ``node`` are several and all meet the limits."""
-    first = problem.tree_first[node]
-    row = problem.codes[a]
-    spread = problem.tree_last[node] - first + 1
-    counts = np.zeros((spread, problem.class_count), np.int64)
-    sizes = np.zeros(spread, np.int64)
+def tree_cut_allowed(
+    codes: Any, classes: Any, order: Any, start: Any, end: Any, limits: Any, path: Any,
+    trees: Any, row: Any, level: Any, offset: Any, counts: Any, sizes: Any,
+) -> Any:  # fmt: skip
+    """Whether the parts below a node's children are several and all meet the limits.
+
+    The children are the nodes at ``level`` of ``path``; ``offset`` is the node's first code, and
+    ``sizes`` and ``counts`` have a row for every code below the node.
+    """
+    sizes[:] = 0
+    counts[:] = 0
     for place in range(start, end):
         record = order[place]
-        part = problem.tree_first[child_at(problem, a, node, row[record])] - first
-        counts[part, problem.classes[record]] += 1
+        part = trees[path[row + codes[record], level], FIRST] - offset
         sizes[part] += 1
+        counts[part, classes[record]] += 1
     parts = 0
-    for part in range(spread):
+    for part in range(sizes.shape[0]):
         if sizes[part] > 0:
             parts += 1
-            if not meets(counts[part], sizes[part], problem.limits):
+            if not meets(counts[part], sizes[part], limits):
                 return False
     return parts > 1
 
 
 @kernel
 def decide(
-    problem: Any, order: Any, start: Any, end: Any, low: Any, high: Any,
-    total_low: Any, total_high: Any, work: Any,
+    problem: Any, order: Any, start: Any, end: Any, low: Any, high: Any, total_low: Any,
+    total_high: Any, widths: Any, ranking: Any, totals: Any, counts: Any, others: Any, work: Any,
 ) -> Any:  # fmt: skip
     """Decide a group: (attribute, cut code or tree node), or (LEAF, 0); writes its extremes."""
     d = problem.codes.shape[0]
-    extremes(problem, order, start, end, low, high)
-    widths = np.empty(d, np.float64)
-    ranking = np.empty(d, np.int32)
+    path, trees, meta = problem.path, problem.trees, problem.meta
     for a in range(d):
-        widths[a] = width(problem, a, low[a], high[a], total_low[a], total_high[a])
-    if end - start < 2 * problem.limits.k or end - start < 2:
+        codes = problem.codes[a]
+        smallest = largest = codes[order[start]]
+        for place in range(start + 1, end):
+            code = codes[order[place]]
+            smallest = min(smallest, code)
+            largest = max(largest, code)
+        low[a], high[a] = smallest, largest
+        if problem.meta[a, CUT_BY] == BY_TREE:
+            widths[a] = tree_width(path, trees, meta[a, LEAVES], smallest, largest)
+        else:
+            widths[a] = line_width(
+                problem.points, problem.meta[a, POINTS], smallest, largest, total_low[a],
+                total_high[a],
+            )  # fmt: skip
+    limits = problem.limits
+    if end - start < 2 * limits.k or end - start < 2:
         return LEAF, 0
     widest_first(widths, ranking)
-    totals = np.zeros(problem.class_count, np.int64)
-    group_counts(problem, order, start, end, totals)
+    if limits.l > 1 or limits.more:
+        group_counts(problem.classes, order, start, end, totals)
     for place in range(d):
         a = ranking[place]
         if low[a] == high[a]:
             continue
-        if problem.cut_by[a] == BY_TREE:
-            node = lowest_common(problem, a, low[a], high[a])
-            if tree_cut_allowed(problem, order, start, end, a, node):
+        if problem.meta[a, CUT_BY] == BY_TREE:
+            row = meta[a, LEAVES]
+            node = lowest_common(path, trees, row, low[a], high[a])
+            spread = trees[node, LAST] - trees[node, FIRST] + 1
+            if tree_cut_allowed(
+                problem.codes[a], problem.classes, order, start, end, limits, path, trees, row,
+                trees[node, DEPTH] + 1, trees[node, FIRST],
+                np.empty((spread, problem.class_count), np.int64), np.empty(spread, np.int64),
+            ):  # fmt: skip
                 return a, node
         else:
-            cut = line_cut(problem, order, start, end, a, totals, work)
+            cut = line_cut(
+                problem.codes[a], problem.classes, order, start, end, limits, totals, counts,
+                others, work,
+            )  # fmt: skip
             if cut >= 0:
                 return a, cut
     return LEAF, 0
@@ -339,13 +344,13 @@ def split_by_tree(
     problem: Any, order: Any, start: Any, end: Any, a: Any, node: Any, ends: Any, work: Any
 ) -> Any:
     """Reorder a group by the children of ``node``; write where each part ends; count the parts."""
-    first = problem.tree_first[node]
-    spread = problem.tree_last[node] - first + 1
-    row = problem.codes[a]
+    offset = problem.trees[node, FIRST]
+    spread = problem.trees[node, LAST] - offset + 1
+    row, level = problem.meta[a, LEAVES], problem.trees[node, DEPTH] + 1
+    codes, path, trees = problem.codes[a], problem.path, problem.trees
     sizes = np.zeros(spread + 1, np.int64)
     for place in range(start, end):
-        child = child_at(problem, a, node, row[order[place]])
-        sizes[problem.tree_first[child] - first + 1] += 1
+        sizes[trees[path[row + codes[order[place]], level], FIRST] - offset + 1] += 1
     parts = 0
     for part in range(spread):
         if sizes[part + 1] > 0:
@@ -356,83 +361,19 @@ def split_by_tree(
         work[place - start] = order[place]
     for place in range(end - start):
         record = work[place]
-        part = problem.tree_first[child_at(problem, a, node, row[record])] - first
+        part = trees[path[row + codes[record], level], FIRST] - offset
         order[start + sizes[part]] = record
         sizes[part] += 1
     return parts
 
 
 @kernel
-def grow(
-    problem: Any, order: Any, box_low: Any, box_high: Any, total_low: Any, total_high: Any
-) -> Any:
-    """Partition ``order`` (rearranged in place) from one root whose cut box is given."""
-    n, d = order.shape[0], problem.codes.shape[0]
-    room = 2 * (n // max(1, problem.limits.k)) + 3
-    start = np.empty(room, np.int32)
-    end = np.empty(room, np.int32)
-    attribute = np.full(room, LEAF, np.int32)
-    cut = np.zeros(room, np.int32)
-    child = np.zeros(room, np.int32)
-    children = np.zeros(room, np.int32)
-    low = np.empty((room, d), np.int32)
-    high = np.empty((room, d), np.int32)
-    leaves = np.empty(room, np.int32)
-    stack = np.empty(room, np.int32)
-    work = np.empty(n, np.int32)
-    ends = np.empty(problem.path.shape[0] + 1, np.int32)
-    own_low = np.empty(d, np.int32)
-    own_high = np.empty(d, np.int32)
-    start[0], end[0] = 0, n
-    low[0], high[0] = box_low, box_high
-    nodes, leaf_count, depth = 1, 0, 1
-    stack[0] = 0
-    if n == 0:
-        depth = nodes = 0
-    while depth > 0:
-        depth -= 1
-        node = stack[depth]
-        s, e = start[node], end[node]
-        a, key = decide(problem, order, s, e, own_low, own_high, total_low, total_high, work)
-        attribute[node] = a
-        if a == LEAF:
-            leaves[leaf_count] = node
-            leaf_count += 1
-            if problem.tight:
-                write_tight(problem, own_low, own_high, low[node], high[node])
-            continue
-        cut[node] = key
-        child[node] = nodes
-        if problem.cut_by[a] == BY_TREE:
-            parts = split_by_tree(problem, order, s, e, a, key, ends, work)
-        else:
-            ends[0] = split_on_line(problem.codes[a], order, s, e, key, work)
-            ends[1] = e
-            parts = 2
-        children[node] = parts
-        place = s
-        for part in range(parts):
-            new = nodes + part
-            start[new], end[new] = place, ends[part]
-            low[new], high[new] = low[node], high[node]
-            narrow(problem, a, key, part, order[place], low[new], high[new])
-            place = ends[part]
-        nodes += parts
-        for part in range(parts - 1, -1, -1):
-            stack[depth] = nodes - parts + part
-            depth += 1
-    return Tree(
-        order, start[:nodes], end[:nodes], attribute[:nodes], cut[:nodes], child[:nodes],
-        children[:nodes], low[:nodes], high[:nodes], leaves[:leaf_count],
-    )  # fmt: skip
-
-
-@kernel
 def narrow(problem: Any, a: Any, key: Any, part: Any, record: Any, low: Any, high: Any) -> Any:
     """Narrow a cut box to the part of a cut in which ``record`` lies."""
-    if problem.cut_by[a] == BY_TREE:
-        node = child_at(problem, a, key, problem.codes[a, record])
-        low[a], high[a] = problem.tree_first[node], problem.tree_last[node]
+    if problem.meta[a, CUT_BY] == BY_TREE:
+        row = problem.meta[a, LEAVES] + problem.codes[a, record]
+        node = problem.path[row, problem.trees[key, DEPTH] + 1]
+        low[a], high[a] = problem.trees[node, FIRST], problem.trees[node, LAST]
     elif part == 0:
         high[a] = key
     else:
@@ -440,10 +381,82 @@ def narrow(problem: Any, a: Any, key: Any, part: Any, record: Any, low: Any, hig
 
 
 @kernel
-def write_tight(problem: Any, own_low: Any, own_high: Any, low: Any, high: Any) -> Any:
-    """Write the tight region: the group's extremes, or its tree node."""
-    for a in range(problem.codes.shape[0]):
-        low[a], high[a] = own_low[a], own_high[a]
-        if problem.cut_by[a] == BY_TREE:
-            node = lowest_common(problem, a, own_low[a], own_high[a])
-            low[a], high[a] = problem.tree_first[node], problem.tree_last[node]
+def grow(
+    problem: Any, order: Any, root_end: Any, root_low: Any, root_high: Any,
+    total_low: Any, total_high: Any,
+) -> Any:  # fmt: skip
+    """Partition ``order`` (rearranged in place) from one or more roots.
+
+    Root j is the segment that ends at ``root_end[j]`` and starts where the one before it ends;
+    ``root_low[j]`` and ``root_high[j]`` are its cut box. Roots are nodes 0, 1, …, and a node's
+    number is smaller than its children's.
+    """
+    n, d, roots = order.shape[0], problem.codes.shape[0], root_end.shape[0]
+    room = 2 * (n // max(1, problem.limits.k)) + 2 * roots + 3
+    tree = np.zeros((room, 6), np.int32)
+    low = np.empty((room, d), np.int32)
+    high = np.empty((room, d), np.int32)
+    leaves = np.empty(room, np.int32)
+    stack = np.empty(room, np.int32)
+    work = np.empty(n, np.int32)
+    ends = np.empty(problem.path.shape[0] + 2, np.int32)
+    own_low = np.empty(d, np.int32)
+    own_high = np.empty(d, np.int32)
+    widths = np.empty(d, np.float64)
+    ranking = np.empty(d, np.int32)
+    totals = np.zeros(problem.class_count, np.int64)
+    counts = np.zeros(problem.class_count, np.int64)
+    others = np.zeros(problem.class_count, np.int64)
+    nodes, leaf_count, depth = roots, 0, 0
+    for root in range(roots - 1, -1, -1):
+        tree[root, START] = root_end[root - 1] if root > 0 else 0
+        tree[root, END] = root_end[root]
+        low[root], high[root] = root_low[root], root_high[root]
+        if tree[root, END] > tree[root, START]:
+            stack[depth] = root
+            depth += 1
+    while depth > 0:
+        depth -= 1
+        node = stack[depth]
+        s, e = tree[node, START], tree[node, END]
+        a, key = decide(
+            problem, order, s, e, own_low, own_high, total_low, total_high, widths, ranking,
+            totals, counts, others, work,
+        )  # fmt: skip
+        tree[node, ATTRIBUTE] = a
+        if a == LEAF:
+            leaves[leaf_count] = node
+            leaf_count += 1
+            if problem.tight:
+                for b in range(d):
+                    low[node, b], high[node, b] = own_low[b], own_high[b]
+                    if problem.meta[b, CUT_BY] == BY_TREE:
+                        top = lowest_common(
+                            problem.path, problem.trees, problem.meta[b, LEAVES], own_low[b],
+                            own_high[b],
+                        )  # fmt: skip
+                        low[node, b] = problem.trees[top, FIRST]
+                        high[node, b] = problem.trees[top, LAST]
+            continue
+        tree[node, CUT] = key
+        tree[node, CHILD] = nodes
+        if problem.meta[a, CUT_BY] == BY_TREE:
+            parts = split_by_tree(problem, order, s, e, a, key, ends, work)
+        else:
+            ends[0] = split_on_line(problem.codes[a], order, s, e, key, work)
+            ends[1] = e
+            parts = 2
+        tree[node, CHILDREN] = parts
+        place = s
+        for part in range(parts):
+            new = nodes + part
+            tree[new, START], tree[new, END] = place, ends[part]
+            for b in range(d):
+                low[new, b], high[new, b] = low[node, b], high[node, b]
+            narrow(problem, a, key, part, order[place], low[new], high[new])
+            place = ends[part]
+        nodes += parts
+        for part in range(parts - 1, -1, -1):
+            stack[depth] = nodes - parts + part
+            depth += 1
+    return Tree(order, tree[:nodes], low[:nodes], high[:nodes], leaves[:leaf_count])

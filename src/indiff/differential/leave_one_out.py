@@ -1,0 +1,234 @@
+"""Exact leave-one-out for Mondrian and models that need only counts: milliseconds, not hours."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indiff.differential.coverage import add_leaves, sum_steps
+from indiff.differential.refit import Beliefs
+from indiff.differential.walk import (
+    FREQUENCY,
+    LOGARITHMS,
+    NAIVE_BAYES,
+    PRODUCTS,
+    Adversary,
+    Outcome,
+    believe_all,
+    finish_alone,
+    finish_generalized,
+    walk,
+)
+from indiff.errors import UserError
+from indiff.inference import Frequency, Model, NaiveBayes
+from indiff.inference.naive_bayes import MOST_FACTORS
+from indiff.sanitizers.constraints import meets
+from indiff.sanitizers.mondrian import Mondrian, full_box, grow_parts, missing_parts, total_extremes
+from indiff.sanitizers.partition import CUT_BY, ON_A_LINE, Problem, Tree
+from indiff.sanitizers.protocol import Sanitizer
+from indiff.table import Table
+
+
+def applies(sanitizer: Sanitizer, model: Model) -> bool:
+    """Tell whether the exact path covers this sanitizer and model."""
+    return type(sanitizer) is Mondrian and type(model) in (NaiveBayes, Frequency)
+
+
+def leave_one_out(
+    table: Table, sanitizer: Mondrian, model: NaiveBayes | Frequency, rows: NDArray[np.intp]
+) -> Beliefs:
+    """Return the beliefs about the targets with and without their records, exactly.
+
+    The same numbers as re-sanitizing and refitting for every target (``refit``), from one
+    partition of the table; ``docs/leave-one-out.md`` has the proof.
+    """
+    parts = missing_parts(table)
+    problem = sanitizer.problem(table)
+    obstacle = sanitizer.obstacle(table, problem, parts)
+    if obstacle is not None and sanitizer.unmet == "error":
+        raise UserError(obstacle)
+    adversary = as_adversary(model, table)
+    size = len(table.sensitive.values)
+    outcome = Outcome(np.zeros((len(table), size)), np.zeros(len(table), np.int8))
+    believed = Outcome(np.zeros((len(table), size)), np.zeros(len(table), np.int8))
+    generalized = np.ones(len(table), dtype=bool)
+    if obstacle is not None:
+        _generalize(problem, adversary, rows, believed, leave=False)
+        _generalize(problem, adversary, rows, outcome, leave=True)
+    else:
+        tree = grow_parts(table, problem, parts)
+        starts, counts = count_release(table, problem, tree, adversary)
+        believe_all(problem, adversary, tree, starts, counts, _totals(problem), believed)
+        generalized = _unmet_without(problem, parts)
+        _generalize(problem, adversary, rows[generalized[rows]], outcome, leave=True)
+        _walk_all(table, sanitizer, problem, adversary, parts, rows, generalized, outcome)
+    return Beliefs(
+        rows,
+        believed.beliefs[rows],
+        outcome.beliefs[rows],
+        believed.uncovered[rows].astype(bool),
+        outcome.uncovered[rows].astype(bool),
+        generalized[rows],
+        obstacle is None,
+    )
+
+
+def as_adversary(model: NaiveBayes | Frequency, table: Table) -> Adversary:
+    """Return the model as data for compiled code."""
+    size = len(table.sensitive.values)
+    if isinstance(model, Frequency):
+        return Adversary(
+            np.int64(FREQUENCY), np.int64(PRODUCTS), np.float64(1), np.int64(1), np.ones(size)
+        )
+    follow = model.prior == "release"
+    many = len(table.attributes) > MOST_FACTORS
+    return Adversary(
+        np.int64(NAIVE_BAYES),
+        np.int64(LOGARITHMS if many else PRODUCTS),
+        np.float64(model.alpha),
+        np.int64(follow),
+        model.prior_weights(np.ones(size)).astype(np.float64),
+    )
+
+
+def all_codes(table: Table) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return every code of every attribute, and where each attribute's codes start."""
+    sizes = [len(a.values) for a in table.attributes]
+    needed = np.concatenate([np.arange(size, dtype=np.int32) for size in sizes])
+    return needed, np.cumsum([0, *sizes]).astype(np.int64)
+
+
+def count_release(
+    table: Table, problem: Problem, tree: Tree, adversary: Adversary
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return where each attribute's codes start, and N[a][v][c] of a partition."""
+    needed, starts = all_codes(table)
+    counts = np.zeros((len(needed), int(problem.class_count)), np.int32)
+    if adversary.model == NAIVE_BAYES:
+        add_leaves(problem, tree, 0, len(tree.leaves), 1, needed, starts, counts)
+        sum_steps(starts, counts)
+    return starts, counts
+
+
+def _totals(problem: Problem) -> NDArray[np.int64]:
+    return np.bincount(problem.classes, minlength=int(problem.class_count)).astype(np.int64)
+
+
+def _generalize(
+    problem: Problem,
+    adversary: Adversary,
+    rows: NDArray[np.intp],
+    outcome: Outcome,
+    *,
+    leave: bool,
+) -> None:
+    """Write the beliefs from one fully generalized group, in which every value is covered."""
+    finish_generalized(problem, adversary, _totals(problem), rows.astype(np.int32), leave, outcome)
+
+
+def _unmet_without(problem: Problem, parts: list[NDArray[np.int32]]) -> NDArray[np.bool_]:
+    """Tell for every record whether the table without it cannot meet the constraints at all."""
+    unmet = np.zeros(len(problem.classes), dtype=bool)
+    size = int(problem.class_count)
+    counts = [np.bincount(problem.classes[part], minlength=size).astype(np.int64) for part in parts]
+    for place, part in enumerate(parts):
+        for c in np.flatnonzero(counts[place]):
+            counts[place][c] -= 1
+            reference = np.sum(counts, axis=0)
+            limits = problem.limits._replace(reference=reference / max(1, reference.sum()))
+            # A part of missing values that becomes empty is no longer published.
+            fails = any(held.any() and not meets(held, held.sum(), limits) for held in counts)
+            unmet[part[problem.classes[part] == c]] = fails
+            counts[place][c] += 1
+    return unmet
+
+
+def _walk_all(
+    table: Table,
+    sanitizer: Mondrian,
+    problem: Problem,
+    adversary: Adversary,
+    parts: list[NDArray[np.int32]],
+    rows: NDArray[np.intp],
+    generalized: NDArray[np.bool_],
+    outcome: Outcome,
+) -> None:
+    """Walk every target that is left; those that change the table's own ranges one by one."""
+    widening = _global_extremes(problem, table)
+    todo = np.zeros(len(table), dtype=bool)
+    todo[rows] = True
+    todo &= ~generalized
+    for row in np.flatnonzero(todo & widening):
+        _rebuild(table, sanitizer, problem, adversary, parts, int(row), outcome)
+    todo &= ~widening
+    if sanitizer.t is None:
+        _walk(table, problem, adversary, parts, todo, outcome)
+        return
+    # t-closeness refers to the distribution of the table being sanitized: D⁻ⁱ's depends on i's
+    # sensitive value alone, so each value has a base partition of its own.
+    for c in np.unique(problem.classes[todo]):
+        reference = _totals(problem)
+        reference[c] -= 1
+        shifted = sanitizer.problem(table, reference)
+        _walk(table, shifted, adversary, parts, todo & (problem.classes == c), outcome)
+
+
+def _walk(
+    table: Table,
+    problem: Problem,
+    adversary: Adversary,
+    parts: list[NDArray[np.int32]],
+    todo: NDArray[np.bool_],
+    outcome: Outcome,
+) -> None:
+    if not todo.any():
+        return
+    boxes = [full_box(table, part) for part in parts]
+    needed, starts = all_codes(table)
+    walk(
+        problem,
+        adversary,
+        np.concatenate(parts),
+        np.cumsum([len(part) for part in parts]).astype(np.int32),
+        np.stack([low for low, _ in boxes]),
+        np.stack([high for _, high in boxes]),
+        *total_extremes(table),
+        needed,
+        starts,
+        np.zeros((len(needed), int(problem.class_count)), np.int32),
+        np.where(todo, 1, 0).astype(np.int32),
+        1,
+        _totals(problem),
+        np.zeros(len(needed), np.int32),
+        outcome,
+    )
+
+
+def _global_extremes(problem: Problem, table: Table) -> NDArray[np.bool_]:
+    """Find the records that alone hold the table's lowest or highest value of an attribute."""
+    alone = np.zeros(len(table), dtype=bool)
+    low, high = total_extremes(table)
+    for a in np.flatnonzero(problem.meta[:, CUT_BY] == ON_A_LINE):
+        for extreme in (low[a], high[a]):
+            holders = np.flatnonzero(problem.codes[a] == extreme)
+            if len(holders) == 1:
+                alone[holders[0]] = True
+    return alone
+
+
+def _rebuild(
+    table: Table, sanitizer: Mondrian, problem: Problem, adversary: Adversary,
+    parts: list[NDArray[np.int32]], row: int, outcome: Outcome,
+) -> None:  # fmt: skip
+    """Partition D⁻ⁱ from scratch: its ranges differ from D's, so any decision may flip."""
+    totals = _totals(problem)
+    if sanitizer.t is not None:
+        totals[problem.classes[row]] -= 1
+        problem = sanitizer.problem(table, totals)
+        totals[problem.classes[row]] += 1
+    left = [part[part != row] for part in parts]
+    tree = grow_parts(
+        table, problem, [part for part in left if len(part)], total_extremes(table.without(row))
+    )
+    nothing = np.zeros((len(table.attributes), len(totals)), np.int64)
+    finish_alone(problem, adversary, tree, row, nothing, totals, outcome)

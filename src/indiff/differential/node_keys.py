@@ -1,0 +1,440 @@
+"""What a group decides once one of its records has left, for all its records at once.
+
+For a group P of m records and a record i of it, the decision of P∖{i} is one of a few *keys*.
+With h = max(1, (m − 1) // 2), A the h-th and B the (h + 1)-th smallest value of P on an attribute,
+the cut of P∖{i} there is A if i's value is above A, and B otherwise. Only a record that alone
+holds the lowest or highest value of an attribute can see the attributes in another order.
+``docs/leave-one-out.md`` has the proof.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indiff.compiled import kernel
+from indiff.differential.coverage import first_at_least
+from indiff.sanitizers.constraints import meets
+from indiff.sanitizers.partition import (
+    BY_TREE,
+    CUT_BY,
+    DEPTH,
+    FIRST,
+    LAST,
+    LEAF,
+    LEAVES,
+    POINTS,
+    cut_rank,
+    group_counts,
+    line_width,
+    lowest_common,
+    nth_smallest,
+    tree_width,
+    widest_first,
+)
+
+# Keys: 2a for a cut of attribute a at A (or by its tree), 2a + 1 for one at B, or one of these.
+STAYS, BECOMES_LEAF, ALONE, OPEN = -2, -1, -3, -4
+BELOW_A, UP_TO_B = 0, 1
+UNKNOWN = -1
+
+
+# Rows of Node.ints, Node.floats and Node.sizes; columns of Node.parts.
+LOW, LOW2, LOW_COUNT, LOW_AT, HIGH, HIGH2, HIGH_COUNT, HIGH_AT = 0, 1, 2, 3, 4, 5, 6, 7
+RANKING, OTHER_RANKING, PREPARED, CUT_A, CUT_B, TREE_NODE = 8, 9, 10, 11, 12, 13
+WIDTH, OTHER_WIDTH = 0, 1
+LEFT_A, LEFT_B, PART_COUNT, FAILING = 0, 1, 2, 3
+SIZE, MEETS = 0, 1
+
+
+class Node(NamedTuple):
+    """Room for what is known of one group; filled attribute by attribute, as needed.
+
+    Per attribute (``ints``, ``floats``, ``sizes``): the two lowest and two highest distinct codes,
+    how many records hold the outermost ones and where the last of them lies; widths; the order
+    statistics A and B and how many records lie up to each; the tree node and its parts. ``left``
+    counts the sensitive values up to A and up to B, ``part_counts`` those of each part of a tree.
+    ``allowed`` and ``part_allowed`` remember whether a cut stays allowed when a record leaves, by
+    the record's side and class (-1 unknown, 0 no, 1 yes).
+    """
+
+    ints: NDArray[np.int32]
+    floats: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+    totals: NDArray[np.int64]
+    left: NDArray[np.int64]
+    allowed: NDArray[np.int8]
+    parts: NDArray[np.int64]
+    part_counts: NDArray[np.int64]
+    part_allowed: NDArray[np.int8]
+
+
+@kernel
+def empty_node(problem: Any) -> Any:
+    """Make the room for one group."""
+    d, c, leaves = problem.codes.shape[0], problem.class_count, problem.path.shape[0]
+    return Node(
+        np.empty((14, d), np.int32),
+        np.empty((2, d), np.float64),
+        np.empty((4, d), np.int64),
+        np.empty(c, np.int64),
+        np.empty((d, 2, c), np.int64),
+        np.empty((d, 2, c), np.int8),
+        np.empty((leaves, 2), np.int64),
+        np.empty((leaves, c), np.int64),
+        np.empty((leaves, c), np.int8),
+    )
+
+
+@kernel
+def describe_node(
+    problem: Any, order: Any, start: Any, end: Any, total_low: Any, total_high: Any, node: Any
+) -> Any:
+    """Find a group's extremes, the order of its attributes and its counts."""
+    for a in range(problem.codes.shape[0]):
+        codes = problem.codes[a]
+        low = low2 = np.int32(2147483647)
+        high = high2 = np.int32(-1)
+        low_count = high_count = 0
+        low_at = high_at = start
+        for place in range(start, end):
+            code = codes[order[place]]
+            if code < low:
+                low2, low, low_count, low_at = low, code, 1, place
+            elif code == low:
+                low_count += 1
+            elif code < low2:
+                low2 = code
+            if code > high:
+                high2, high, high_count, high_at = high, code, 1, place
+            elif code == high:
+                high_count += 1
+            elif code > high2:
+                high2 = code
+        node.ints[LOW, a], node.ints[LOW2, a], node.ints[LOW_COUNT, a], node.ints[LOW_AT, a] = (
+            low,
+            low2,
+            low_count,
+            low_at,
+        )
+        node.ints[HIGH, a], node.ints[HIGH2, a] = high, high2
+        node.ints[HIGH_COUNT, a], node.ints[HIGH_AT, a] = high_count, high_at
+        node.ints[PREPARED, a] = 0
+        if problem.meta[a, CUT_BY] == BY_TREE:
+            node.floats[WIDTH, a] = tree_width(
+                problem.path, problem.trees, problem.meta[a, LEAVES], low, high
+            )
+        else:
+            node.floats[WIDTH, a] = line_width(
+                problem.points, problem.meta[a, POINTS], low, high, total_low[a], total_high[a]
+            )
+    widest_first(node.floats[WIDTH], node.ints[RANKING])
+    group_counts(problem.classes, order, start, end, node.totals)
+
+
+@kernel
+def prepare_line(
+    problem: Any, order: Any, start: Any, end: Any, a: Any, node: Any, work: Any
+) -> Any:
+    """Find the cuts A and B that the group without one record can have on attribute a."""
+    node.ints[PREPARED, a] = 1
+    size = end - start
+    codes, classes = problem.codes[a], problem.classes
+    for place in range(size):
+        work[place] = codes[order[start + place]]
+    lower = nth_smallest(work, size, cut_rank(size - 1))
+    at_most = 0
+    upper = np.int32(2147483647)
+    for place in range(size):
+        if work[place] <= lower:
+            at_most += 1
+        elif work[place] < upper:
+            upper = work[place]
+    if at_most > cut_rank(size - 1):
+        upper = lower
+    below_b = 0
+    for place in range(size):
+        below_b += work[place] <= upper
+    node.ints[CUT_A, a], node.ints[CUT_B, a] = lower, upper
+    node.sizes[LEFT_A, a], node.sizes[LEFT_B, a] = at_most, below_b
+    limits = problem.limits
+    if limits.l <= 1 and not limits.more:
+        rest = size - at_most - 1
+        node.allowed[a, BELOW_A] = at_most >= limits.k and rest >= max(1, limits.k)
+        rest = size - below_b
+        node.allowed[a, UP_TO_B] = below_b - 1 >= max(1, limits.k) and rest >= max(1, limits.k)
+        return
+    node.allowed[a] = UNKNOWN
+    left = node.left[a]
+    left[:] = 0
+    for place in range(start, end):
+        record = order[place]
+        code = codes[record]
+        if code <= upper:
+            c = classes[record]
+            left[UP_TO_B, c] += 1
+            if code <= lower:
+                left[BELOW_A, c] += 1
+
+
+@kernel
+def line_allowed(
+    limits: Any, left: Any, totals: Any, left_size: Any, size: Any, side: Any, c: Any
+) -> Any:
+    """Whether a cut stays allowed when a record of class c leaves the side it lies on."""
+    right = totals - left
+    right_size = size - left_size
+    if side == BELOW_A:
+        right[c] -= 1
+        return meets(left, left_size, limits) and meets(right, right_size - 1, limits)
+    left[c] -= 1
+    allowed = meets(left, left_size - 1, limits) and meets(right, right_size, limits)
+    left[c] += 1
+    return allowed
+
+
+@kernel
+def prepare_tree(problem: Any, order: Any, start: Any, end: Any, a: Any, node: Any) -> Any:
+    """Count the parts below the children of the group's tree node."""
+    node.ints[PREPARED, a] = 1
+    path, trees, base = problem.path, problem.trees, problem.meta[a, LEAVES]
+    top = lowest_common(path, trees, base, node.ints[LOW, a], node.ints[HIGH, a])
+    level = problem.trees[top, DEPTH] + 1
+    begin, stop = base + trees[top, FIRST], base + trees[top, LAST] + 1
+    counts, sizes = node.part_counts, node.parts
+    for part in range(begin, stop):
+        counts[part] = 0
+        sizes[part, SIZE] = 0
+        node.part_allowed[part] = UNKNOWN
+    codes, classes = problem.codes[a], problem.classes
+    for place in range(start, end):
+        record = order[place]
+        part = base + trees[path[base + codes[record], level], FIRST]
+        counts[part, classes[record]] += 1
+        sizes[part, SIZE] += 1
+    parts = failing = 0
+    for part in range(begin, stop):
+        if sizes[part, SIZE] > 0:
+            parts += 1
+            fine = meets(counts[part], sizes[part, SIZE], problem.limits)
+            sizes[part, MEETS] = fine
+            failing += not fine
+    node.ints[TREE_NODE, a] = top
+    node.sizes[PART_COUNT, a], node.sizes[FAILING, a] = parts, failing
+
+
+@kernel
+def tree_allowed(
+    limits: Any, counts: Any, size: Any, parts: Any, failing: Any, own_meets: Any, c: Any
+) -> Any:
+    """Whether a cut by the tree stays allowed when a record of class c leaves one part."""
+    if failing - (0 if own_meets else 1) > 0:
+        return False
+    if size == 1:
+        return parts - 1 > 1
+    counts[c] -= 1
+    allowed = parts > 1 and meets(counts, size - 1, limits)
+    counts[c] += 1
+    return allowed
+
+
+@kernel
+def try_attribute(
+    problem: Any, order: Any, start: Any, end: Any, a: Any, node: Any, places: Any, first: Any,
+    last: Any, keys: Any, work: Any,
+) -> Any:  # fmt: skip
+    """Give attribute a's key to every open target for which its cut stays allowed.
+
+    Looks at the targets ``places[first:last]``; returns how many of them are still open.
+    """
+    codes, classes = problem.codes[a], problem.classes
+    still = 0
+    if problem.meta[a, CUT_BY] == BY_TREE:
+        if not node.ints[PREPARED, a]:
+            prepare_tree(problem, order, start, end, a, node)
+        path, trees, base = problem.path, problem.trees, problem.meta[a, LEAVES]
+        level = problem.trees[node.ints[TREE_NODE, a], DEPTH] + 1
+        memo = node.part_allowed
+        for t in range(first, last):
+            if keys[t] != OPEN:
+                continue
+            record = order[places[t]]
+            c, part = classes[record], base + trees[path[base + codes[record], level], FIRST]
+            if memo[part, c] == UNKNOWN:
+                memo[part, c] = tree_allowed(
+                    problem.limits, node.part_counts[part], node.parts[part, SIZE],
+                    node.sizes[PART_COUNT, a], node.sizes[FAILING, a], node.parts[part, MEETS], c,
+                )  # fmt: skip
+            if memo[part, c]:
+                keys[t] = 2 * a
+            else:
+                still += 1
+        return still
+    if not node.ints[PREPARED, a]:
+        prepare_line(problem, order, start, end, a, node, work)
+    lower = node.ints[CUT_A, a]
+    known = node.allowed[a]
+    for t in range(first, last):
+        if keys[t] != OPEN:
+            continue
+        record = order[places[t]]
+        c = classes[record]
+        side = BELOW_A if codes[record] > lower else UP_TO_B
+        if known[side, c] == UNKNOWN:
+            known[side, c] = line_allowed(
+                problem.limits, node.left[a, side], node.totals, node.sizes[side, a],
+                end - start, side, c,
+            )  # fmt: skip
+        if known[side, c]:
+            keys[t] = 2 * a + side
+        else:
+            still += 1
+    return still
+
+
+@kernel
+def extremes_without(node: Any, a: Any, place: Any) -> Any:
+    """The group's lowest and highest code on a once the record at ``place`` has left."""
+    low, high = node.ints[LOW, a], node.ints[HIGH, a]
+    if node.ints[LOW_AT, a] == place and node.ints[LOW_COUNT, a] == 1:
+        low = node.ints[LOW2, a]
+    if node.ints[HIGH_AT, a] == place and node.ints[HIGH_COUNT, a] == 1:
+        high = node.ints[HIGH2, a]
+    return low, high
+
+
+@kernel
+def find_reordering(
+    problem: Any, places: Any, count: Any, total_low: Any, total_high: Any, node: Any, found: Any
+) -> Any:
+    """Write the targets that, by leaving, change the order of the attributes or a tree node.
+
+    Only a record that alone holds an extreme can, and most of them do not. Returns how many.
+    """
+    d = problem.codes.shape[0]
+    path, trees = problem.path, problem.trees
+    low, low2, low_count, low_at = node.ints[0], node.ints[1], node.ints[2], node.ints[3]
+    high, high2, high_count, high_at = node.ints[4], node.ints[5], node.ints[6], node.ints[7]
+    widths, ranking = node.floats[OTHER_WIDTH], node.ints[RANKING]
+    size = 0
+    for extreme in range(2 * d):
+        a = extreme // 2
+        if (low_count[a] if extreme % 2 == 0 else high_count[a]) != 1:
+            continue
+        place = low_at[a] if extreme % 2 == 0 else high_at[a]
+        t = first_at_least(places, 0, count, place)
+        if t == count or places[t] != place:
+            continue
+        differs = False
+        for b in range(d):
+            is_low = low_at[b] == place and low_count[b] == 1
+            is_high = high_at[b] == place and high_count[b] == 1
+            widths[b] = node.floats[WIDTH, b]
+            if not is_low and not is_high:
+                continue
+            bottom, top = low2[b] if is_low else low[b], high2[b] if is_high else high[b]
+            if problem.meta[b, CUT_BY] == BY_TREE:
+                base = problem.meta[b, LEAVES]
+                differs |= lowest_common(path, trees, base, bottom, top) != lowest_common(
+                    path, trees, base, low[b], high[b]
+                )
+            else:
+                widths[b] = line_width(
+                    problem.points, problem.meta[b, POINTS], bottom, top, total_low[b],
+                    total_high[b],
+                )  # fmt: skip
+        for position in range(d - 1):
+            b, c = ranking[position], ranking[position + 1]
+            differs |= widths[b] < widths[c] or (widths[b] == widths[c] and b > c)
+        for other in range(size):
+            differs &= found[other] != t
+        if differs:
+            found[size] = t
+            size += 1
+    return size
+
+
+@kernel
+def key_of_extreme(
+    problem: Any, order: Any, start: Any, end: Any, places: Any, t: Any,
+    total_low: Any, total_high: Any, node: Any, keys: Any, work: Any,
+) -> Any:  # fmt: skip
+    """Write the key of a target that alone holds an extreme: its order of attributes may differ."""
+    d = problem.codes.shape[0]
+    place = places[t]
+    path, trees = problem.path, problem.trees
+    for a in range(d):
+        node.floats[OTHER_WIDTH, a] = node.floats[WIDTH, a]
+        low, high = extremes_without(node, a, place)
+        if low == node.ints[LOW, a] and high == node.ints[HIGH, a]:
+            continue
+        if problem.meta[a, CUT_BY] == BY_TREE:
+            node.floats[OTHER_WIDTH, a] = tree_width(
+                path, trees, problem.meta[a, LEAVES], low, high
+            )
+        else:
+            node.floats[OTHER_WIDTH, a] = line_width(
+                problem.points, problem.meta[a, POINTS], low, high, total_low[a], total_high[a]
+            )
+    widest_first(node.floats[OTHER_WIDTH], node.ints[OTHER_RANKING])
+    for position in range(d):
+        a = node.ints[OTHER_RANKING, position]
+        low, high = extremes_without(node, a, place)
+        if low == high:
+            continue
+        if problem.meta[a, CUT_BY] == BY_TREE:
+            base = problem.meta[a, LEAVES]
+            before = lowest_common(path, trees, base, node.ints[LOW, a], node.ints[HIGH, a])
+            if lowest_common(path, trees, base, low, high) != before:
+                keys[t] = ALONE
+                return
+        if not try_attribute(problem, order, start, end, a, node, places, t, t + 1, keys, work):
+            return
+    keys[t] = BECOMES_LEAF
+
+
+@kernel
+def find_keys(
+    problem: Any, order: Any, start: Any, end: Any, attribute: Any, cut: Any, places: Any,
+    count: Any, total_low: Any, total_high: Any, node: Any, keys: Any, work: Any,
+) -> Any:  # fmt: skip
+    """Write the key of each target (``places[:count]``, positions in ``order``).
+
+    A key that is the group's own decision is written as STAYS.
+    """
+    describe_node(problem, order, start, end, total_low, total_high, node)
+    keys[:count] = OPEN
+    still = count
+    if end - start - 1 < 2 or end - start - 1 < 2 * problem.limits.k:
+        still = 0
+    else:
+        reordering = np.empty(2 * problem.codes.shape[0], np.int64)
+        found = find_reordering(problem, places, count, total_low, total_high, node, reordering)
+        for position in range(found):
+            key_of_extreme(
+                problem, order, start, end, places, reordering[position], total_low, total_high,
+                node, keys, work,
+            )  # fmt: skip
+        still -= found
+    for position in range(problem.codes.shape[0]):
+        a = node.ints[RANKING, position]
+        if still > 0 and node.ints[LOW, a] != node.ints[HIGH, a]:
+            still = try_attribute(problem, order, start, end, a, node, places, 0, count, keys, work)
+    own = BECOMES_LEAF if attribute == LEAF else OPEN
+    other = own
+    if attribute != LEAF and node.ints[PREPARED, attribute]:
+        if problem.meta[attribute, CUT_BY] == BY_TREE:
+            if node.ints[TREE_NODE, attribute] == cut:
+                own = other = 2 * attribute
+        else:
+            if node.ints[CUT_A, attribute] == cut:
+                own = 2 * attribute + BELOW_A
+            if node.ints[CUT_B, attribute] == cut:
+                other = 2 * attribute + UP_TO_B
+    for t in range(count):
+        if keys[t] == OPEN:
+            keys[t] = BECOMES_LEAF
+        if keys[t] == own or keys[t] == other:
+            keys[t] = STAYS
