@@ -281,6 +281,7 @@ def read_release(source: Any, table: Table, *, encoding: str | None = None) -> R
 def _read_classes(frame: pa.Table, table: Table) -> NDArray[np.int32]:
     sensitive = table.sensitive
     names = sensitive.name.split(", ")
+    place: dict[Any, int]
     if isinstance(sensitive.values[0], tuple):
         parts = [_texts(frame[name]) for name in names]
         cells: list[Any] = list(zip(*parts, strict=True))

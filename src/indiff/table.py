@@ -146,7 +146,8 @@ class Table:
     def fingerprint(self) -> str:
         """SHA-256 of the columns in use and their values: the same records, the same text."""
         digest = hashlib.sha256()
-        for part in (*self.attributes, *self.sensitives):
+        parts: list[Attribute | Sensitive] = [*self.attributes, *self.sensitives]
+        for part in parts:
             digest.update(f"{part.name}\x1f{part.kind}\x1f".encode())
             digest.update("\x1f".join(map(repr, part.values)).encode())
             digest.update(np.ascontiguousarray(part.codes, dtype="<i4").tobytes())
@@ -154,16 +155,16 @@ class Table:
 
     def describe(self) -> str:
         """Name every column with its role and kind in one line."""
-        return "; ".join(
-            f"{role}: "
-            + ", ".join(
-                f"{c.name} ({'date' if c.is_date else c.kind})"
-                for c in self.schema
-                if c.role == role
-            )
-            for role in Role
-            if self.schema.names(role)
-        )
+        shown = []
+        for role in Role:
+            kinds = [
+                f"{column.name} ({'date' if column.is_date else column.kind})"
+                for column in self.schema
+                if column.role == role
+            ]
+            if kinds:
+                shown.append(f"{role}: {', '.join(kinds)}")
+        return "; ".join(shown)
 
 
 def read_table(

@@ -20,18 +20,12 @@ from indiff.differential.walk import (
     walk,
 )
 from indiff.errors import UserError
-from indiff.inference import Frequency, Model, NaiveBayes
+from indiff.inference import Frequency, NaiveBayes
 from indiff.inference.naive_bayes import MOST_FACTORS
 from indiff.sanitizers.constraints import meets
 from indiff.sanitizers.mondrian import Mondrian, full_box, grow_parts, missing_parts, total_extremes
 from indiff.sanitizers.partition import CUT_BY, ON_A_LINE, Problem, Tree
-from indiff.sanitizers.protocol import Sanitizer
 from indiff.table import Table
-
-
-def applies(sanitizer: Sanitizer, model: Model) -> bool:
-    """Tell whether the exact path covers this sanitizer and model."""
-    return type(sanitizer) is Mondrian and type(model) in (NaiveBayes, Frequency)
 
 
 def leave_one_out(

@@ -9,12 +9,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.differential import leave_one_out
+from indiff.differential.leave_one_out import leave_one_out
 from indiff.differential.refit import Beliefs, Progress, refit
 from indiff.differential.result import DifferentialResult, Exactness
 from indiff.distances import DEFAULT, Distance, as_distance
 from indiff.errors import UserError, unknown
-from indiff.inference import Model, as_model
+from indiff.inference import Frequency, Model, NaiveBayes, as_model
+from indiff.sanitizers.mondrian import Mondrian
 from indiff.sanitizers.parse import as_sanitizer
 from indiff.sanitizers.protocol import Sanitizer
 from indiff.table import Table
@@ -70,7 +71,8 @@ def differential_test(
             for s in table.sensitives
         }  # fmt: skip
     several = isinstance(distance, Sequence) and not isinstance(distance, str)
-    wanted = [as_distance(d) for d in (distance if several else [distance])]  # type: ignore[union-attr]
+    measures: Sequence[Any] = distance if several else [distance]  # type: ignore[assignment]
+    wanted = [as_distance(measure) for measure in measures]
     chosen, adversary = as_sanitizer(sanitizer), as_model(model)
     check_testable(table)
     rows = as_rows(table, targets)
@@ -97,14 +99,14 @@ def _run(
 ) -> tuple[str, Beliefs]:
     if method not in METHODS:
         raise unknown("method", method, METHODS)
-    exact = leave_one_out.applies(sanitizer, model)
-    if method == "leave-one-out" and not exact:
+    if isinstance(sanitizer, Mondrian) and isinstance(model, NaiveBayes | Frequency):
+        if method != "refit":
+            return "leave-one-out", leave_one_out(table, sanitizer, model, rows)
+    elif method == "leave-one-out":
         raise UserError(
             "method 'leave-one-out' needs Mondrian and a model that only counts (naive-bayes or "
             f"frequency); got {describe(sanitizer)} and {describe(model)}. Use method='refit'."
         )
-    if exact and method != "refit":
-        return "leave-one-out", leave_one_out.leave_one_out(table, sanitizer, model, rows)
     return "refit", refit(table, sanitizer, model, rows, jobs=jobs, progress=progress)
 
 
