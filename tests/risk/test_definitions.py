@@ -13,7 +13,7 @@ import pytest
 from indiff.hierarchy import Hierarchy
 from indiff.risk import Risk, measure_risk
 from indiff.risk.counted import ColumnsRisk
-from tests.checker import Ordered, Tree
+from tests.checker import Equal, Ordered, Tree
 from tests.risk import oracle
 
 TREE = Hierarchy.from_lines(
@@ -30,7 +30,10 @@ ANCESTORS = {
 
 def random_table(seed: int, rows: int = 60) -> dict[str, list[Any]]:
     rng = np.random.default_rng(seed)
-    holes = lambda values: [None if rng.random() < 0.1 else v for v in values]  # noqa: E731
+
+    def holes(values: list[Any]) -> list[Any]:
+        return [None if rng.random() < 0.1 else value for value in values]
+
     return {
         "age": holes(rng.integers(20, 23, rows).tolist()),
         "zip": holes(rng.choice(["O'Brien", "", "b"], rows).tolist()),
@@ -45,7 +48,7 @@ def random_table(seed: int, rows: int = 60) -> dict[str, list[Any]]:
 def compare(found: ColumnsRisk | Risk, data: dict[str, list[Any]], quasi: list[str]) -> None:
     rows = range(len(data["age"]))
     keys: list[Hashable] = [tuple(oracle.value(data[name][row]) for name in quasi) for row in rows]
-    grounds = {
+    grounds: dict[str, Equal | Ordered | Tree] = {
         "income": Ordered(),
         "disease": Tree(ANCESTORS),
         "grade": Ordered(("low", "mid", "high", "\0missing")),
@@ -81,8 +84,17 @@ def test_every_metric_is_its_definition(seed: int, engine: str) -> None:
         hierarchies={"disease": TREE},
         orders={"grade": ["low", "mid", "high"]},
         engine=engine,  # type: ignore[arg-type]
+        details=seed == 1,
     )
     assert risk.method.engine == engine
     compare(risk, data, quasi)
-    for name in quasi:
-        compare(risk.columns[name], data, [name])
+    for name, alone in risk.columns.items():
+        compare(alone, data, [name])
+
+
+def test_spark_reduces_many_counts_where_they_are(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indiff.engines.spark.FEW_COUNTS", 0)
+    for seed in (1, 2):
+        test_every_metric_is_its_definition(2 + seed, "spark")

@@ -54,8 +54,11 @@ class Engine(Protocol):
     def records(self) -> str:
         """Return the name of a view of the rows themselves: ``record``, ``c0``, ``c1``, …"""
 
-    def write(self, sql: str, path: str) -> None:
-        """Write the statement's rows to a CSV or Parquet file without passing the driver."""
+    def write(self, sql: str, path: str, tables: Sequence[str]) -> None:
+        """Write the statement's rows to a CSV or Parquet file without passing the driver.
+
+        ``tables`` are those that ``keep`` made and the statement joins with the records.
+        """
 
     def quoted(self, name: str) -> str:
         """Return a name as an identifier."""

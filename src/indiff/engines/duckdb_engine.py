@@ -67,8 +67,12 @@ class DuckDBEngine:
         if memory_limit is not None:
             config["memory_limit"] = memory_limit
         self._connection = duckdb.connect(config=config)
-        self._relation = self._open()
-        self.classes = tuple(self._classify(name) for name in self.columns)
+        try:
+            self._relation = self._open()
+            self.classes = tuple(self._classify(name) for name in self.columns)
+        except BaseException:
+            self.close()
+            raise
 
     def count(self, countings: Mapping[str, Sequence[int]]) -> None:
         """Run stage one: a table of counts for every counting."""
@@ -131,61 +135,68 @@ class DuckDBEngine:
 
     def _keep_from_source(self, sql: str) -> str:
         """Make a table from the rows themselves; a relation is read by its own connection."""
-        if self.source.kind != "relation":
-            return self.keep(sql)
         try:
-            stream = self._relation.query("source", sql).to_arrow_reader()
+            if self.source.kind != "relation":
+                return self.keep(sql)
+            return self.load(self._relation.query("source", sql).to_arrow_reader())
         except duckdb.Error as error:
             raise unreadable(self.source, error) from None
-        self._connection.register("stream", stream)
-        name = self.keep("SELECT * FROM stream")
-        self._connection.unregister("stream")
+
+    def load(self, rows: Any) -> str:
+        """Make a table of an Arrow table or of a stream of Arrow batches; return its name."""
+        self._connection.register("rows_to_load", rows)
+        name = self.keep("SELECT * FROM rows_to_load")
+        self._connection.unregister("rows_to_load")
         return name
 
     def keep(self, sql: str) -> str:
         """Make a temporary table of the statement's rows; return its name."""
         name = next(self._names)
-        self._execute(f"CREATE TEMP TABLE {name} AS {sql}")
+        self._connection.execute(f"CREATE TEMP TABLE {name} AS {sql}")
         return name
 
     def put(self, columns: Mapping[str, Sequence[Any]], types: Sequence[str]) -> str:
         """Copy a small table of the driver's values; return its name."""
         small = pa.table({name: list(values) for name, values in columns.items()})
-        casts = ", ".join(
-            f"CAST({name} AS {kind}) AS {name}" for name, kind in zip(columns, types, strict=True)
-        )
-        self._connection.register("small", small)
-        name = self.keep(f"SELECT {casts} FROM small")
-        self._connection.unregister("small")
-        return name
+        kinds = {"STRING": pa.string(), "BIGINT": pa.int64(), "DOUBLE": pa.float64()}
+        schema = pa.schema([(name, kinds[kind]) for name, kind in zip(columns, types, strict=True)])
+        return self.load(small.cast(schema))
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         """Return the statement's rows, at most ``MOST_ROWS``."""
         from indiff.engines import MOST_ROWS
 
-        rows = self._execute(sql).fetchmany(MOST_ROWS + 1)
+        rows = self._connection.execute(sql).fetchmany(MOST_ROWS + 1)
         if len(rows) > MOST_ROWS:
             raise InternalError(f"a statement returned more than {MOST_ROWS:,} rows: {sql[:200]}")
         return rows
 
     def forget(self, table: str) -> None:
         """Drop a table."""
-        self._execute(f"DROP TABLE IF EXISTS {table}")
+        self._connection.execute(f"DROP TABLE IF EXISTS {table}")
 
     def records(self) -> str:
         """Return the name of a view of the rows, numbered in the order of the source."""
         rows = f"SELECT ROW_NUMBER() OVER () - 1 AS record, {self._normalised()} FROM source"
         if self.source.kind == "relation":
             return self._keep_from_source(rows)
-        self._execute(f"CREATE OR REPLACE TEMP VIEW records AS {rows}")
+        self._connection.execute(f"CREATE OR REPLACE TEMP VIEW records AS {rows}")
         return "records"
 
-    def write(self, sql: str, path: str) -> None:
+    def fetch(self, table: str) -> pa.Table:
+        """Return a small table as Arrow."""
+        return self._connection.table(table).to_arrow_table()
+
+    def write(self, sql: str, path: str, tables: Sequence[str]) -> None:
         """Write the statement's rows to one CSV or Parquet file."""
         options = "FORMAT parquet" if path.lower().endswith((".parquet", ".pq")) else "HEADER"
         if not Path(path).resolve().parent.is_dir():
             raise UserError(f"the folder of {path!r} does not exist; make it first.")
-        self._execute(f"COPY ({sql}) TO {literal(path)} ({options})")
+        try:
+            self._connection.execute(f"COPY ({sql}) TO {literal(path)} ({options})")
+        except duckdb.IOException as error:
+            reason = str(error).splitlines()[0]
+            raise UserError(f"{path!r} cannot be written ({reason}).") from None
 
     def quoted(self, name: str) -> str:
         """Return a name as an identifier."""
@@ -199,16 +210,6 @@ class DuckDBEngine:
         """Close the connection and remove what was spilled."""
         self._connection.close()
         self._spill.cleanup()
-
-    def _execute(self, sql: str) -> Any:
-        try:
-            return self._connection.execute(sql)
-        except (
-            duckdb.InvalidInputException,
-            duckdb.ConversionException,
-            duckdb.IOException,
-        ) as error:
-            raise unreadable(self.source, error) from None
 
 
 def csv_options(paths: Sequence[str]) -> dict[str, Any]:

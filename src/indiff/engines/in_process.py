@@ -126,10 +126,7 @@ class InProcessEngine(DuckDBEngine):
             f"c{position}": coders[position].values().take(pa.array(place))
             for position, place in zip(positions, places, strict=True)
         }
-        self._connection.register("dense", pa.table({**data, "n": counts[places]}))
-        name = self.keep("SELECT * FROM dense")
-        self._connection.unregister("dense")
-        return name
+        return self.load(pa.table({**data, "n": counts[places]}))
 
 
 def _row_group(path: str, group: int, names: Sequence[str]) -> Batches:

@@ -131,17 +131,16 @@ def _to_arrow(source: Any, columns: Sequence[str]) -> pa.Table:
             "risk is measured on a path, a pandas, Polars or PyArrow frame, a DuckDB relation or "
             f"a Spark DataFrame; got {type(source).__name__}."
         ) from None
-    names = frame.collect_schema().names()
-    require_columns(columns, names)
+    schema = frame.collect_schema()
+    require_columns(columns, schema.names())
+    for name in columns:  # Polars would hand over the addresses of its objects
+        if frame.implementation.is_polars() and schema[name] == nw.Object:
+            raise _mixed(f"{name!r} holds Python objects")
     eager = frame.select(list(dict.fromkeys(columns))).lazy().collect()
     try:
         table = eager.to_arrow()
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError) as error:
-        reason = str(error).splitlines()[0]
-        raise UserError(
-            f"a column must hold values of one type ({reason}). Convert the column to text or to "
-            "numbers first."
-        ) from None
+        raise _mixed(str(error).splitlines()[0]) from None
     for name in columns:
         kind = table.schema.field(name).type
         if pa.types.is_dictionary(kind):
@@ -149,3 +148,10 @@ def _to_arrow(source: Any, columns: Sequence[str]) -> pa.Table:
         if pa.types.is_nested(kind):
             raise nested(name, kind)
     return table
+
+
+def _mixed(reason: str) -> UserError:
+    return UserError(
+        f"a column must hold values of one type ({reason}). Convert the column to text or to "
+        "numbers first."
+    )

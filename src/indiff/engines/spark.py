@@ -10,6 +10,10 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
+from indiff.engines.duckdb_engine import DuckDBEngine, literal
+from indiff.engines.duckdb_engine import quoted as duckdb_quoted
 from indiff.engines.source import Source, nested, no_rows, require_columns
 from indiff.errors import InternalError, UserError
 
@@ -17,6 +21,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 PLAIN_NUMBER = r"^-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][-+]?[0-9]+)?$"
+FEW_COUNTS = 100_000
+"""Counts of at most this many rows are reduced on the driver: one Spark job instead of dozens."""
+
 _PUT_TYPES = {"STRING": "string", "BIGINT": "bigint", "DOUBLE": "double"}
 
 
@@ -100,12 +107,14 @@ class SparkEngine:
         prefix = f"indiff_{uuid.uuid4().hex[:12]}"
         self._names = (f"{prefix}_{number}" for number in itertools.count())
         self._kept: dict[str, DataFrame] = {}
+        self._local: DuckDBEngine | None = None
         self._frame = self._open()
         require_columns(self.columns, self._frame.columns)
         self.classes = tuple(self._classify(name) for name in self.columns)
 
     def count(self, countings: Mapping[str, Sequence[int]]) -> None:
         """Run stage one: a table of counts for every counting."""
+        from py4j.protocol import Py4JError  # type: ignore[import-untyped]
         from pyspark.errors import PySparkException
 
         rows = self._view(self._frame.select(*self._normalised()))
@@ -115,11 +124,22 @@ class SparkEngine:
             counts[name] = self.keep(f"SELECT {keys}, COUNT(*) AS n FROM {rows} GROUP BY {keys}")
         self.counts = counts
         try:
-            found = [self._kept[table].count() for table in counts.values()]
-        except PySparkException as error:
+            rows_found = [self._kept[table].count() for table in counts.values()]
+        except (PySparkException, Py4JError) as error:
             raise self._unreadable(error) from None
-        if not all(found):
+        if not all(rows_found):
             raise no_rows(self.source.name)
+        if sum(rows_found) <= FEW_COUNTS:
+            self._finish_locally(counts)
+
+    def _finish_locally(self, counts: Mapping[str, str]) -> None:
+        """Move the counts, which are few, to a DuckDB beside the driver."""
+        nothing = Source("frame", self.source.name, frame=pa.table({"unused": [0]}))
+        local = DuckDBEngine(nothing, (), (), None, None)
+        self._local = local
+        self.counts = {
+            name: local.load(self._kept[table].toArrow()) for name, table in counts.items()
+        }
 
     def _open(self) -> DataFrame:
         from pyspark.errors import PySparkException
@@ -130,7 +150,7 @@ class SparkEngine:
         if source.frame is not None:
             return session.createDataFrame(_without_dictionaries(source.frame))
         if source.kind == "relation":
-            wanted = source.relation.select(*dict.fromkeys(map(_duckdb_quoted, self.columns)))
+            wanted = source.relation.select(*dict.fromkeys(map(duckdb_quoted, self.columns)))
             return session.createDataFrame(wanted.to_arrow_table())
         try:
             if source.kind == "parquet":
@@ -175,10 +195,17 @@ class SparkEngine:
         """Make a table of the statement's rows, in memory or on the workers' disks."""
         from pyspark import StorageLevel
 
+        if self._local is not None:
+            return self._local.keep(sql)
         return self._view(self._session.sql(sql).persist(StorageLevel.MEMORY_AND_DISK))
 
     def put(self, columns: Mapping[str, Sequence[Any]], types: Sequence[str]) -> str:
         """Copy a small table of the driver's values; return its name."""
+        if self._local is not None:
+            return self._local.put(columns, types)
+        return self._put(columns, types)
+
+    def _put(self, columns: Mapping[str, Sequence[Any]], types: Sequence[str]) -> str:
         schema = ", ".join(
             f"{name} {_PUT_TYPES[kind]}" for name, kind in zip(columns, types, strict=True)
         )
@@ -189,6 +216,8 @@ class SparkEngine:
         """Return the statement's rows, at most ``MOST_ROWS``."""
         from indiff.engines import MOST_ROWS
 
+        if self._local is not None:
+            return self._local.query(sql)
         rows = [tuple(row) for row in self._session.sql(sql).limit(MOST_ROWS + 1).collect()]
         if len(rows) > MOST_ROWS:
             raise InternalError(f"a statement returned more than {MOST_ROWS:,} rows: {sql[:200]}")
@@ -196,6 +225,11 @@ class SparkEngine:
 
     def forget(self, table: str) -> None:
         """Drop a table."""
+        if self._local is not None:
+            return self._local.forget(table)
+        return self._drop(table)
+
+    def _drop(self, table: str) -> None:
         self._kept.pop(table).unpersist()
         self._session.catalog.dropTempView(table)
 
@@ -223,7 +257,7 @@ class SparkEngine:
         counted = [tuple(row) for row in rows.groupBy("file", "at").count().collect()]
         counted.sort(key=lambda row: (order.get(row[0], 0), row[0], row[1]))
         starts = list(itertools.accumulate((row[2] for row in counted), initial=0))
-        offsets = self.put(
+        offsets = self._put(
             {
                 "file": [row[0] for row in counted],
                 "at": [row[1] for row in counted],
@@ -236,8 +270,13 @@ class SparkEngine:
         numbered = numbered.withColumn("record", within + f.col("start"))
         return self._view(numbered.drop("file", "at", "place", "start"))
 
-    def write(self, sql: str, path: str) -> None:
+    def write(self, sql: str, path: str, tables: Sequence[str]) -> None:
         """Write the statement's rows to a folder of CSV or Parquet files, one per partition."""
+        if self._local is not None:
+            for table in tables:
+                frame = self._session.createDataFrame(self._local.fetch(table))
+                frame.createOrReplaceTempView(table)
+                self._kept[table] = frame
         writer = self._session.sql(sql).write.mode("overwrite")
         if path.lower().endswith((".parquet", ".pq")):
             writer.parquet(path)
@@ -250,34 +289,31 @@ class SparkEngine:
 
     def is_number(self, column: str) -> str:
         """Return SQL that tells whether a text is a plain number without leading zeros."""
+        if self._local is not None:
+            return self._local.is_number(column)
         return f"{column} RLIKE '{PLAIN_NUMBER}'"
 
     def close(self) -> None:
         """Drop every table; stop the session if it was started here."""
         for table in list(self._kept):
-            self.forget(table)
+            self._drop(table)
+        if self._local is not None:
+            self._local.close()
         if self._is_ours:
             self._session.stop()
 
     def _unreadable(self, error: Exception) -> UserError:
-        reason = str(error).splitlines()[0]
+        lines = str(error).splitlines()
+        reason = next((line for line in lines if "Exception" in line), lines[0]).lstrip(": ")
         return UserError(f"{self.source.name!r} cannot be read ({reason}); check or repair it.")
 
 
 def _without_dictionaries(frame: Any) -> Any:
-    import pyarrow as pa
-
     fields = [
         pa.field(field.name, field.type.value_type) if pa.types.is_dictionary(field.type) else field
         for field in frame.schema
     ]
     return frame.cast(pa.schema(fields))
-
-
-def _duckdb_quoted(name: str) -> str:
-    from indiff.engines.duckdb_engine import quoted
-
-    return quoted(name)
 
 
 def _csv_options(path: str) -> dict[str, Any]:
@@ -286,8 +322,6 @@ def _csv_options(path: str) -> dict[str, Any]:
     if "://" in path:
         return {**options, "sep": "\t" if ".tsv" in path.lower() else ","}
     import duckdb
-
-    from indiff.engines.duckdb_engine import literal
 
     with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
         try:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from indiff.engines import Engine
-from indiff.risk.counts import ValueExtremes, group_by, keys, listed, same, value_terms
+from indiff.risk.counts import ValueExtremes, group_by, keys, listed, same
 from indiff.risk.values import Values
 from indiff.schema import Kind
 
@@ -19,9 +19,14 @@ _SLACK = 1e-12  # rounding must not drop the group that holds the maximum
 
 
 def closeness(
-    engine: Engine, pairs: str, values: Values, columns: Sequence[int], extremes: ValueExtremes
+    engine: Engine,
+    pairs: str,
+    terms: str,
+    values: Values,
+    columns: Sequence[int],
+    extremes: ValueExtremes,
 ) -> float:
-    """Return t (Li, Li and Venkatasubramanian 2007) over the groups of a pairs table.
+    """Return t (Li, Li and Venkatasubramanian 2007) over the groups of pairs and their terms.
 
     Equal distance for categorical values, ranks over m − 1 for numeric and ordinal ones (missing
     ranks last), height of the lowest common ancestor for a hierarchy. A small t does not bound
@@ -29,12 +34,12 @@ def closeness(
     """
     settled = extremes.homogeneous_reach
     least = max(settled, extremes.reach_bound)
-    if extremes.mean_reach < least - _SLACK or values.distinct == 1:
+    if extremes.mixed_reach < least - _SLACK or values.distinct == 1:
         return settled
     candidates = engine.keep(f"""
         SELECT {keys(columns, "p.")}{", " if columns else ""}p.x, p.c, g.n
         FROM {pairs} p JOIN (
-          SELECT {listed(columns)}n FROM {value_terms(pairs, values.table, columns)} t
+          SELECT {listed(columns)}n FROM {terms}
           WHERE d > 1 AND reach / n >= {least - _SLACK!r}) g
         ON {same(columns, "p", "g") or "TRUE"}""")
     if values.nodes is not None:

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from indiff.risk.counted import ColumnsRisk, Counted, entropy, measure_what, measure_who
-from indiff.risk.counts import keys, roll_up, same
+from indiff.risk.counts import keys, same
 from indiff.risk.groups import marketer
 from indiff.risk.information import InformationRisk, information_risk
 
@@ -70,9 +70,7 @@ def describe(counted: Counted, positions: Sequence[int]) -> tuple[Combination, d
     risk = information_risk("individual", who, counted.h_individual, None)
     inference: dict[str, InformationRisk] = {}
     for number, values in enumerate(counted.values):
-        pairs = roll_up(counted.engine, counted.cells, positions, f"s{number}")
-        what = measure_what(counted.engine, pairs, values, positions, who.columns)
-        counted.engine.forget(pairs)
+        what = measure_what(counted, positions, number)
         name = values.sensitive.name
         inference[name] = information_risk(name, what, entropy(values), None)
     found = Combination(

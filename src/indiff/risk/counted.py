@@ -13,8 +13,9 @@ from indiff.hierarchy import Hierarchy
 from indiff.risk.closeness import closeness
 from indiff.risk.counts import (
     Grouped,
+    ValueExtremes,
     keys,
-    people_terms,
+    plain_terms,
     reduce_extremes,
     reduce_sizes,
     roll_up,
@@ -45,6 +46,13 @@ class Counted:
     def who(self) -> str:
         """The individual's column in the table of people."""
         return f"c{len(self.quasi) + sum(len(v.sensitive.columns) for v in self.values)}"
+
+    def pairs(self, positions: Sequence[int], number: int) -> str:
+        """Return SQL for a row per (group, value of sensitive attribute ``number``)."""
+        only = len(self.values) == 1 and tuple(positions) == self.positions
+        if only and not self.values[0].merges:  # the cells are the pairs already
+            return f"(SELECT {keys(positions)}, s0 AS x, n AS c FROM {self.cells})"
+        return roll_up(self.cells, positions, f"s{number}")
 
     @property
     def positions(self) -> tuple[int, ...]:
@@ -136,15 +144,18 @@ def measure_columns(counted: Counted, positions: Sequence[int]) -> ColumnsRisk:
     inference: dict[str, InformationRisk] = {}
     models: dict[str, SensitiveGroups] = {}
     for number, values in enumerate(counted.values):
-        pairs = roll_up(engine, counted.cells, positions, f"s{number}")
-        what = measure_what(engine, pairs, values, positions, names)
-        assert what.extremes is not None
-        t = closeness(engine, pairs, values, positions, what.extremes)
-        recursive = recursive_diversity(engine, pairs, what, positions)
-        engine.forget(pairs)
+        pairs = counted.pairs(positions, number)
+        terms = engine.keep(f"SELECT * FROM {value_terms(pairs, values.table, positions)} t")
+        extremes = reduce_extremes(
+            engine, terms, values.distinct, values.mean_reach, values.mean_place
+        )
+        what = Grouped(names, reduce_sizes(engine, terms), extremes)
+        t = closeness(engine, pairs, terms, values, positions, extremes)
+        engine.forget(terms)
+        recursive = recursive_diversity(engine, pairs, extremes, positions)
         name = values.sensitive.name
         h = entropy(values)
-        inference[name] = information_risk(name, what, h, what.extremes.spread)
+        inference[name] = information_risk(name, what, h, extremes.spread)
         models[name] = sensitive_groups(name, what, values.distinct, t, recursive)
     return ColumnsRisk(names, reidentification, inference, group_risk(who, models))
 
@@ -165,43 +176,34 @@ def measure_who(counted: Counted, positions: Sequence[int]) -> Grouped:
         return Grouped(names, reduce_sizes(engine, row_terms(groups)))
     pairs = f"""(SELECT {keys(positions)}, {counted.who}, CAST(SUM(n) AS BIGINT) AS c
         FROM {counted.people} GROUP BY {keys(positions)}, {counted.who})"""
-    return Grouped(names, reduce_sizes(engine, people_terms(pairs, positions), size="d"))
+    return Grouped(names, reduce_sizes(engine, plain_terms(pairs, positions), size="d"))
 
 
-def measure_what(
-    engine: Engine,
-    pairs: str,
-    values: Values,
-    positions: Sequence[int],
-    names: tuple[str, ...],
-) -> Grouped:
-    """Run stage two for X a sensitive attribute."""
-    terms = engine.keep(f"SELECT * FROM {value_terms(pairs, values.table, positions)} t")
-    rows = reduce_sizes(engine, terms)
-    extremes = reduce_extremes(engine, terms, values.distinct, values.mean_reach, values.mean_place)
-    engine.forget(terms)
-    return Grouped(names, rows, extremes)
+def measure_what(counted: Counted, positions: Sequence[int], number: int) -> Grouped:
+    """Run the part of stage two that entropies need, for X a sensitive attribute."""
+    names = tuple(counted.quasi[i] for i in positions)
+    terms = plain_terms(counted.pairs(positions, number), positions)
+    return Grouped(names, reduce_sizes(counted.engine, terms))
 
 
 def recursive_diversity(
-    engine: Engine, pairs: str, grouped: Grouped, positions: Sequence[int]
+    engine: Engine, pairs: str, extremes: ValueExtremes, positions: Sequence[int]
 ) -> tuple[float, int]:
     """Return (c, ℓ) with ℓ = distinct ℓ: the largest r₁ / (r_ℓ + … + r_m) over groups.
 
     Recursive (c', ℓ)-diversity (Machanavajjhala et al. 2007) holds for every c' above c. Counts
     10 and 1 with ℓ = 2 give c = 10.
     """
-    assert grouped.extremes is not None
-    least = grouped.extremes.least_distinct
+    least = extremes.least_distinct
     if least == 1:
-        return grouped.extremes.top_share, 1
+        return extremes.top_share, 1
     if least == 2:
-        return grouped.extremes.runner_up, 2
+        return extremes.runner_up, 2
     order = f"(PARTITION BY {keys(positions)} ORDER BY c DESC)"
     ((worst,),) = engine.query(f"""
         SELECT MAX(top / tail) FROM (
           SELECT MAX(c) AS top, CAST(SUM(CASE WHEN place >= {least} THEN c ELSE 0 END) AS BIGINT)
             AS tail
-          FROM (SELECT {keys(positions)}, c, ROW_NUMBER() OVER {order} AS place FROM {pairs}) r
+          FROM (SELECT {keys(positions)}, c, ROW_NUMBER() OVER {order} AS place FROM {pairs} p) r
           GROUP BY {keys(positions)}) q""")
     return float(worst), least

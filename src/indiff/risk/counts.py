@@ -60,7 +60,7 @@ class ValueExtremes:
     least_ratio: float
     enhanced_excess: float
     runner_up: float
-    mean_reach: float
+    mixed_reach: float
     reach_bound: float
     homogeneous_reach: float
 
@@ -133,14 +133,11 @@ def total(engine: Engine, table: str) -> int:
     return int(engine.query(f"SELECT CAST(SUM(n) AS BIGINT) FROM {table}")[0][0])
 
 
-def roll_up(engine: Engine, table: str, columns: Sequence[int], value: str | None) -> str:
-    """Make the pairs table: a row per (group, value) with its count ``c``."""
-    parts = [f"c{i}" for i in columns]
-    picked = [*parts, *([f"{value} AS x"] if value else [])]
-    grouped = [*parts, *([value] if value else [])]
-    return engine.keep(
-        f"SELECT {', '.join(picked)}, CAST(SUM(n) AS BIGINT) AS c FROM {table} "
-        f"GROUP BY {', '.join(grouped)}"
+def roll_up(table: str, columns: Sequence[int], value: str) -> str:
+    """Return SQL for the pairs: a row per (group, value) with its count ``c``."""
+    return (
+        f"(SELECT {keys(columns)}, {value} AS x, CAST(SUM(n) AS BIGINT) AS c FROM {table} "
+        f"GROUP BY {keys(columns)}, {value})"
     )
 
 
@@ -159,11 +156,11 @@ def reduce_sizes(engine: Engine, terms: str, *, size: str = "n") -> tuple[SizeRo
     return tuple(sorted((SizeRow(*row) for row in engine.query(sql)), key=lambda row: row.smallest))
 
 
-def people_terms(pairs: str, columns: Sequence[int]) -> str:
-    """Return SQL for the terms of groups when X is the individual (pairs have one row each)."""
+def plain_terms(pairs: str, columns: Sequence[int]) -> str:
+    """Return SQL for the terms of groups that entropies need."""
     return (
         f"(SELECT {listed(columns)}CAST(SUM(c) AS BIGINT) AS n, COUNT(*) AS d, "
-        f"SUM(c * LOG2(c)) AS clogc FROM {pairs} {group_by(columns)})"
+        f"SUM(c * LOG2(c)) AS clogc FROM {pairs} p {group_by(columns)})"
     )
 
 
@@ -178,7 +175,7 @@ def value_terms(pairs: str, values: str, columns: Sequence[int]) -> str:
           SUM(c * LOG2(c)) AS clogc, MAX(c) AS top, MIN(c) AS low,
           MAX(c * lift) AS most, MIN(c * lift) AS least, MAX(c * enhanced) AS excess,
           SUM(c * reach) AS reach, SUM(c * place) AS place
-        FROM {pairs} JOIN {values} ON {pairs}.x = {values}.code {group_by(columns)})"""
+        FROM {pairs} p JOIN {values} v ON p.x = v.code {group_by(columns)})"""
 
 
 def reduce_extremes(
@@ -190,7 +187,7 @@ def reduce_extremes(
           MAX(top - CASE WHEN d < {distinct} THEN 0 ELSE low END),
           MAX(most / n), MIN(least / n), MAX(excess / n),
           MAX(CASE WHEN d = 1 THEN CAST('Infinity' AS DOUBLE) ELSE top / (n - top) END),
-          MAX(reach / n),
+          MAX(CASE WHEN d = 1 THEN 0.0 ELSE reach / n END),
           MAX(GREATEST(ABS(reach / n - ({mean_reach!r})), ABS(place / n - ({mean_place!r})))),
           MAX(CASE WHEN d = 1 THEN reach / n ELSE 0.0 END)
         FROM {terms} g"""

@@ -5,11 +5,9 @@ from __future__ import annotations
 from indiff.risk.counted import Counted
 from indiff.risk.counts import (
     keys,
-    people_terms,
-    roll_up,
+    plain_terms,
     row_terms,
     same,
-    value_terms,
 )
 from indiff.risk.information import InformationRisk
 
@@ -37,7 +35,7 @@ def write_records(
         terms, size = row_terms(groups), "n"
     else:
         pairs = f"(SELECT {keys(positions)}, n AS c FROM {counted.people})"
-        terms, size = people_terms(pairs, positions), "d"
+        terms, size = plain_terms(pairs, positions), "d"
     made = [engine.keep(f"SELECT {keys(positions)}, {size} AS size, {_NH} AS nh FROM {terms} t")]
     columns = [
         "r.record AS record",
@@ -46,10 +44,8 @@ def write_records(
         f"{_term(reidentification, 'g0')} AS itpr",
     ]
     for number, values in enumerate(counted.values):
-        pairs = roll_up(engine, counted.cells, positions, f"s{number}")
-        terms = value_terms(pairs, values.table, positions)
+        terms = plain_terms(counted.pairs(positions, number), positions)
         made.append(engine.keep(f"SELECT {keys(positions)}, {_NH} AS nh FROM {terms} t"))
-        engine.forget(pairs)
         risk = inference[values.sensitive.name]
         label = engine.quoted(f"itpr:{values.sensitive.name}")
         columns.append(f"{_term(risk, f'g{number + 1}')} AS {label}")
@@ -58,7 +54,7 @@ def write_records(
         for number, table in enumerate(made)
     )
     rows = engine.records()
-    engine.write(f"SELECT {', '.join(columns)} FROM {rows} r {joins} ORDER BY record", path)
+    engine.write(f"SELECT {', '.join(columns)} FROM {rows} r {joins} ORDER BY record", path, made)
     for table in made:
         engine.forget(table)
 

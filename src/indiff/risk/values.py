@@ -39,6 +39,8 @@ class Values:
     clogc: float
     mean_reach: float
     mean_place: float
+    merges: bool = False
+    """Whether different texts are one value, as 1 and 1.0 are."""
     nodes: str | None = None
     tree_base: float = 0.0
 
@@ -177,11 +179,12 @@ def _weigh(engine: Engine, plain: str, sensitive: Sensitive, records: int) -> Va
         )
     else:
         table = _place_in_order(engine, plain, shared, int(distinct), records)
+    merges = sensitive.kind == Kind.NUMERIC and engine.classes[sensitive.columns[0]] == "text"
     ((mean_reach, mean_place),) = engine.query(
         f"SELECT SUM(total * reach) / {records}, SUM(total * place) / {records} FROM {table}"
     )
     return Values(
-        sensitive, table, int(distinct), records, clogc, mean_reach, mean_place, nodes, base
+        sensitive, table, int(distinct), records, clogc, mean_reach, mean_place, merges, nodes, base
     )
 
 

@@ -1,0 +1,87 @@
+"""One row per record, written by the engine."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from indiff.errors import UserError
+from indiff.risk import measure_risk
+from tests.risk import oracle
+from tests.risk.test_definitions import random_table
+
+QUASI = ["age", "zip"]
+
+
+def read(path: Path) -> dict[str, list[Any]]:
+    """Read a file, or the folder of files that Spark writes."""
+    kind = "parquet" if path.suffix == ".parquet" else "csv"
+    files = [path] if path.is_file() else sorted(path.glob(f"part-*.{kind}"))
+    tables = [pq.read_table(f) if kind == "parquet" else pc.read_csv(f) for f in files]
+    return pa.concat_tables(tables).sort_by("record").to_pydict()
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_every_record_has_its_group(suffix: str, engine: Any, tmp_path: Path) -> None:
+    data = random_table(7)
+    out = tmp_path / f"records.{suffix}"
+    risk = measure_risk(
+        pa.table(data), quasi=QUASI, sensitive="disease", engine=engine, records=out, details=False
+    )
+    found = read(out)
+    keys = [tuple(oracle.value(data[n][row]) for n in QUASI) for row in range(60)]
+    sizes = Counter(keys)
+    groups, _ = oracle.grouped(keys, data["disease"])
+    assert found["record"] == list(range(60))
+    assert found["group_size"] == [sizes[key] for key in keys]
+    assert found["singled_out"] == [int(sizes[key] == 1) for key in keys]
+    h = risk.inference["disease"].h
+    expected = [1 - len(groups) * sizes[key] / 60 * oracle.entropy(groups[key]) / h for key in keys]
+    assert found["itpr:disease"] == pytest.approx(expected, abs=1e-12)
+    assert max(found["itpr:disease"]) == pytest.approx(risk.inference["disease"].itpr, abs=1e-12)
+    assert max(found["itpr"]) == pytest.approx(risk.reidentification.itpr, abs=1e-12)
+
+
+def test_records_are_numbered_as_in_the_files(engine: Any, tmp_path: Path) -> None:
+    # The second file is larger: Spark reads large files first.
+    for number, size in enumerate((3, 200)):
+        ages = pa.table({"age": [number * 1000 + i // 2 for i in range(size)]})
+        pq.write_table(ages, tmp_path / f"part {number}.parquet")
+    out = tmp_path / "out" / "records.parquet"
+    out.parent.mkdir()
+    measure_risk(
+        str(tmp_path / "*.parquet"), quasi="age", engine=engine, records=out, details=False
+    )
+    found = read(out)
+    assert found["record"] == list(range(203))
+    assert found["group_size"] == [2, 2, 1] + [2] * 200
+
+
+def test_csv_rows_are_numbered_in_order(engine: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('age,name\n30,x\n31,"two\nlines"\n30,y\n')
+    out = tmp_path / "records.csv"
+    measure_risk(tmp_path / "a.csv", quasi="age", engine=engine, records=out, details=False)
+    assert read(out)["group_size"] == [2, 1, 2]
+
+
+def test_a_folder_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"the folder of .* does not exist; make it first"):
+        measure_risk(
+            pa.table({"age": [1]}), quasi="age", engine="duckdb", records=tmp_path / "no" / "a.csv"
+        )
+
+
+def test_individuals_are_counted_once(engine: Any, tmp_path: Path) -> None:
+    data = pa.table({"age": [30, 30, 40, 40], "who": ["a", "a", "b", "c"]})
+    out = tmp_path / "records.parquet"
+    measure_risk(data, quasi="age", individual="who", engine=engine, records=out, details=False)
+    found = ds.dataset(out).to_table().sort_by("record").to_pydict()
+    assert found["group_size"] == [1, 1, 2, 2]
+    assert found["singled_out"] == [1, 1, 0, 0]

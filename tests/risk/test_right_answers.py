@@ -1,0 +1,112 @@
+"""Answers that tools people use get wrong, mostly towards "safe"; each on every engine."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from indiff.risk import Risk, measure_risk
+
+
+def table(**groups: dict[Any, int]) -> dict[str, list[Any]]:
+    """``table(x={"a": 2})`` is a group x with the value a twice."""
+    rows = [
+        (group, value)
+        for group, counts in groups.items()
+        for value, count in counts.items()
+        for _ in range(count)
+    ]
+    return {"q": [group for group, _ in rows], "s": [value for _, value in rows]}
+
+
+def measure(data: Any, engine: Any) -> Risk:
+    frame = pa.table(data) if isinstance(data, dict) else data
+    return measure_risk(frame, quasi="q", sensitive="s", engine=engine, details=False)
+
+
+def test_l_does_not_depend_on_the_index(engine: str) -> None:
+    frame = pd.DataFrame(table(x={"a": 2}, y={"b": 2}), index=[0, 2, 1, 3])
+    risk = measure(frame, engine)
+    assert (risk.groups.l, risk.groups.distinct_l, risk.groups.t) == (1, 1, 0.5)
+
+
+def test_a_unique_record_with_its_only_quasi_identifier_missing_is_unique(engine: str) -> None:
+    risk = measure({"q": ["x", "x", None], "s": ["a", "b", "c"]}, engine)
+    assert (risk.groups.k, risk.groups.singled_out, risk.reidentification.itpr) == (1, 1, 1.0)
+
+
+def test_recursive_diversity_takes_the_most_frequent_value_first(engine: str) -> None:
+    assert measure(table(x={"a": 10, "b": 1}), engine).groups.recursive == (10, 2)
+    assert measure(table(x={"a": 4, "b": 3, "c": 2, "d": 1}), engine).groups.recursive == (4, 4)
+
+
+def test_delta_disclosure_is_infinite_where_a_group_lacks_a_value(engine: str) -> None:
+    assert measure(table(x={"a": 2}, y={"b": 2}), engine).groups.delta_disclosure == math.inf
+    risk = measure(table(x={"a": 3, "b": 1}, y={"a": 1, "b": 3}), engine)
+    assert risk.groups.delta_disclosure == pytest.approx(math.log(2))
+
+
+def test_entropy_l_of_three_equally_likely_values_is_three(engine: str) -> None:
+    risk = measure(table(x={"a": 1, "b": 1, "c": 1}), engine)
+    assert risk.groups.entropy_l == pytest.approx(3, abs=1e-12)
+
+
+def test_average_risk_is_per_record(engine: str) -> None:
+    risk = measure(table(x={"a": 99}, y={"a": 1}), engine)
+    assert risk.groups.marketer == pytest.approx(0.02, abs=1e-15)
+    assert risk.groups.prosecutor == 1
+    assert risk.groups.journalist == 1
+
+
+def test_a_constant_number_is_as_close_as_can_be(engine: str) -> None:
+    risk = measure(table(x={7: 2}, y={7: 1}), engine)
+    assert risk.groups.t == 0
+    found = risk.inference["s"]
+    assert (found.dr, found.mi, found.cp, found.itpr, found.mil) == (0, 0, 0, 0, 0)
+    assert found.eld == 1
+    assert "constant" in found.notes[0]
+
+
+def test_enhanced_beta_is_infinite_where_no_beta_will_do(engine: str) -> None:
+    risk = measure(table(x={"a": 2}, y={"b": 2}), engine)
+    assert (risk.groups.beta, risk.groups.beta_enhanced) == (1, math.inf)
+
+
+def test_odd_names_and_values_are_ordinary(engine: str) -> None:
+    data = pa.table(
+        {
+            "petal length (cm)": ["O'Brien", "O'Brien", "", None, 'say "hi"', "back\\slash"],
+            "it's; DROP TABLE`x`": ["é", "é", "", "", "–", "x"],
+        }
+    )
+    risk = measure_risk(
+        data,
+        quasi=["petal length (cm)"],
+        sensitive="it's; DROP TABLE`x`",
+        engine=engine,  # type: ignore[arg-type]
+    )
+    assert risk.groups.k == 1
+    assert [s.groups for s in risk.groups.sizes] == [2, 2]  # two values once, two twice
+    values = {level.value for level in risk.levels}
+    assert values == {"O'Brien", None, 'say "hi"', "back\\slash"}
+    assert risk.inference["it's; DROP TABLE`x`"].itpr == 1
+
+
+@pytest.mark.parametrize("hole", [None, math.nan])
+def test_null_and_nan_are_one_value(hole: float | None, engine: str) -> None:
+    risk = measure({"q": [1.0, 1.0, hole, math.nan, None, -0.0, 0.0], "s": list("aabbbcc")}, engine)
+    assert risk.groups.k == 2
+    assert risk.groups.groups == 3
+
+
+def test_a_metric_at_its_maximum_says_what_causes_it(engine: str) -> None:
+    risk = measure(table(x={"a": 1}, y={"b": 3}, z={"a": 2, "b": 2}), engine)
+    cause = risk.inference["s"].at_maximum
+    assert risk.inference["s"].itpr == 1
+    assert (cause.groups, cause.records, cause.sizes) == (2, 4, ((1, 1), (3, 3)))
+    assert risk.reidentification.at_maximum.records == 1
+    assert str(cause) == "4 records in 2 groups (1 in groups of 1, 3 in groups of 3)"
