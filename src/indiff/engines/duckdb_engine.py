@@ -125,6 +125,8 @@ class DuckDBEngine:
             kind, value = self._type(name), quoted(name)
             if kind in ("DOUBLE", "FLOAT"):
                 value = f"CASE WHEN isnan({value}) THEN NULL ELSE {value} + 0.0 END"  # −0 is 0
+            elif kind == "TIMESTAMP WITH TIME ZONE":
+                value = f"make_timestamp(epoch_us({value}))"
             elif self.classes[position] == "text":
                 value = f"CAST({value} AS VARCHAR)"
                 if self.tokens:

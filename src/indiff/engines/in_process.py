@@ -24,12 +24,12 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from indiff.engines.duckdb_engine import DuckDBEngine, quoted, unreadable
-from indiff.engines.source import Source, no_rows
+from indiff.engines.source import Source, in_utc, no_rows
 from indiff.engines.tally import add_codes, count_keys
 from indiff.errors import UserError
 
 MOST_COMBINATIONS = 2**22
-BATCH = 2**17
+BATCH = 2**18
 WIDEST_RANGE = 2**20
 MISSING = 0  # the code of the missing value in every column
 
@@ -126,7 +126,7 @@ class InProcessEngine(DuckDBEngine):
             f"c{position}": coders[position].values().take(pa.array(place))
             for position, place in zip(positions, places, strict=True)
         }
-        return self.load(pa.table({**data, "n": counts[places]}))
+        return self.load(in_utc(pa.table({**data, "n": counts[places]})))
 
 
 def _row_group(path: str, group: int, names: Sequence[str]) -> Batches:
@@ -244,6 +244,7 @@ class Tally:
         self._coders, self._countings = coders, countings
         self.counts = [np.zeros((1,) * len(positions), np.int64) for positions in countings]
         self.rows = 0
+        self._keys = [np.empty(BATCH, np.int32) for _ in countings]
 
     def add(self, columns: Sequence[pa.Array]) -> None:
         """Count a batch."""
@@ -256,11 +257,11 @@ class Tally:
         all_keys = []
         for number, positions in enumerate(self._countings):
             counts = self._room(number, tuple(parts[p].size for p in positions))
-            keys = np.zeros(rows, np.int32)
-            strides = np.array(counts.strides) // counts.itemsize
-            for position, stride in zip(positions, strides.tolist(), strict=True):
-                part = parts[position]
-                if not add_codes(part.integers, part.base, part.table, stride, keys):
+            keys = self._keys[number][:rows]
+            for place, position in enumerate(positions):
+                part, stride = parts[position], counts.strides[place] // counts.itemsize
+                table = part.table * np.int32(stride)
+                if not add_codes(part.integers, part.base, table, place == 0, keys):
                     self._coders[position].learn(columns[position])
                     return False
             all_keys.append(keys)

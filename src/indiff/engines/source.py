@@ -68,6 +68,17 @@ def nested(name: str, kind: object) -> UserError:
     )
 
 
+def in_utc(table: pa.Table) -> pa.Table:
+    """Return a table whose times have no zone: the same instants, in UTC."""
+    fields = [
+        (field.name, pa.timestamp(field.type.unit))
+        if pa.types.is_timestamp(field.type)
+        else (field.name, field.type)
+        for field in table.schema
+    ]
+    return table.cast(pa.schema(fields))
+
+
 def no_rows(name: str) -> UserError:
     """Return the error for a source without rows."""
     return UserError(f"risk needs at least one record; {name} has none.")

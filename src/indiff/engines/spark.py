@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from indiff.engines.duckdb_engine import DuckDBEngine, literal
 from indiff.engines.duckdb_engine import quoted as duckdb_quoted
-from indiff.engines.source import Source, nested, no_rows, require_columns
+from indiff.engines.source import Source, in_utc, nested, no_rows, require_columns
 from indiff.errors import InternalError, UserError
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class SparkEngine:
         local = DuckDBEngine(nothing, (), (), None, None)
         self._local = local
         self.counts = {
-            name: local.load(self._kept[table].toArrow()) for name, table in counts.items()
+            name: local.load(in_utc(self._kept[table].toArrow())) for name, table in counts.items()
         }
 
     def _open(self) -> DataFrame:
@@ -148,7 +148,7 @@ class SparkEngine:
         if source.spark is not None:
             return source.spark
         if source.frame is not None:
-            return session.createDataFrame(_without_dictionaries(source.frame))
+            return session.createDataFrame(_with_spark_types(source.frame))
         if source.kind == "relation":
             wanted = source.relation.select(*dict.fromkeys(map(duckdb_quoted, self.columns)))
             return session.createDataFrame(wanted.to_arrow_table())
@@ -308,12 +308,20 @@ class SparkEngine:
         return UserError(f"{self.source.name!r} cannot be read ({reason}); check or repair it.")
 
 
-def _without_dictionaries(frame: Any) -> Any:
-    fields = [
-        pa.field(field.name, field.type.value_type) if pa.types.is_dictionary(field.type) else field
-        for field in frame.schema
-    ]
-    return frame.cast(pa.schema(fields))
+def _with_spark_types(frame: pa.Table) -> pa.Table:
+    """Return a frame whose dictionaries are plain and whose unsigned integers are signed."""
+    signed = {
+        pa.uint8(): pa.int16(),
+        pa.uint16(): pa.int32(),
+        pa.uint32(): pa.int64(),
+        pa.uint64(): pa.decimal128(20, 0),
+    }
+
+    def plain(kind: pa.DataType) -> pa.DataType:
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        return signed.get(kind, kind)
+
+    return frame.cast(pa.schema([(field.name, plain(field.type)) for field in frame.schema]))
 
 
 def _csv_options(path: str) -> dict[str, Any]:

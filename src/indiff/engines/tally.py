@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,23 +12,36 @@ from indiff.compiled import kernel
 
 @kernel
 def add_codes(
-    values: NDArray[np.int64],
+    values: NDArray[Any],
     base: int,
     codes: NDArray[np.int32],
-    stride: int,
+    is_first: bool,
     keys: NDArray[np.int32],
 ) -> bool:
-    """Add ``stride · codes[value − base]`` to each row's key; tell whether all had a code."""
-    size = codes.size
-    known = True
+    """Add ``codes[value − base]`` to each row's key; tell whether every value had a code.
+
+    The first column sets the keys instead. Limits are checked before the loop and negative codes
+    (values without one) after it, so that the loop itself has no branch.
+    """
+    if values.size == 0:
+        return True
+    low, high = values[0], values[0]
     for row in range(values.size):
-        place = values[row] - base
-        if place < 0 or place >= size:
-            return False
-        code = codes[place]
-        known &= code >= 0
-        keys[row] += code * stride
-    return known
+        low, high = min(low, values[row]), max(high, values[row])
+    if low < base or high - base >= codes.size:
+        return False
+    signs = np.int32(0)
+    if is_first:
+        for row in range(values.size):
+            code = codes[values[row] - base]
+            signs |= code
+            keys[row] = code
+    else:
+        for row in range(values.size):
+            code = codes[values[row] - base]
+            signs |= code
+            keys[row] += code
+    return bool(signs >= 0)
 
 
 @kernel
