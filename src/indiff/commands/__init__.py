@@ -1,0 +1,1 @@
+"""The commands of ``indiff``: one file each, thin over the package."""

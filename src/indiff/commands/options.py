@@ -1,0 +1,167 @@
+"""The options that several commands share, and the table that they describe."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from indiff.commands import parsing
+
+if TYPE_CHECKING:
+    from indiff.table import Table
+
+_TABLE = "The table"
+_TEST = "The test"
+_OUT = "Output"
+
+
+def _option(name: str, help: str, panel: str, metavar: str | None = None) -> Any:
+    return typer.Option(
+        name, help=help, rich_help_panel=panel, metavar=metavar, show_default=metavar != "FILE"
+    )
+
+
+Data = Annotated[
+    Path,
+    typer.Argument(metavar="DATA", help="A CSV, TSV, Parquet or Excel file.", show_default=False),
+]
+Quasi = Annotated[
+    list[str] | None,
+    _option("--quasi", "Quasi-identifiers: a,b,c. Default: every other column.", _TABLE, "A,B,C"),
+]
+Sensitive = Annotated[
+    list[str],
+    _option(
+        "--sensitive",
+        "Sensitive column, several (s,s2), or an expression: 'income > 50000'.",
+        _TABLE,
+        "S[,S2]",
+    ),
+]
+Joint = Annotated[
+    bool, _option("--joint", "Take several sensitive columns as one joint value.", _TABLE)
+]
+Identifier = Annotated[
+    list[str] | None,
+    _option("--identifier", "Columns that name people; a release drops them.", _TABLE, "A,B"),
+]
+Other = Annotated[
+    list[str] | None, _option("--other", "Columns to leave out of the test.", _TABLE, "A,B")
+]
+Hierarchies = Annotated[
+    list[str] | None,
+    _option("--hierarchy", "A column's hierarchy file; repeatable.", _TABLE, "COLUMN=FILE"),
+]
+Kinds = Annotated[
+    list[str] | None,
+    _option("--kind", "numeric, categorical or ordinal; repeatable.", _TABLE, "COLUMN=KIND"),
+]
+Orders = Annotated[
+    list[str] | None,
+    _option("--order", "An ordinal column's values in order.", _TABLE, "COLUMN=A,B,C"),
+]
+Bins = Annotated[
+    list[str] | None,
+    _option(
+        "--bins",
+        "Bins of a numeric sensitive column: 4 (quantiles) or edges 18,65.",
+        _TABLE,
+        "[COLUMN=]N",
+    ),
+]
+Missing = Annotated[
+    str,
+    _option(
+        "--missing",
+        "Records without a numeric quasi-identifier: error, drop or split.",
+        _TABLE,
+        "RULE",
+    ),
+]
+MissingTokens = Annotated[
+    list[str] | None,
+    _option("--missing-token", "A text that means missing, beside the empty one.", _TABLE, "T"),
+]
+Encoding = Annotated[
+    str | None,
+    _option("--encoding", "Of a text file that is not UTF-8: latin-1, cp1252 …", _TABLE, "E"),
+]
+Sheet = Annotated[
+    str | None, _option("--sheet", "A workbook's sheet: its name, or #0, #1 …", _TABLE, "S")
+]
+
+Sanitizer = Annotated[
+    str,
+    _option("--sanitizer", "name:parameter=value,…, as in mondrian:k=5,l=2.", _TEST, "F"),
+]
+Model = Annotated[
+    str | None, _option("--model", "The adversary: naive-bayes, frequency.", _TEST, "A")
+]
+Distance = Annotated[str, _option("--distance", "Between the two beliefs.", _TEST, "D")]
+Targets = Annotated[
+    str | None,
+    _option("--targets", "Records to test: 7, 0-49 or 3,10-12. Default: all.", _TEST, "R"),
+]
+Method = Annotated[str, _option("--method", "How to compute: auto, leave-one-out, refit.", _TEST)]
+Jobs = Annotated[int, _option("--jobs", "Processes; -1 uses all cores.", _TEST, "N")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Of every random choice.", metavar="N")]
+Limits = Annotated[
+    list[str] | None,
+    _option("--limit", "Fail (exit 1) above this: delta=0.1; repeatable.", _TEST, "NAME=X"),
+]
+
+Json = Annotated[Path | None, _option("--json", "Write the result as JSON.", _OUT, "FILE")]
+Out = Annotated[
+    Path, _option("--out", "Where the release goes (.csv, .tsv, .parquet).", _OUT, "FILE")
+]
+Keep = Annotated[bool, _option("--keep", "Keep the columns of role other, as they are.", _OUT)]
+Records = Annotated[
+    Path | None, _option("--records", "Write one row per record (.csv, .parquet).", _OUT, "FILE")
+]
+
+
+def announce_compilation() -> None:
+    """Compile what is missing, and say so on standard error."""
+    from indiff.compiled import announce
+
+    announce(lambda line: typer.echo(line, err=True))
+
+
+def read(
+    data: Path,
+    *,
+    quasi: list[str] | None,
+    sensitive: list[str],
+    joint: bool,
+    identifier: list[str] | None,
+    other: list[str] | None,
+    hierarchy: list[str] | None,
+    kind: list[str] | None,
+    order: list[str] | None,
+    bins: list[str] | None,
+    missing: str,
+    missing_token: list[str] | None,
+    encoding: str | None,
+    sheet: str | None,
+) -> Table:
+    """Read the table that the options describe."""
+    from indiff.table import read_table
+
+    return read_table(
+        data,
+        quasi=parsing.split_lists(quasi) if quasi else None,
+        sensitive=parsing.split_lists(sensitive),
+        joint=joint,
+        identifier=parsing.split_lists(identifier),
+        other=parsing.split_lists(other),
+        kinds=parsing.pairs("--kind", kind, "KIND"),
+        orders=parsing.orders(order),
+        hierarchies=dict(parsing.pairs("--hierarchy", hierarchy, "FILE")),
+        bins=parsing.bins(bins),
+        missing=missing,  # type: ignore[arg-type]
+        missing_tokens=("", *(missing_token or ())),
+        encoding=encoding,
+        sheet=parsing.sheet(sheet),
+    )

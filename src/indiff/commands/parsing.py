@@ -1,0 +1,167 @@
+"""Option texts to values: lists, pairs, ranges; what cannot be read is one clear sentence."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+
+from indiff.errors import UserError, unknown
+
+Bins = int | list[float]
+
+
+def split_list(text: str) -> list[str]:
+    """Split at commas, except inside double quotes and parentheses; no part may be empty.
+
+    >>> split_list('age, sex,"street, number",coalesce(a, b) > 3')
+    ['age', 'sex', 'street, number', 'coalesce(a, b) > 3']
+    """
+    parts, depth, quoted = [""], 0, False
+    for character in text:
+        quoted ^= character == '"'
+        depth += 0 if quoted else (character == "(") - (character == ")")
+        if character == "," and not quoted and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    names = [_unquoted(part.strip()) for part in parts]
+    if not all(names):
+        raise UserError(f"a list is written a,b,c with no empty part; got {text!r}.")
+    return names
+
+
+def split_lists(texts: Iterable[str] | None) -> list[str]:
+    """Join the lists of an option that was given several times.
+
+    >>> split_lists(["age,sex", "zip"])
+    ['age', 'sex', 'zip']
+    """
+    return [name for text in texts or () for name in split_list(text)]
+
+
+def _unquoted(text: str) -> str:
+    whole = re.fullmatch(r'"([^"]*)"', text)
+    return whole.group(1) if whole else text
+
+
+def pairs(option: str, texts: Iterable[str] | None, what: str) -> dict[str, str]:
+    """Read ``column=value`` texts; a column with an equals sign is written in double quotes.
+
+    >>> pairs("--kind", ["age=ordinal", '"a=b"=numeric'], "KIND")
+    {'age': 'ordinal', 'a=b': 'numeric'}
+    """
+    read: dict[str, str] = {}
+    for text in texts or ():
+        match = re.fullmatch(r'\s*("[^"]*"|[^=]*?)\s*=\s*(.*?)\s*', text, re.DOTALL)
+        column = _unquoted(match.group(1)) if match else ""
+        if match is None or not column or not match.group(2):
+            raise UserError(f"{option} is written COLUMN={what}; got {text!r}.")
+        if column in read:
+            raise UserError(f"{option} may name a column once; got {column!r} twice.")
+        read[column] = match.group(2)
+    return read
+
+
+def orders(texts: Iterable[str] | None) -> dict[str, Sequence[str]]:
+    """Read the declared orders of ordinal columns.
+
+    >>> orders(["size=small,medium,large"])
+    {'size': ['small', 'medium', 'large']}
+    """
+    return {
+        column: split_list(values)
+        for column, values in pairs("--order", texts, "FIRST,…,LAST").items()
+    }
+
+
+def bins(texts: Sequence[str] | None) -> Bins | dict[str, Bins] | None:
+    """Read ``--bins``: a number of quantiles or a list of edges, for all or for one column.
+
+    >>> bins(["4"]), bins(["1000,50000.5"]), bins(["income=4", "age=30,60"])
+    (4, [1000.0, 50000.5], {'income': 4, 'age': [30.0, 60.0]})
+    """
+    if not texts:
+        return None
+    if any("=" in text for text in texts):
+        named = pairs("--bins", texts, "NUMBER or EDGES")
+        return {column: _bins(value) for column, value in named.items()}
+    if len(texts) > 1:
+        raise UserError(
+            f"--bins may be given once, or once per column as COLUMN=…; got {', '.join(texts)}."
+        )
+    return _bins(texts[0])
+
+
+def _bins(text: str) -> Bins:
+    if re.fullmatch(r"\s*[0-9]+\s*", text):
+        return int(text)
+    try:
+        edges = [float(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        edges = []
+    if not edges or not all(map(math.isfinite, edges)):
+        raise UserError(
+            f"--bins is a number of quantiles (4) or a list of edges (18,65); got {text!r}."
+        )
+    return edges
+
+
+def sheet(text: str | None) -> str | int | None:
+    """Read a sheet: its name, or its position from 0 behind a hash.
+
+    >>> sheet("2023"), sheet("#1")
+    ('2023', 1)
+    """
+    if text is not None and re.fullmatch(r"#[0-9]+", text):
+        return int(text[1:])
+    return text
+
+
+def targets(text: str | None, records: int) -> list[int] | None:
+    """Read record numbers: one, a range that includes its end, or a list of both.
+
+    >>> targets("7", 100), targets("0-3", 100), targets("3,10-12", 100)
+    ([7], [0, 1, 2, 3], [3, 10, 11, 12])
+    """
+    if text is None:
+        return None
+    numbers: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*([0-9]{1,12})\s*(?:-\s*([0-9]{1,12})\s*)?", part)
+        first, last = (match.group(1), match.group(2) or match.group(1)) if match else ("1", "0")
+        if int(first) > int(last):
+            raise UserError(
+                "--targets is a list of record numbers and ranges such as 7, 0-49 or 3,10-12; "
+                f"got {text!r}."
+            )
+        if int(last) >= records:
+            raise UserError(
+                f"--targets must name records from 0 to {records - 1:,}, the last of the input; "
+                f"got {text!r}."
+            )
+        numbers.extend(range(int(first), int(last) + 1))
+    return numbers
+
+
+def limits(texts: Iterable[str] | None, known: Sequence[str]) -> dict[str, float]:
+    """Read ``name=number`` limits.
+
+    >>> limits(["delta=0.1", "mean=0.01"], ["delta", "mean"])
+    {'delta': 0.1, 'mean': 0.01}
+    """
+    read: dict[str, float] = {}
+    for text in texts or ():
+        name, _, value = (part.strip() for part in text.partition("="))
+        if name not in known:
+            raise unknown("limit", name, known)
+        if name in read:
+            raise UserError(f"a limit may be given once; got {name!r} twice.")
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not 0 <= number < math.inf:
+            raise UserError(f"a limit is written {name}=NUMBER, of at least 0; got {text!r}.")
+        read[name] = number
+    return read

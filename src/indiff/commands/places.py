@@ -1,0 +1,60 @@
+"""Output files: refused before the work if they cannot be written, private when they are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from indiff.errors import UserError
+
+FRAME_ENDINGS = (".csv", ".tsv", ".parquet")
+
+
+def check_places(
+    outputs: Mapping[str, Path | None], inputs: list[Path], *, frames: tuple[str, ...]
+) -> None:
+    """Refuse, before any work, outputs that cannot be written or would overwrite an input.
+
+    ``frames`` are the options whose file is a table, which its ending must tell.
+    """
+    taken = {path.resolve(): f"the input {str(path)!r}" for path in inputs}
+    for option, path in outputs.items():
+        if path is None:
+            continue
+        if option in frames and path.suffix.lower() not in FRAME_ENDINGS:
+            raise UserError(
+                f"{option} must end in {', '.join(FRAME_ENDINGS)}; got {str(path)!r}. "
+                "Change the ending."
+            )
+        other = taken.get(path.resolve())
+        if other is not None:
+            raise UserError(
+                f"{option} must be a file of its own; got {str(path)!r}, which is {other}. "
+                "Choose another name."
+            )
+        taken[path.resolve()] = f"also {option}"
+        _check_writable(option, path)
+
+
+def _check_writable(option: str, path: Path) -> None:
+    if path.is_dir():
+        raise UserError(f"{option} must be a file; {str(path)!r} is a folder. Name a file in it.")
+    if not path.parent.is_dir():
+        raise UserError(
+            f"{option} must be in a folder that exists; there is no {str(path.parent)!r}. "
+            "Make it, or choose another place."
+        )
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise UserError(
+            f"{option} must be a place that can be written; {str(path)!r} is not. "
+            "Choose another place."
+        )
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write text that only its owner can read."""
+    from indiff.release import open_private
+
+    with open_private(path) as handle:
+        handle.write(text.encode("utf-8"))

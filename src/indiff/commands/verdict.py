@@ -1,0 +1,90 @@
+"""Limits and exit codes: what was exceeded, and what cannot count as passed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from indiff.differential.result import DifferentialResult
+
+NOTHING_EXCEEDED, EXCEEDED, BAD_INPUT, INCOMPLETE = 0, 1, 2, 3
+INTERNAL_ERROR, INTERRUPTED = 70, 130
+
+TEST_LIMITS = ("delta", "mean", "changed_predictions")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One limit against one measured number."""
+
+    sensitive: str
+    name: str
+    value: float
+    limit: float
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether the number is not known to be within the limit: NaN is not."""
+        return not self.value <= self.limit
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the run says about the limits, with the exit code and the sentences that explain it."""
+
+    code: int
+    checks: tuple[Check, ...]
+    reasons: tuple[str, ...]
+
+
+def judge(
+    results: Sequence[DifferentialResult], limits: Mapping[str, float], untested: Sequence[str] = ()
+) -> Verdict:
+    """Check every limit on every result; ``untested`` attributes were never reached.
+
+    A release that does not meet its own constraint never passes. A number from some of the
+    records is a lower bound: above the limit it fails, below the limit it does not pass.
+    """
+    measured = [result for result in results if len(result.distances)]
+    checks = tuple(
+        Check(result.sensitive_name, name, float(getattr(result, name)), limit)
+        for result in measured
+        for name, limit in limits.items()
+    )
+    unmet = [result for result in results if not result.constraint_met]
+    interrupted = bool(untested) or any(
+        len(result.distances) < result.requested and not result.failures for result in results
+    )
+    partial = interrupted or any(
+        not result.complete or len(result.distances) < result.table_size for result in results
+    )
+    reasons = [
+        f"the constraint of {result.sanitizer} is not met: everything was generalized instead, "
+        "which is never a pass"
+        for result in unmet[:1]
+    ]
+    exceeded = [check for check in checks if check.exceeded]
+    reasons += [
+        f"{check.name} of {check.sensitive} is {check.value:.4g}, above the limit {check.limit:g}"
+        for check in exceeded
+    ]
+    if interrupted:
+        done = sum(len(result.distances) for result in results)
+        reasons.append(f"interrupted: the {done:,} records measured so far are kept")
+    if not limits and not unmet:
+        reasons.append("no limit was given, so nothing could be exceeded")
+    elif limits and not exceeded and partial:
+        reasons.append("nothing exceeded so far, but not every record was tested: no pass")
+    elif limits and not exceeded:
+        reasons.append("no limit was exceeded")
+    if unmet or exceeded:
+        code = EXCEEDED
+    elif interrupted:
+        code = INTERRUPTED
+    elif any(not result.complete for result in results) or (limits and partial):
+        code = INCOMPLETE
+    else:
+        code = NOTHING_EXCEEDED
+    return Verdict(code, checks, tuple(reasons))
