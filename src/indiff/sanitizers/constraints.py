@@ -33,6 +33,8 @@ class Constraints:
 
     >>> Constraints(k=5, t=0.2).describe()
     'k=5, t=0.2'
+    >>> Constraints(recursive=(3.0, 2)).describe()
+    'recursive=3.0/2'
     """
 
     k: int = 1
@@ -62,7 +64,7 @@ class Constraints:
                 raise UserError(
                     f"recursive must be a pair (c, l) such as (3, 2); got {self.recursive!r}."
                 ) from None
-            if not (_is_number(c) and 0 < c < math.inf and isinstance(depth, int) and depth >= 1):
+            if not (_is_number(c) and 0 < c < math.inf and type(depth) is int and depth >= 1):
                 raise UserError(
                     "recursive=(c, l) needs a positive number c and a whole number l of at least "
                     f"1; got {self.recursive!r}."
@@ -97,7 +99,8 @@ class Constraints:
         for name in ("l", "distinct_l", "entropy_l", "recursive", "t"):
             value = getattr(self, name)
             if value is not None:
-                parts.append(f"{name}={value if name != 'recursive' else tuple(value)}")
+                shown = value if name != "recursive" else "/".join(map(str, value))
+                parts.append(f"{name}={shown}")
         return ", ".join(parts)
 
 
