@@ -46,9 +46,25 @@ def resolve(source: Any, columns: Sequence[str]) -> Source:
     if module == "pyspark":
         require_columns(columns, source.columns)
         return Source("spark", "Spark DataFrame", spark=source)
-    if hasattr(source, "to_frame") and module == "indiff":  # a release: regions as text
-        source = source.to_frame()
-    return Source("frame", type(source).__name__, frame=_to_arrow(source, columns))
+    name = type(source).__name__
+    if module == "indiff":
+        source = _records_of(source)
+    return Source("frame", name, frame=_to_arrow(source, columns))
+
+
+def _records_of(source: Any) -> Any:
+    """Return the records of a table, or those of a release with its regions as text."""
+    from indiff.release import Release
+    from indiff.table import Table
+
+    if isinstance(source, Release):
+        if source.weights is not None:
+            raise UserError(
+                "risk is measured on records, one per row; this release has weighted rows (noisy "
+                "counts), which stand for no record."
+            )
+        return source.to_frame()
+    return source.frame() if isinstance(source, Table) else source
 
 
 def require_columns(wanted: Sequence[str], known: Sequence[str]) -> None:
