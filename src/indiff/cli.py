@@ -31,10 +31,15 @@ app.command("sanitize")(sanitize.command)
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0].__bases__[0]
 
 # Messages are written for Python; a shell user is told of options instead.
+_OPTIONS = "quasi|sensitive|other|bins|missing|method|targets|encoding|sheet|jobs|runs"
 _IN_SHELL_WORDS = (
     (r"\bjoint=True", "--joint"),
     (r"[Pp]ass unmet=\"generalize\"", "add unmet=generalize to --sanitizer"),
-    (r"\b(quasi|sensitive|bins|missing|method|targets|encoding|sheet)='?([\w-]*)'?", r"--\1 \2"),
+    (r"\bbins=\{'(.*?)': (\d+)\}", r"--bins \1=\2"),
+    (r"\borders=\{'(.*?)': \[(.*?), (.*?), (.*?)\]\}", r"--order \1=\2,\3,\4"),
+    (rf"\b({_OPTIONS})='?([\w-]+)'?", r"--\1 \2"),
+    (rf"\b({_OPTIONS})=", r"--\1"),
+    (r"\bmissing_tokens=\S+", "--missing-token TEXT"),
 )
 
 

@@ -38,6 +38,8 @@ def check_places(
 
 
 def _check_writable(option: str, path: Path) -> None:
+    if len(os.fsencode(path.name)) > 255:
+        raise UserError(f"{option} must have a name of at most 255 bytes. Choose a shorter one.")
     if path.is_dir():
         raise UserError(f"{option} must be a file; {str(path)!r} is a folder. Name a file in it.")
     if not path.parent.is_dir():

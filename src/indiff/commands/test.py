@@ -12,6 +12,7 @@ import typer
 from indiff.commands import options, parsing
 from indiff.commands.places import check_places, write_text
 from indiff.commands.verdict import NOTHING_EXCEEDED, TEST_LIMITS, Verdict, judge
+from indiff.errors import UserError
 
 if TYPE_CHECKING:
     from indiff.differential.result import DifferentialResult
@@ -46,6 +47,7 @@ def command(
 ) -> None:
     """Test what a release tells about each record that it could not tell without it."""
     limits = parsing.limits(limit, TEST_LIMITS)
+    check_names(sanitizer, model, distance, jobs)
     hierarchies = parsing.pairs("--hierarchy", hierarchy, "FILE")
     check_places(
         {"--json": json_file, "--records": records},
@@ -76,13 +78,30 @@ def command(
     raise typer.Exit(verdict.code)
 
 
+def check_names(sanitizer: str, model: str | None, distance: str, jobs: int) -> None:
+    """Refuse a misspelt name before any file is read."""
+    from indiff.distances import as_distance
+    from indiff.inference import as_model
+    from indiff.sanitizers.parse import as_sanitizer
+
+    as_sanitizer(sanitizer)
+    as_distance(distance)
+    if model is not None:
+        as_model(model)
+    if jobs < 1 and jobs != -1:
+        raise UserError(f"--jobs must be -1 (all cores) or at least 1; got {jobs}.")
+
+
 def run(
     table: Table, sanitizer: str, **settings: Any
 ) -> tuple[list[DifferentialResult], list[str]]:
     """Test one sensitive attribute after the other; an interruption leaves the rest untested."""
     from indiff.differential import differential_test
+    from indiff.differential.testing import check_testable
     from indiff.report.terminal import progress
 
+    for sensitive in table.sensitives:
+        check_testable(table.focus(sensitive.name))
     options.announce_compilation()
     names = [sensitive.name for sensitive in table.sensitives]
     results: list[DifferentialResult] = []

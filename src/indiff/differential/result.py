@@ -105,6 +105,8 @@ class DifferentialResult:
         """Return the smallest distance that at least this share of the records does not exceed."""
         if not 0 <= share <= 1:
             raise UserError(f"a quantile is a share from 0 to 1; got {share}.")
+        if not len(self.distances):
+            return math.nan
         return float(np.quantile(self.distances, share, method="inverted_cdf"))
 
     @property

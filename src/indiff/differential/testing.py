@@ -114,7 +114,8 @@ def check_testable(table: Table) -> None:
     """Refuse tables on which the test says nothing."""
     if len(table) < 2:
         raise UserError(
-            f"the differential test needs at least 2 records; the table has {len(table)}."
+            f"the differential test needs at least 2 records; the table has {len(table)}. "
+            "Add records."
         )
     held = int((table.sensitive.counts > 0).sum())
     if held < 2:

@@ -17,8 +17,16 @@ def _whole(text: str) -> int:
 
 
 def _pair(text: str) -> tuple[float, int]:
+    """Read the c and ℓ of recursive (c, ℓ)-diversity."""
     c, _, depth = text.partition("/")
     return float(c), int(depth)
+
+
+# What a parameter looks like, where a plain number would not do.
+_EXAMPLES: dict[Callable[[str], Any], str] = {
+    _whole: "give a whole number",
+    _pair: "give c and ℓ, as in 3/2",
+}
 
 
 # Each sanitizer's parameters and how their text is read.
@@ -79,7 +87,7 @@ def _parse(text: str) -> Sanitizer:
             raise (
                 unknown(f"parameter of {name}", key, known)
                 if known
-                else UserError(f"{name} takes no parameters; got {part!r}.")
+                else UserError(f"{name} takes no parameters; got {part!r}. Write {name} alone.")
             )
         if not sign:
             raise UserError(f"a parameter is written name=value; got {part!r} in {text!r}.")
@@ -88,5 +96,6 @@ def _parse(text: str) -> Sanitizer:
         try:
             parameters[key] = known[key](value)
         except ValueError:
-            raise UserError(f"{key} cannot be {value!r} in {text!r}; give a number.") from None
+            way_out = _EXAMPLES.get(known[key], "give a number")
+            raise UserError(f"{key} cannot be {value!r} in {text!r}; {way_out}.") from None
     return make(**parameters)
