@@ -89,6 +89,15 @@ def sum_steps(needed_start: Any, steps: Any) -> Any:
 
 
 @kernel
+def add_forest(problem: Any, tree: Any, needed: Any, needed_start: Any, table: Any) -> Any:
+    """Add the counts of a whole forest to a table of counts."""
+    steps = np.zeros_like(table)
+    add_leaves(problem, tree, 0, tree.leaves.shape[0], 1, needed, needed_start, steps)
+    sum_steps(needed_start, steps)
+    table += steps
+
+
+@kernel
 def cover_one(
     problem: Any, tree: Any, first: Any, last: Any, sign: Any, record: Any, counts: Any
 ) -> Any:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.differential.coverage import add_leaves, sum_steps
+from indiff.differential.coverage import add_forest
 from indiff.differential.refit import Beliefs
 from indiff.differential.walk import (
     FREQUENCY,
@@ -21,11 +24,15 @@ from indiff.differential.walk import (
 )
 from indiff.errors import UserError
 from indiff.inference import Frequency, NaiveBayes
-from indiff.inference.naive_bayes import MOST_FACTORS
 from indiff.sanitizers.constraints import meets
-from indiff.sanitizers.mondrian import Mondrian, full_box, grow_parts, missing_parts, total_extremes
+from indiff.sanitizers.mondrian import Mondrian, grow_parts, missing_parts, total_extremes
 from indiff.sanitizers.partition import CUT_BY, ON_A_LINE, Problem, Tree
 from indiff.table import Table
+
+# A product of this many powers of ten still fits a floating-point number.
+LARGEST_POWER = 280
+
+Counted: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]
 
 
 def leave_one_out(
@@ -51,11 +58,13 @@ def leave_one_out(
         _generalize(problem, adversary, rows, outcome, leave=True)
     else:
         tree = grow_parts(table, problem, parts)
-        starts, counts = count_release(table, problem, tree, adversary)
-        believe_all(problem, adversary, tree, starts, counts, _totals(problem), believed)
+        release = count_release(table, problem, tree, adversary)
+        believe_all(problem, adversary, tree, *release[1:], _totals(problem), believed)
         generalized = _unmet_without(problem, parts)
         _generalize(problem, adversary, rows[generalized[rows]], outcome, leave=True)
-        _walk_all(table, sanitizer, problem, adversary, parts, rows, generalized, outcome)
+        _walk_all(
+            table, sanitizer, problem, adversary, parts, tree, release, rows, generalized, outcome
+        )
     return Beliefs(
         rows,
         believed.beliefs[rows],
@@ -75,7 +84,8 @@ def as_adversary(model: NaiveBayes | Frequency, table: Table) -> Adversary:
             np.int64(FREQUENCY), np.int64(PRODUCTS), np.float64(1), np.int64(1), np.ones(size)
         )
     follow = model.prior == "release"
-    many = len(table.attributes) > MOST_FACTORS
+    factor = len(table) + 2 * model.alpha + 1
+    many = len(table.attributes) * math.log10(factor) > LARGEST_POWER
     return Adversary(
         np.int64(NAIVE_BAYES),
         np.int64(LOGARITHMS if many else PRODUCTS),
@@ -94,14 +104,13 @@ def all_codes(table: Table) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
 
 def count_release(
     table: Table, problem: Problem, tree: Tree, adversary: Adversary
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return where each attribute's codes start, and N[a][v][c] of a partition."""
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
+    """Return every code, where each attribute's start, and N[a][v][c] of a partition."""
     needed, starts = all_codes(table)
     counts = np.zeros((len(needed), int(problem.class_count)), np.int32)
     if adversary.model == NAIVE_BAYES:
-        add_leaves(problem, tree, 0, len(tree.leaves), 1, needed, starts, counts)
-        sum_steps(starts, counts)
-    return starts, counts
+        add_forest(problem, tree, needed, starts, counts)
+    return needed, starts, counts
 
 
 def _totals(problem: Problem) -> NDArray[np.int64]:
@@ -143,6 +152,8 @@ def _walk_all(
     problem: Problem,
     adversary: Adversary,
     parts: list[NDArray[np.int32]],
+    tree: Tree,
+    release: Counted,
     rows: NDArray[np.intp],
     generalized: NDArray[np.bool_],
     outcome: Outcome,
@@ -156,7 +167,7 @@ def _walk_all(
         _rebuild(table, sanitizer, problem, adversary, parts, int(row), outcome)
     todo &= ~widening
     if sanitizer.t is None:
-        _walk(table, problem, adversary, parts, todo, outcome)
+        _walk(table, problem, adversary, tree, release, todo, outcome)
         return
     # t-closeness refers to the distribution of the table being sanitized: D⁻ⁱ's depends on i's
     # sensitive value alone, so each value has a base partition of its own.
@@ -164,38 +175,28 @@ def _walk_all(
         reference = _totals(problem)
         reference[c] -= 1
         shifted = sanitizer.problem(table, reference)
-        _walk(table, shifted, adversary, parts, todo & (problem.classes == c), outcome)
+        base = grow_parts(table, shifted, parts)
+        counted = count_release(table, shifted, base, adversary)
+        _walk(table, shifted, adversary, base, counted, todo & (problem.classes == c), outcome)
 
 
 def _walk(
     table: Table,
     problem: Problem,
     adversary: Adversary,
-    parts: list[NDArray[np.int32]],
+    tree: Tree,
+    release: Counted,
     todo: NDArray[np.bool_],
     outcome: Outcome,
 ) -> None:
-    if not todo.any():
-        return
-    boxes = [full_box(table, part) for part in parts]
-    needed, starts = all_codes(table)
+    needed, starts, counts = release
+    mark = np.where(todo, 1, 0).astype(np.int32)
+    tally = np.zeros(len(needed), np.int32)
+    roots = len(missing_parts(table))
     walk(
-        problem,
-        adversary,
-        np.concatenate(parts),
-        np.cumsum([len(part) for part in parts]).astype(np.int32),
-        np.stack([low for low, _ in boxes]),
-        np.stack([high for _, high in boxes]),
-        *total_extremes(table),
-        needed,
-        starts,
-        np.zeros((len(needed), int(problem.class_count)), np.int32),
-        np.where(todo, 1, 0).astype(np.int32),
-        1,
-        _totals(problem),
-        np.zeros(len(needed), np.int32),
-        outcome,
-    )
+        problem, adversary, tree, roots, *total_extremes(table), needed, starts, counts, mark, 1,
+        _totals(problem), tally, outcome,
+    )  # fmt: skip
 
 
 def _global_extremes(problem: Problem, table: Table) -> NDArray[np.bool_]:

@@ -43,7 +43,7 @@ UNKNOWN = -1
 
 # Rows of Node.ints, Node.floats and Node.sizes; columns of Node.parts.
 LOW, LOW2, LOW_COUNT, LOW_AT, HIGH, HIGH2, HIGH_COUNT, HIGH_AT = 0, 1, 2, 3, 4, 5, 6, 7
-RANKING, OTHER_RANKING, PREPARED, CUT_A, CUT_B, TREE_NODE = 8, 9, 10, 11, 12, 13
+RANKING, OTHER_RANKING, PREPARED, CUT_A, CUT_B, TREE_NODE, LOOKED = 8, 9, 10, 11, 12, 13, 14
 WIDTH, OTHER_WIDTH = 0, 1
 LEFT_A, LEFT_B, PART_COUNT, FAILING = 0, 1, 2, 3
 SIZE, MEETS = 0, 1
@@ -76,7 +76,7 @@ def empty_node(problem: Any) -> Any:
     """Make the room for one group."""
     d, c, leaves = problem.codes.shape[0], problem.class_count, problem.path.shape[0]
     return Node(
-        np.empty((14, d), np.int32),
+        np.empty((15, d), np.int32),
         np.empty((2, d), np.float64),
         np.empty((4, d), np.int64),
         np.empty(c, np.int64),
@@ -90,38 +90,14 @@ def empty_node(problem: Any) -> Any:
 
 @kernel
 def describe_node(
-    problem: Any, order: Any, start: Any, end: Any, total_low: Any, total_high: Any, node: Any
-) -> Any:
-    """Find a group's extremes, the order of its attributes and its counts."""
+    problem: Any, order: Any, start: Any, end: Any, own_low: Any, own_high: Any, total_low: Any,
+    total_high: Any, node: Any,
+) -> Any:  # fmt: skip
+    """Note a group's extremes, the order of its attributes and its counts."""
     for a in range(problem.codes.shape[0]):
-        codes = problem.codes[a]
-        low = low2 = np.int32(2147483647)
-        high = high2 = np.int32(-1)
-        low_count = high_count = 0
-        low_at = high_at = start
-        for place in range(start, end):
-            code = codes[order[place]]
-            if code < low:
-                low2, low, low_count, low_at = low, code, 1, place
-            elif code == low:
-                low_count += 1
-            elif code < low2:
-                low2 = code
-            if code > high:
-                high2, high, high_count, high_at = high, code, 1, place
-            elif code == high:
-                high_count += 1
-            elif code > high2:
-                high2 = code
-        node.ints[LOW, a], node.ints[LOW2, a], node.ints[LOW_COUNT, a], node.ints[LOW_AT, a] = (
-            low,
-            low2,
-            low_count,
-            low_at,
-        )
-        node.ints[HIGH, a], node.ints[HIGH2, a] = high, high2
-        node.ints[HIGH_COUNT, a], node.ints[HIGH_AT, a] = high_count, high_at
-        node.ints[PREPARED, a] = 0
+        low, high = own_low[a], own_high[a]
+        node.ints[LOW, a], node.ints[HIGH, a] = low, high
+        node.ints[PREPARED, a] = node.ints[LOOKED, a] = 0
         if problem.meta[a, CUT_BY] == BY_TREE:
             node.floats[WIDTH, a] = tree_width(
                 problem.path, problem.trees, problem.meta[a, LEAVES], low, high
@@ -131,41 +107,80 @@ def describe_node(
                 problem.points, problem.meta[a, POINTS], low, high, total_low[a], total_high[a]
             )
     widest_first(node.floats[WIDTH], node.ints[RANKING])
-    group_counts(problem.classes, order, start, end, node.totals)
+
+
+@kernel
+def look_outside(codes: Any, order: Any, start: Any, end: Any, a: Any, ints: Any) -> Any:
+    """Find who holds the extremes of attribute a, and what lies next to them."""
+    ints[LOOKED, a] = 1
+    low, high = ints[LOW, a], ints[HIGH, a]
+    low2, high2 = np.int32(2147483647), np.int32(-1)
+    low_count = high_count = 0
+    low_at = high_at = start
+    for place in range(start, end):
+        code = codes[order[place]]
+        if code == low:
+            low_count += 1
+            low_at = place
+        elif code < low2:
+            low2 = code
+        if code == high:
+            high_count += 1
+            high_at = place
+        elif code > high2:
+            high2 = code
+    ints[LOW2, a], ints[LOW_COUNT, a], ints[LOW_AT, a] = low2, low_count, low_at
+    ints[HIGH2, a], ints[HIGH_COUNT, a], ints[HIGH_AT, a] = high2, high_count, high_at
 
 
 @kernel
 def prepare_line(
-    problem: Any, order: Any, start: Any, end: Any, a: Any, node: Any, work: Any
+    problem: Any, order: Any, start: Any, end: Any, a: Any, node: Any, work: Any, bins: Any
 ) -> Any:
     """Find the cuts A and B that the group without one record can have on attribute a."""
     node.ints[PREPARED, a] = 1
     size = end - start
     codes, classes = problem.codes[a], problem.classes
+    low, high = node.ints[LOW, a], node.ints[HIGH, a]
+    rank = cut_rank(size - 1)
+    at_most = below_b = 0
+    lower = upper = low
     for place in range(size):
         work[place] = codes[order[start + place]]
-    lower = nth_smallest(work, size, cut_rank(size - 1))
-    at_most = 0
-    upper = np.int32(2147483647)
-    for place in range(size):
-        if work[place] <= lower:
-            at_most += 1
-        elif work[place] < upper:
-            upper = work[place]
-    if at_most > cut_rank(size - 1):
+    if high - low < 2 * size:
+        bins[: high - low + 1] = 0
+        for place in range(size):
+            bins[work[place] - low] += 1
+        while at_most < rank:
+            at_most += bins[lower - low]
+            lower += 1
+        lower -= 1
         upper = lower
-    below_b = 0
-    for place in range(size):
-        below_b += work[place] <= upper
+        below_b = at_most
+        while below_b < rank + 1:
+            upper += 1
+            below_b += bins[upper - low]
+    else:
+        lower = nth_smallest(work, size, rank)
+        upper = high
+        for place in range(size):
+            if work[place] <= lower:
+                at_most += 1
+            elif work[place] < upper:
+                upper = work[place]
+        if at_most > rank:
+            upper = lower
+        for place in range(size):
+            below_b += work[place] <= upper
     node.ints[CUT_A, a], node.ints[CUT_B, a] = lower, upper
     node.sizes[LEFT_A, a], node.sizes[LEFT_B, a] = at_most, below_b
     limits = problem.limits
     if limits.l <= 1 and not limits.more:
-        rest = size - at_most - 1
-        node.allowed[a, BELOW_A] = at_most >= limits.k and rest >= max(1, limits.k)
-        rest = size - below_b
-        node.allowed[a, UP_TO_B] = below_b - 1 >= max(1, limits.k) and rest >= max(1, limits.k)
+        least = max(1, limits.k)
+        node.allowed[a, BELOW_A] = at_most >= least and size - at_most - 1 >= least
+        node.allowed[a, UP_TO_B] = below_b - 1 >= least and size - below_b >= least
         return
+    group_counts(classes, order, start, end, node.totals)
     node.allowed[a] = UNKNOWN
     left = node.left[a]
     left[:] = 0
@@ -208,7 +223,8 @@ def prepare_tree(problem: Any, order: Any, start: Any, end: Any, a: Any, node: A
         counts[part] = 0
         sizes[part, SIZE] = 0
         node.part_allowed[part] = UNKNOWN
-    codes, classes = problem.codes[a], problem.classes
+    codes, classes, limits = problem.codes[a], problem.classes, problem.limits
+    sizes_only = limits.l <= 1 and not limits.more
     for place in range(start, end):
         record = order[place]
         part = base + trees[path[base + codes[record], level], FIRST]
@@ -218,7 +234,9 @@ def prepare_tree(problem: Any, order: Any, start: Any, end: Any, a: Any, node: A
     for part in range(begin, stop):
         if sizes[part, SIZE] > 0:
             parts += 1
-            fine = meets(counts[part], sizes[part, SIZE], problem.limits)
+            fine = sizes[part, SIZE] >= limits.k
+            if not sizes_only:
+                fine = meets(counts[part], sizes[part, SIZE], limits)
             sizes[part, MEETS] = fine
             failing += not fine
     node.ints[TREE_NODE, a] = top
@@ -234,8 +252,10 @@ def tree_allowed(
         return False
     if size == 1:
         return parts - 1 > 1
+    if size - 1 < limits.k or parts < 2:
+        return False
     counts[c] -= 1
-    allowed = parts > 1 and meets(counts, size - 1, limits)
+    allowed = meets(counts, size - 1, limits)
     counts[c] += 1
     return allowed
 
@@ -243,7 +263,7 @@ def tree_allowed(
 @kernel
 def try_attribute(
     problem: Any, order: Any, start: Any, end: Any, a: Any, node: Any, places: Any, first: Any,
-    last: Any, keys: Any, work: Any,
+    last: Any, keys: Any, work: Any, bins: Any,
 ) -> Any:  # fmt: skip
     """Give attribute a's key to every open target for which its cut stays allowed.
 
@@ -273,7 +293,7 @@ def try_attribute(
                 still += 1
         return still
     if not node.ints[PREPARED, a]:
-        prepare_line(problem, order, start, end, a, node, work)
+        prepare_line(problem, order, start, end, a, node, work, bins)
     lower = node.ints[CUT_A, a]
     known = node.allowed[a]
     for t in range(first, last):
@@ -306,64 +326,53 @@ def extremes_without(node: Any, a: Any, place: Any) -> Any:
 
 
 @kernel
-def find_reordering(
-    problem: Any, places: Any, count: Any, total_low: Any, total_high: Any, node: Any, found: Any
+def sees_another_order(
+    problem: Any, place: Any, key: Any, extreme: Any, total_low: Any, total_high: Any, node: Any
 ) -> Any:
-    """Write the targets that, by leaving, change the order of the attributes or a tree node.
+    """Whether a target's key changes because it alone holds an extreme of attribute ``extreme``.
 
-    Only a record that alone holds an extreme can, and most of them do not. Returns how many.
+    ``key`` is what it gets in the group's own order of attributes: whatever comes before the
+    key's attribute is not allowed for it. By leaving it can make an attribute narrower, never
+    wider, so the key changes only if its own attribute falls behind a later one, or if the
+    tree node of an attribute changes.
     """
-    d = problem.codes.shape[0]
-    path, trees = problem.path, problem.trees
-    low, low2, low_count, low_at = node.ints[0], node.ints[1], node.ints[2], node.ints[3]
-    high, high2, high_count, high_at = node.ints[4], node.ints[5], node.ints[6], node.ints[7]
-    widths, ranking = node.floats[OTHER_WIDTH], node.ints[RANKING]
-    size = 0
-    for extreme in range(2 * d):
-        a = extreme // 2
-        if (low_count[a] if extreme % 2 == 0 else high_count[a]) != 1:
-            continue
-        place = low_at[a] if extreme % 2 == 0 else high_at[a]
-        t = first_at_least(places, 0, count, place)
-        if t == count or places[t] != place:
-            continue
-        differs = False
-        for b in range(d):
-            is_low = low_at[b] == place and low_count[b] == 1
-            is_high = high_at[b] == place and high_count[b] == 1
-            widths[b] = node.floats[WIDTH, b]
-            if not is_low and not is_high:
-                continue
-            bottom, top = low2[b] if is_low else low[b], high2[b] if is_high else high[b]
-            if problem.meta[b, CUT_BY] == BY_TREE:
-                base = problem.meta[b, LEAVES]
-                differs |= lowest_common(path, trees, base, bottom, top) != lowest_common(
-                    path, trees, base, low[b], high[b]
-                )
-            else:
-                widths[b] = line_width(
-                    problem.points, problem.meta[b, POINTS], bottom, top, total_low[b],
-                    total_high[b],
-                )  # fmt: skip
-        for position in range(d - 1):
-            b, c = ranking[position], ranking[position + 1]
-            differs |= widths[b] < widths[c] or (widths[b] == widths[c] and b > c)
-        for other in range(size):
-            differs &= found[other] != t
-        if differs:
-            found[size] = t
-            size += 1
-    return size
+    low, high = extremes_without(node, extreme, place)
+    if problem.meta[extreme, CUT_BY] == BY_TREE:
+        row = problem.meta[extreme, LEAVES]
+        before = lowest_common(
+            problem.path, problem.trees, row, node.ints[LOW, extreme], node.ints[HIGH, extreme]
+        )
+        return lowest_common(problem.path, problem.trees, row, low, high) != before
+    if key < 0 or key // 2 != extreme:
+        return False
+    own = line_width(
+        problem.points, problem.meta[extreme, POINTS], low, high, total_low[extreme],
+        total_high[extreme],
+    )  # fmt: skip
+    position = problem.codes.shape[0] - 1
+    while node.ints[RANKING, position] != extreme:
+        b = node.ints[RANKING, position]
+        width = node.floats[WIDTH, b]
+        low, high = extremes_without(node, b, place)
+        if problem.meta[b, CUT_BY] != BY_TREE:
+            width = line_width(
+                problem.points, problem.meta[b, POINTS], low, high, total_low[b], total_high[b]
+            )
+        if width > own or (width == own and b < extreme):
+            return True
+        position -= 1
+    return False
 
 
 @kernel
 def key_of_extreme(
     problem: Any, order: Any, start: Any, end: Any, places: Any, t: Any,
-    total_low: Any, total_high: Any, node: Any, keys: Any, work: Any,
+    total_low: Any, total_high: Any, node: Any, keys: Any, work: Any, bins: Any,
 ) -> Any:  # fmt: skip
     """Write the key of a target that alone holds an extreme: its order of attributes may differ."""
     d = problem.codes.shape[0]
     place = places[t]
+    keys[t] = OPEN
     path, trees = problem.path, problem.trees
     for a in range(d):
         node.floats[OTHER_WIDTH, a] = node.floats[WIDTH, a]
@@ -390,7 +399,9 @@ def key_of_extreme(
             if lowest_common(path, trees, base, low, high) != before:
                 keys[t] = ALONE
                 return
-        if not try_attribute(problem, order, start, end, a, node, places, t, t + 1, keys, work):
+        if not try_attribute(
+            problem, order, start, end, a, node, places, t, t + 1, keys, work, bins
+        ):
             return
     keys[t] = BECOMES_LEAF
 
@@ -398,30 +409,47 @@ def key_of_extreme(
 @kernel
 def find_keys(
     problem: Any, order: Any, start: Any, end: Any, attribute: Any, cut: Any, places: Any,
-    count: Any, total_low: Any, total_high: Any, node: Any, keys: Any, work: Any,
+    count: Any, own_low: Any, own_high: Any, total_low: Any, total_high: Any, node: Any,
+    keys: Any, work: Any, bins: Any,
 ) -> Any:  # fmt: skip
     """Write the key of each target (``places[:count]``, positions in ``order``).
 
     A key that is the group's own decision is written as STAYS.
     """
-    describe_node(problem, order, start, end, total_low, total_high, node)
+    describe_node(problem, order, start, end, own_low, own_high, total_low, total_high, node)
     keys[:count] = OPEN
-    still = count
-    if end - start - 1 < 2 or end - start - 1 < 2 * problem.limits.k:
-        still = 0
-    else:
-        reordering = np.empty(2 * problem.codes.shape[0], np.int64)
-        found = find_reordering(problem, places, count, total_low, total_high, node, reordering)
-        for position in range(found):
-            key_of_extreme(
-                problem, order, start, end, places, reordering[position], total_low, total_high,
-                node, keys, work,
-            )  # fmt: skip
-        still -= found
-    for position in range(problem.codes.shape[0]):
-        a = node.ints[RANKING, position]
-        if still > 0 and node.ints[LOW, a] != node.ints[HIGH, a]:
-            still = try_attribute(problem, order, start, end, a, node, places, 0, count, keys, work)
+    d = problem.codes.shape[0]
+    if end - start - 1 >= 2 and end - start - 1 >= 2 * problem.limits.k:
+        still = count
+        for position in range(d):
+            a = node.ints[RANKING, position]
+            if still > 0 and node.ints[LOW, a] != node.ints[HIGH, a]:
+                still = try_attribute(
+                    problem, order, start, end, a, node, places, 0, count, keys, work, bins
+                )
+        for a in range(d):
+            # An attribute that nobody tried comes after every key's, and can only get narrower.
+            by_tree = problem.meta[a, CUT_BY] == BY_TREE
+            if not node.ints[PREPARED, a]:
+                continue
+            look_outside(problem.codes[a], order, start, end, a, node.ints)
+            for at in (LOW_AT, HIGH_AT):
+                if node.ints[at - 1, a] != 1:  # how many records hold this extreme
+                    continue
+                t = first_at_least(places, 0, count, node.ints[at, a])
+                if t == count or places[t] != node.ints[at, a] or keys[t] == ALONE:
+                    continue
+                if by_tree or keys[t] // 2 == a:
+                    for b in range(d):
+                        if not node.ints[LOOKED, b]:
+                            look_outside(problem.codes[b], order, start, end, b, node.ints)
+                    if sees_another_order(
+                        problem, places[t], keys[t], a, total_low, total_high, node
+                    ):
+                        key_of_extreme(
+                            problem, order, start, end, places, t, total_low, total_high, node,
+                            keys, work, bins,
+                        )  # fmt: skip
     own = BECOMES_LEAF if attribute == LEAF else OPEN
     other = own
     if attribute != LEAF and node.ints[PREPARED, attribute]:

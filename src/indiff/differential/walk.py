@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from indiff.compiled import kernel
 from indiff.differential.coverage import (
+    add_forest,
     add_leaves,
     codes_of,
     cover_one,
@@ -27,11 +28,17 @@ from indiff.differential.node_keys import (
     ALONE,
     BECOMES_LEAF,
     CUT_A,
+    HIGH_AT,
+    HIGH_COUNT,
+    LOOKED,
+    LOW_AT,
+    LOW_COUNT,
     STAYS,
     TREE_NODE,
     empty_node,
     extremes_without,
     find_keys,
+    look_outside,
 )
 from indiff.sanitizers.partition import (
     ATTRIBUTE,
@@ -107,10 +114,12 @@ def believe(
             belief[c] = score
             highest = max(highest, score)
         else:
+            scale = 1.0
             for a in range(d):
-                weight *= (counts[a, c] + alpha) / (totals[c] + 2.0 * alpha)
-            belief[c] = weight
-            total += weight
+                weight *= counts[a, c] + alpha
+                scale *= totals[c] + 2.0 * alpha
+            belief[c] = weight / scale
+            total += belief[c]
     if adversary.arithmetic == LOGARITHMS:
         for c in range(classes):
             belief[c] = np.exp(belief[c] - highest)
@@ -134,7 +143,10 @@ def settle(
     d, classes = problem.codes.shape[0], totals.shape[0]
     counts = np.zeros((d, classes), np.int64)
     group = node.totals
+    group_counts(problem.classes, order, start, end, group)
     for a in range(d):
+        if problem.tight and not node.ints[LOOKED, a]:
+            look_outside(problem.codes[a], order, start, end, a, node.ints)
         if problem.meta[a, LABEL] == MEMBERS:
             base, codes = problem.meta[a, POINTS], problem.codes[a]
             for place in range(start, end):
@@ -151,7 +163,14 @@ def settle(
             covered = end - start > 1
             if covered and problem.meta[a, LABEL] == MEMBERS:
                 covered = tally[problem.meta[a, POINTS] + code] > 1
-            elif covered and problem.tight:
+            elif (
+                covered
+                and problem.tight
+                and (
+                    (node.ints[LOW_COUNT, a] == 1 and node.ints[LOW_AT, a] == place)
+                    or (node.ints[HIGH_COUNT, a] == 1 and node.ints[HIGH_AT, a] == place)
+                )
+            ):
                 low, high = extremes_without(node, a, place)
                 if problem.meta[a, CUT_BY] == BY_TREE:
                     top = lowest_common(
@@ -377,28 +396,24 @@ def targets_with(keys: Any, count: Any, key: Any, places: Any, order: Any) -> An
 
 @kernel
 def walk(
-    problem: Any, adversary: Any, order: Any, root_end: Any, root_low: Any, root_high: Any,
-    total_low: Any, total_high: Any, needed: Any, needed_start: Any, table: Any, mark: Any,
-    context: Any, totals: Any, tally: Any, outcome: Any,
+    problem: Any, adversary: Any, tree: Any, roots: Any, total_low: Any, total_high: Any,
+    needed: Any, needed_start: Any, table: Any, mark: Any, context: Any, totals: Any, tally: Any,
+    outcome: Any,
 ) -> Any:  # fmt: skip
     """Walk the targets of a context, the records r with ``mark[r] == context``.
 
-    On entry ``table`` holds the counts of the release outside this forest; the forest is grown
-    and added to it here. Returns the last context number in use.
+    ``table`` holds the counts of the whole release that contains this forest. Returns the last
+    context number in use.
     """
+    order = tree.order
     if order.shape[0] == 0:
         return context
-    tree = grow(problem, order, root_end, root_low, root_high, total_low, total_high)
-    if adversary.model == NAIVE_BAYES:
-        steps = np.zeros_like(table)
-        add_leaves(problem, tree, 0, tree.leaves.shape[0], 1, needed, needed_start, steps)
-        sum_steps(needed_start, steps)
-        table += steps
     last_context = context
     live = np.zeros(tree.nodes.shape[0], np.int8)
-    live[: root_end.shape[0]] = 1
+    live[:roots] = 1
     room = empty_node(problem)
     work = np.empty(order.shape[0], np.int32)
+    bins = np.empty(2 * order.shape[0], np.int32)
     places = np.empty(order.shape[0], np.int32)
     keys = np.empty(order.shape[0], np.int32)
     for node in range(tree.nodes.shape[0]):
@@ -413,8 +428,8 @@ def walk(
         if count == 0:
             continue
         find_keys(
-            problem, order, start, end, attribute, tree.nodes[node, CUT], places, count, total_low,
-            total_high, room, keys, work,
+            problem, order, start, end, attribute, tree.nodes[node, CUT], places, count,
+            tree.own_low[node], tree.own_high[node], total_low, total_high, room, keys, work, bins,
         )  # fmt: skip
         if attribute == LEAF:
             settle(
@@ -452,8 +467,11 @@ def walk(
                 by_tree = problem.meta[a, CUT_BY] == BY_TREE
                 cut = room.ints[TREE_NODE, a] if by_tree else room.ints[CUT_A + key % 2, a]
                 parts, ends, low, high = force(problem, tree, node, a, cut)
+                forest = grow(problem, parts, ends, low, high, total_low, total_high)
+                if adversary.model == NAIVE_BAYES:
+                    add_forest(problem, forest, codes, starts, rest)
                 last_context = walk(
-                    problem, adversary, parts, ends, low, high, total_low, total_high, codes,
+                    problem, adversary, forest, ends.shape[0], total_low, total_high, codes,
                     starts, rest, mark, last_context, totals, tally, outcome,
                 )  # fmt: skip
             for t in range(first, count):
