@@ -68,15 +68,23 @@ def code_sensitive(
         elif has_missing:
             shown[-1] = None
         if bins is not None:
-            shown, codes = _bin(name, numbers, codes, has_missing, bins)
+            shown, codes = _bin(name, numbers, shown, codes, has_missing, bins)
             decided = Kind.ORDINAL
         elif len(shown) > MOST_SENSITIVE_NUMBERS:
+            middle = shown[len(shown) // 2]
+            column_name = name if name.isidentifier() else f'"{name}"'
+            example = f"{column_name} > {middle!r}"
             raise UserError(
                 f"a numeric sensitive attribute may have at most {MOST_SENSITIVE_NUMBERS} distinct "
                 f"values; {name!r} has {len(shown):,}. Pass bins= (a number of quantiles or a list "
-                f'of edges) or an expression such as "{name} > {_plain(np.nanmedian(numbers))}".'
+                f"of edges) or an expression such as: {example}."
             )
         return {"kind": decided, "values": tuple(shown), "codes": codes}
+    if bins is not None:
+        raise UserError(
+            f"bins= groups numbers; {name!r} is {decided}. Name the numeric attributes alone, as "
+            "in bins={'income': 4}."
+        )
     if hierarchy is not None:
         _, _, hierarchy, _ = _code_by_hierarchy(name, column, hierarchy)
     values, codes, _ = _code_texts(name, column, order)
@@ -124,6 +132,11 @@ def _decide_kind(
             f"column {name!r} cannot be numeric: it holds text such as {_example(column)!r}. "
             "Declare it categorical or ordinal, or correct the column."
         )
+    if kind == Kind.ORDINAL and order is None and not is_number:
+        raise UserError(
+            f"an ordinal column of text needs its order; {name!r} has none. Pass "
+            f"orders={{{name!r}: [lowest, …, highest]}}."
+        )
     if hierarchy is not None and kind != Kind.CATEGORICAL:
         raise UserError(
             f"a hierarchy makes a column categorical; {name!r} is declared {kind}. "
@@ -142,8 +155,8 @@ def _example(column: pa.ChunkedArray) -> str:
 
 
 def _plain(number: Any) -> int | float:
-    value = float(number)
-    return int(value) if value.is_integer() else value
+    value = number.item()
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _code_numbers(
@@ -168,7 +181,9 @@ def _code_texts(
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
     found = encoded.dictionary.to_pylist()
-    if order is None:
+    if order is None and not pa.types.is_string(column.type):
+        ordered = _as_text(column.drop_null().unique().sort()).to_pylist()
+    elif order is None:
         ordered = sorted(found)
     else:
         ordered = [str(value) for value in order]
@@ -216,6 +231,7 @@ def _code_by_hierarchy(
 def _bin(
     name: str,
     numbers: NDArray[Any],
+    shown: Sequence[Any],
     codes: NDArray[np.int32],
     has_missing: bool,
     bins: int | Sequence[float],
@@ -235,8 +251,8 @@ def _bin(
     present, compact = np.unique(place, return_inverse=True)
     labels: list[Any] = []
     for code in range(len(present)):
-        inside = known[compact == code]
-        low, high = _plain(inside.min()), _plain(inside.max())
+        inside = np.flatnonzero(compact == code)  # the numbers ascend
+        low, high = shown[inside[0]], shown[inside[-1]]
         labels.append(f"[{low}, {high}]" if low != high else str(low))
     if has_missing:
         labels.append(None)

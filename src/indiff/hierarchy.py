@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -17,7 +17,7 @@ from indiff.errors import UserError, did_you_mean
 ROOT = "*"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Hierarchy:
     """A tree over the values of a column, numbered so that every node is a range of values.
 
@@ -42,7 +42,7 @@ class Hierarchy:
     first: NDArray[np.int32]
     last: NDArray[np.int32]
     value_node: NDArray[np.int32]
-    notes: tuple[str, ...] = field(default=(), compare=False)
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, path: str | Path, *, column: str = "") -> Hierarchy:

@@ -121,6 +121,7 @@ class Release:
     kept: pa.Table | None = field(default=None, repr=False)
     backend: str = "pyarrow"
     sanitizer: str = ""
+    sensitive_columns: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.classes)
@@ -140,12 +141,12 @@ class Release:
         raise unknown("released column", name, [c.attribute.name for c in self.columns])
 
     def covers(self, name: str, value: Value | datetime.date) -> NDArray[np.bool_]:
-        """Tell for every released record whether its region contains this value."""
+        """Tell for every released record whether its region contains this value.
+
+        A date is a ``datetime.date`` or its ISO text; ``None`` is the missing value.
+        """
         column = self.column(name)
-        if isinstance(value, datetime.date):
-            value = (value - datetime.date(1970, 1, 1)).days
-        if value is not None and column.attribute.kind != Kind.NUMERIC:
-            value = str(value)
+        value = _as_value(value, column.attribute)
         inside = np.array([region.covers(value) for region in column.regions], dtype=bool)
         return inside[column.index]
 
@@ -164,7 +165,8 @@ class Release:
         if all(not isinstance(value, tuple) for value in self.sensitive_values):
             columns[self.sensitive_name] = _plain_column(self.sensitive)
         else:  # a joint sensitive attribute is released as the columns it was made of
-            for place, name in enumerate(self.sensitive_name.split(", ")):
+            names = self.sensitive_columns or self.sensitive_name.split(", ")
+            for place, name in enumerate(names):
                 columns[name] = _plain_column([value[place] for value in self.sensitive])
         if self.kept is not None:
             columns.update(
@@ -186,6 +188,28 @@ class Release:
         frame = self.to_arrow()
         frame = frame.take(pa.array(np.random.default_rng(seed).permutation(frame.num_rows)))
         write_frame(frame, path)
+
+
+def _as_value(value: Value | datetime.date, attribute: Attribute) -> Value:
+    """Return a user's value as a cell of its column, or refuse what could never be one."""
+    if value is None:
+        return None
+    if attribute.kind != Kind.NUMERIC:
+        return str(value)
+    if attribute.is_date and isinstance(value, str):
+        try:
+            value = datetime.date.fromisoformat(value)
+        except ValueError:
+            raise UserError(
+                f"column {attribute.name!r} holds dates; got {value!r}. Write it as 2024-12-31."
+            ) from None
+    if isinstance(value, datetime.date):
+        return value.toordinal() - datetime.date(1970, 1, 1).toordinal()
+    if isinstance(value, str):
+        raise UserError(
+            f"column {attribute.name!r} is numeric; got the text {value!r}. Pass a number."
+        )
+    return value
 
 
 def _plain_column(values: Sequence[Any] | NDArray[Any]) -> pa.Array:
@@ -257,7 +281,7 @@ def read_release(source: Any, table: Table, *, encoding: str | None = None) -> R
     """
     raw = read_raw(source, encoding=encoding, missing_tokens=())
     frame = raw.frame
-    for name in [*(a.name for a in table.attributes), *table.sensitive.name.split(", ")]:
+    for name in [*(a.name for a in table.attributes), *table.sensitive.columns]:
         if name not in frame.column_names:
             raise unknown("column", name, frame.column_names)
     columns = []
@@ -275,15 +299,15 @@ def read_release(source: Any, table: Table, *, encoding: str | None = None) -> R
         classes=_read_classes(frame, table),
         weights=weights,
         backend=raw.backend,
+        sensitive_columns=table.sensitive.columns,
     )
 
 
 def _read_classes(frame: pa.Table, table: Table) -> NDArray[np.int32]:
     sensitive = table.sensitive
-    names = sensitive.name.split(", ")
     place: dict[Any, int]
     if isinstance(sensitive.values[0], tuple):
-        parts = [_texts(frame[name]) for name in names]
+        parts = [_texts(frame[name]) for name in sensitive.columns]
         cells: list[Any] = list(zip(*parts, strict=True))
         place = {tuple(map(_text, value)): code for code, value in enumerate(sensitive.values)}
     else:
@@ -307,6 +331,8 @@ def _texts(column: pa.ChunkedArray) -> list[str]:
 def _text(value: Any) -> str:
     if value is None:
         return ""
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from indiff.coding import code_attribute, code_joint, code_sensitive
 from indiff.errors import UserError, unknown
+from indiff.expressions import evaluate
 from indiff.hierarchy import Hierarchy
 from indiff.reading import Raw, read_raw
 from indiff.schema import Column, Kind, Role, Schema
@@ -60,13 +61,21 @@ class Attribute:
 
 @dataclass(frozen=True, eq=False)
 class Sensitive:
-    """A sensitive attribute: its values, fixed by the full table, and each record's code."""
+    """A sensitive attribute: its values, fixed by the full table, and each record's code.
+
+    ``columns`` are those of the table that it is: itself, or those of a joint attribute.
+    """
 
     name: str
     kind: Kind
     values: tuple[Any, ...]
     codes: NDArray[np.int32]
     hierarchy: Hierarchy | None = None
+    columns: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            object.__setattr__(self, "columns", (self.name,))
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -190,7 +199,8 @@ def read_table(
     without ``quasi=``, every column is a quasi-identifier that is neither sensitive, nor an
     identifier (text that is different in every record), nor named in ``other=``.
     ``sensitive`` is a column, a list of columns (tested one by one, or as their joint value with
-    ``joint=True``) or an expression over columns such as ``"income > 50000"``.
+    ``joint=True``) or an expression over columns such as ``"income > 50000"``, whose columns are
+    quasi-identifiers only where ``quasi=`` says so.
 
     >>> import pyarrow as pa
     >>> table = read_table(
@@ -205,12 +215,16 @@ def read_table(
         raise UserError(f"missing must be 'error', 'drop' or 'split'; got {missing!r}.")
     raw = read_raw(source, encoding=encoding, missing_tokens=missing_tokens, sheet=sheet)
     wanted = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
-    raw, names = _with_expressions(raw, wanted)
-    roles = _assign_roles(raw, quasi, names, _as_list(identifier), _as_list(other))
+    raw, behind = _with_expressions(raw, wanted)
+    roles = _assign_roles(raw, quasi, wanted, _as_list(identifier), _as_list(other), behind)
     kinds, orders = dict(kinds or {}), {**raw.orders, **(orders or {})}
     for name in [*kinds, *orders, *(hierarchies or {})]:
         if name not in roles:
             raise unknown("column", name, roles)
+    edges = dict(bins) if isinstance(bins, Mapping) else dict.fromkeys(wanted, bins)
+    for name in edges:
+        if name not in wanted:
+            raise unknown("sensitive attribute to bin", name, wanted)
     trees = {
         name: tree if isinstance(tree, Hierarchy) else Hierarchy.read(tree)
         for name, tree in (hierarchies or {}).items()
@@ -251,10 +265,10 @@ def read_table(
                 kinds.get(name),
                 orders.get(name),
                 trees.get(name),
-                bins.get(name) if isinstance(bins, Mapping) else bins,
+                edges.get(name),
             ),
         )
-        for name in names
+        for name in wanted
     )
     kind_of = {a.name: (a.kind, a.is_date) for a in attributes}
     kind_of.update({s.name: (s.kind, False) for s in sensitives})
@@ -265,8 +279,16 @@ def read_table(
         )
     )
     if joint and len(sensitives) > 1:
-        sensitives = (Sensitive(", ".join(names), **code_joint(sensitives)),)
+        sensitives = (
+            Sensitive(", ".join(wanted), **code_joint(sensitives), columns=tuple(wanted)),
+        )
     notes = [*raw.notes, *(note for tree in trees.values() for note in tree.notes)]
+    for expression, looked_at in behind.items():
+        notes += [
+            f"{name!r} is a quasi-identifier and {expression!r} follows from it"
+            for name in looked_at
+            if roles[name] == Role.QUASI
+        ]
     if dropped:
         notes.append(f"{dropped:,} records with a missing quasi-identifier were dropped")
     return Table(
@@ -293,40 +315,17 @@ def _plain_kind(kind: pa.DataType) -> tuple[Kind, bool]:
     return (Kind.NUMERIC if numeric else Kind.CATEGORICAL), False
 
 
-def _with_expressions(raw: Raw, wanted: Sequence[str]) -> tuple[Raw, list[str]]:
-    """Add one column for every sensitive attribute that is an expression over columns."""
-    frame = raw.frame
-    for name in wanted:
-        if name not in frame.column_names:
-            frame = frame.append_column(name, _evaluate(frame, name))
+def _with_expressions(raw: Raw, wanted: Sequence[str]) -> tuple[Raw, dict[str, tuple[str, ...]]]:
+    """Add a column for every sensitive attribute that is an expression; say what it looks at."""
     if len(set(wanted)) < len(wanted):
         raise UserError(f"a sensitive attribute may be named once; got {', '.join(wanted)}.")
-    return replace(raw, frame=frame), list(wanted)
-
-
-def _evaluate(frame: pa.Table, expression: str) -> pa.ChunkedArray:
-    if expression.isidentifier() or not any(sign in expression for sign in "<>=+-*/%(|&' "):
-        raise unknown("column", expression, frame.column_names)
-    import duckdb
-
-    with duckdb.connect(config={"enable_external_access": "false"}) as connection:
-        connection.execute("SET lock_configuration = true")
-        connection.register("records", frame)
-        try:
-            result = connection.sql(f"SELECT ({expression}) AS value FROM records")
-            column = result.to_arrow_table()["value"]
-        except duckdb.Error as error:
-            reason = str(error).splitlines()[0]
-            raise UserError(
-                f"the sensitive attribute {expression!r} is neither a column nor an expression "
-                f"over columns ({reason}). Columns: {', '.join(frame.column_names)}."
-            ) from None
-    if len(column) != frame.num_rows:
-        raise UserError(
-            f"the sensitive expression {expression!r} must give one value per record; it gave "
-            f"{len(column):,} for {frame.num_rows:,}."
-        )
-    return pc.cast(column, pa.string()) if pa.types.is_boolean(column.type) else column
+    frame = raw.frame
+    behind: dict[str, tuple[str, ...]] = {}
+    for name in wanted:
+        if name not in raw.frame.column_names:
+            column, behind[name] = evaluate(raw.frame, name)
+            frame = frame.append_column(name, column)
+    return replace(raw, frame=frame), behind
 
 
 def _assign_roles(
@@ -335,6 +334,7 @@ def _assign_roles(
     sensitive: Sequence[str],
     identifier: Sequence[str],
     other: Sequence[str],
+    behind: Mapping[str, Sequence[str]],
 ) -> dict[str, Role]:
     columns = raw.frame.column_names
     roles: dict[str, Role] = {}
@@ -357,7 +357,8 @@ def _assign_roles(
             roles[name] = role
     for name in columns:
         if name not in roles:
-            if quasi is not None:
+            # What a sensitive expression looks at would give it away as a quasi-identifier.
+            if quasi is not None or any(name in looked_at for looked_at in behind.values()):
                 roles[name] = Role.OTHER
             elif _names_everyone(raw.frame[name]):
                 roles[name] = Role.IDENTIFIER

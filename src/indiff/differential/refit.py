@@ -61,18 +61,20 @@ def refit(
     without = np.full((len(firsts), size), np.nan)
     lost = np.zeros(len(firsts), dtype=bool)
     generalized = np.zeros(len(firsts), dtype=bool)
+    known = np.zeros(len(firsts), dtype=bool)
     sharing = np.bincount(back, minlength=len(firsts))
     finished = 0
     try:
         for places, outcome in _run(table, fallback(sanitizer), model, firsts, jobs):
             for place, (belief, was_lost, met) in zip(places, outcome, strict=True):
                 without[place], lost[place], generalized[place] = belief, was_lost, not met
+                known[place] = True
                 finished += int(sharing[place])
             if progress is not None:
                 progress(finished, len(rows))
     except KeyboardInterrupt:
         pass  # what is done is kept; the caller sees that rows are missing
-    done = ~np.isnan(without[back, 0])
+    done = known[back]
     return Beliefs(
         rows[done],
         believed[done],

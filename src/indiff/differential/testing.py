@@ -73,6 +73,13 @@ def differential_test(
     several = isinstance(distance, Sequence) and not isinstance(distance, str)
     measures: Sequence[Any] = distance if several else [distance]  # type: ignore[assignment]
     wanted = [as_distance(measure) for measure in measures]
+    if len({name for name, _ in wanted}) < max(1, len(wanted)):
+        raise UserError(
+            "distances need names of their own; got "
+            f"{', '.join(name for name, _ in wanted) or 'none'}. Define a function for each."
+        )
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs == 0:
+        raise UserError(f"jobs is a number of processes, or -1 for all cores; got {jobs!r}.")
     chosen, adversary = as_sanitizer(sanitizer), as_model(model)
     check_testable(table)
     rows = as_rows(table, targets)
@@ -156,6 +163,14 @@ def _result(
     seed: int,
     seconds: float,
 ) -> DifferentialResult:
+    for held in (beliefs.with_record, beliefs.without):
+        if not (np.abs(held.sum(axis=1) - 1) < 1e-6).all():  # NaN is not below it either
+            stray = int(np.flatnonzero(~(np.abs(held.sum(axis=1) - 1) < 1e-6))[0])
+            raise UserError(
+                "a belief must be probabilities that sum to 1; "
+                f"{describe(model)} gave {held[stray].tolist()} for record "
+                f"{int(table.records[beliefs.rows[stray]]):,}. Check the model and its prior."
+            )
     distances = np.asarray(distance(beliefs.with_record, beliefs.without), np.float64)
     if distances.shape != (len(beliefs.rows),) or np.isnan(distances).any():
         raise UserError(

@@ -13,9 +13,6 @@ from indiff.errors import UserError
 from indiff.release import Release
 from indiff.table import Table
 
-# Above this many attributes a product of counts could leave the range of floating point.
-MOST_FACTORS = 45
-
 
 @dataclass(frozen=True)
 class NaiveBayes:
@@ -88,6 +85,11 @@ class NaiveBayes:
     ) -> NDArray[np.float64]:
         """Return beliefs from N_c and N[target, attribute, c]."""
         weights = np.where(totals > 0, self.prior_weights(totals), 0.0)
+        if not (weights > 0).any():
+            raise UserError(
+                "a prior must give some probability to a sensitive value of the release; got "
+                f"{self.prior!r}, in which all of them have none."
+            )
         with np.errstate(divide="ignore"):
             scores = np.log(weights) + np.log(
                 (counts + self.alpha) / (totals + 2 * self.alpha)

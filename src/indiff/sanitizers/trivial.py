@@ -56,6 +56,7 @@ def release_of(
         constraint_met=constraint_met,
         backend=table.backend,
         sanitizer=sanitizer,
+        sensitive_columns=table.sensitive.columns,
     )
 
 
