@@ -139,6 +139,29 @@ def leaf_position(tree: Any, place: Any) -> Any:
 
 
 @kernel
+def sort(values: Any) -> Any:
+    """Sort in place by a heap: numba's own sort takes seconds to compile."""
+    size = values.shape[0]
+    for end in range(size // 2 + size - 1, 0, -1):
+        if end >= size:
+            root, stop = end - size, size
+        else:
+            values[0], values[end] = values[end], values[0]
+            root, stop = 0, end
+        value = values[root]
+        child = 2 * root + 1
+        while child < stop:
+            if child + 1 < stop and values[child + 1] > values[child]:
+                child += 1
+            if values[child] <= value:
+                break
+            values[root] = values[child]
+            root = child
+            child = 2 * root + 1
+        values[root] = value
+
+
+@kernel
 def codes_of(problem: Any, records: Any) -> Any:
     """The distinct codes of some records on every attribute, ascending, and where each starts."""
     d, count = problem.codes.shape[0], records.shape[0]
@@ -149,7 +172,7 @@ def codes_of(problem: Any, records: Any) -> Any:
     for a in range(d):
         for place in range(count):
             codes[place] = problem.codes[a, records[place]]
-        codes.sort()
+        sort(codes)
         for place in range(count):
             if place == 0 or codes[place] != codes[place - 1]:
                 needed[filled] = codes[place]

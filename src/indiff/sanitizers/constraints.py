@@ -230,11 +230,14 @@ def entropy(counts: Any, size: Any) -> Any:
 @kernel
 def recursive_diverse(counts: Any, limits: Any) -> Any:
     """r₁ < c (r_ℓ + … + r_m), the counts in descending order."""
-    ordered = np.sort(counts)[::-1]
-    tail = 0
-    for c in range(limits.recursive_l - 1, ordered.shape[0]):
-        tail += ordered[c]
-    return ordered[0] < limits.recursive_c * tail
+    left = counts.copy()
+    tail = left.sum()
+    largest = left.max()
+    for _ in range(limits.recursive_l - 1):  # take away the ℓ − 1 most common values
+        place = left.argmax()
+        tail -= left[place]
+        left[place] = 0
+    return largest < limits.recursive_c * tail
 
 
 @kernel
