@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from indiff.inference import Frequency, NaiveBayes
     from indiff.release import Release, read_release
     from indiff.sanitizers.mondrian import Mondrian
+    from indiff.sanitizers.noisy import Gaussian, Geometric, Laplace, RandomizedResponse
     from indiff.sanitizers.trivial import Identity, Suppress
     from indiff.table import Table, read_table
 
@@ -22,10 +23,14 @@ if TYPE_CHECKING:
 _HOMES = {
     "DifferentialResult": "indiff.differential",
     "Frequency": "indiff.inference",
+    "Gaussian": "indiff.sanitizers.noisy",
+    "Geometric": "indiff.sanitizers.noisy",
     "Hierarchy": "indiff.hierarchy",
     "Identity": "indiff.sanitizers.trivial",
+    "Laplace": "indiff.sanitizers.noisy",
     "Mondrian": "indiff.sanitizers.mondrian",
     "NaiveBayes": "indiff.inference",
+    "RandomizedResponse": "indiff.sanitizers.noisy",
     "Release": "indiff.release",
     "Suppress": "indiff.sanitizers.trivial",
     "Table": "indiff.table",
@@ -50,11 +55,15 @@ def __dir__() -> list[str]:
 __all__ = [
     "DifferentialResult",
     "Frequency",
+    "Gaussian",
+    "Geometric",
     "Hierarchy",
     "Identity",
     "InternalError",
+    "Laplace",
     "Mondrian",
     "NaiveBayes",
+    "RandomizedResponse",
     "Release",
     "Suppress",
     "Table",

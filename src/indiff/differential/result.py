@@ -6,7 +6,7 @@ import json
 import math
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from indiff.differential.tail import Limits, largest_tail, smallest_epsilon
 from indiff.errors import UserError
 from indiff.release import to_backend
 from indiff.version import __version__
@@ -30,6 +31,13 @@ class DifferentialResult:
     them. A small δ says that *this* model, from *this* release, learns little about any tested
     record from that record. It does not say so of other models, of other attributes, of people
     outside the table, nor of an adversary who compares two releases.
+
+    A sampled result (``exactness="estimate"``) has ``lower`` and ``upper`` limits per record that
+    hold for all tested records together with the given ``confidence``, and ``run_distances``,
+    records × runs. Its ``distances`` are conservative estimates: for ``wasserstein`` the sample's
+    upper end, which in the mean is not below the true distance; limits are checked against
+    :attr:`delta_upper`. Its beliefs are means over runs, or expectations where
+    ``method="closed-form"``.
     """
 
     distances: NDArray[np.float64]
@@ -57,6 +65,12 @@ class DifferentialResult:
     seconds: float = field(default=0.0, compare=False)
     backend: str = field(default="pyarrow", repr=False)
     notes: tuple[str, ...] = ()
+    lower: NDArray[np.float64] | None = field(default=None, repr=False)
+    upper: NDArray[np.float64] | None = field(default=None, repr=False)
+    run_distances: NDArray[np.float64] | None = field(default=None, repr=False)
+    confidence: float | None = None
+    runs: int | None = None
+    largest: float = math.inf
 
     def __repr__(self) -> str:
         return (
@@ -79,6 +93,60 @@ class DifferentialResult:
     def worst_case(self) -> float:
         """Worst-case differentiation (DIT draft, Definition 1): the same number as δ."""
         return self.delta
+
+    @property
+    def delta_interval(self) -> tuple[float, float] | None:
+        """Limits on δ with the result's confidence; None where δ is no estimate."""
+        if self.lower is None or self.upper is None or not len(self.upper):
+            return None
+        return float(self.lower.max()), float(self.upper.max())
+
+    @property
+    def delta_upper(self) -> float:
+        """What a limit on δ is checked against: δ, or its upper limit where δ is an estimate."""
+        return self.delta if self.delta_interval is None else self.delta_interval[1]
+
+    @property
+    def mean_upper(self) -> float:
+        """What a limit on the mean is checked against: the mean, or that of the upper limits."""
+        if self.upper is None or not len(self.upper):
+            return self.mean
+        return float(self.upper.mean())
+
+    def tail(self, epsilon: float) -> Limits:
+        """Return δ of (ε, δ)-differentiability for a given ε (DIT v1, Definition 1).
+
+        It is the largest probability, over records, that one run's distance is at least ε, with
+        exact binomial limits; the record is its number in the input. A run with and a run without
+        the record share their random numbers wherever the sanitizer takes them.
+        """
+        return self._numbered(
+            largest_tail(self._runs_of("tail"), epsilon, confidence=self._level())
+        )
+
+    def epsilon_for(self, delta: float) -> Limits:
+        """Return the smallest ε for which (ε, δ)-differentiability holds (DIT v1, Definition 1).
+
+        ``upper`` is the largest possible distance where R runs are too few for another limit.
+        """
+        runs = self._runs_of("epsilon_for")
+        return self._numbered(
+            smallest_epsilon(runs, delta, confidence=self._level(), largest=self.largest)
+        )
+
+    def _runs_of(self, name: str) -> NDArray[np.float64]:
+        if self.run_distances is None:
+            raise UserError(
+                f"{name}() needs the distances of single runs, which method {self.method!r} does "
+                "not make. Test a randomized sanitizer with method='sampled'."
+            )
+        return self.run_distances
+
+    def _level(self) -> float:
+        return 0.95 if self.confidence is None else self.confidence
+
+    def _numbered(self, limits: Limits) -> Limits:
+        return replace(limits, record=int(self.records[limits.record]))
 
     @property
     def mean(self) -> float:
@@ -162,10 +230,12 @@ class DifferentialResult:
 
     def to_arrow(self) -> pa.Table:
         """Return one row per record: its number, distance and beliefs; no value of the table."""
+        columns: dict[str, Any] = {"record": self.records, "distance": self.distances}
+        if self.lower is not None and self.upper is not None:
+            columns |= {"lower": self.lower, "upper": self.upper}
         return pa.table(
-            {
-                "record": self.records,
-                "distance": self.distances,
+            columns
+            | {
                 "belief": self.true_beliefs,
                 "belief_without": self.true_beliefs_without,
                 "prediction_changed": self.predictions_changed,
@@ -182,6 +252,7 @@ class DifferentialResult:
             "format": FORMAT,
             "kind": "differential-test",
             "delta": self.delta,
+            **self._interval(),
             "mean": self.mean,
             "std": self.std,
             "quantiles": {str(share): value for share, value in self.quantiles.items()},
@@ -214,6 +285,19 @@ class DifferentialResult:
                 "python": platform.python_version(),
             },
             "timing": {"seconds": self.seconds},
+        }
+
+    def _interval(self) -> dict[str, Any]:
+        """Return what a sampled result adds to the plain data."""
+        if self.delta_interval is None:
+            return {}
+        lower, upper = self.delta_interval
+        return {
+            "delta_lower": lower,
+            "delta_upper": upper,
+            "mean_upper": self.mean_upper,
+            "confidence": self.confidence,
+            "runs": self.runs,
         }
 
     def to_json(self, *, worst: int = 10) -> str:

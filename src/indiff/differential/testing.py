@@ -4,34 +4,42 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from indiff.differential.choosing import METHODS, Method, Named, by_method, choose_model
 from indiff.differential.leave_one_out import leave_one_out
+from indiff.differential.measured import Measurement, from_beliefs
+from indiff.differential.randomized import largest_distance, measure_by_runs, measure_exactly
 from indiff.differential.refit import Beliefs, Progress, refit
 from indiff.differential.result import DifferentialResult, Exactness
 from indiff.distances import DEFAULT, Distance, as_distance
-from indiff.errors import UserError, unknown
-from indiff.inference import Frequency, Model, NaiveBayes, as_model
+from indiff.errors import InternalError, UserError
+from indiff.inference import Frequency, Model, NaiveBayes
+from indiff.inference.smoothed_frequency import SmoothedFrequency
 from indiff.sanitizers.mondrian import Mondrian
+from indiff.sanitizers.noisy import NoisySanitizer, OnGrid
+from indiff.sanitizers.oracle import Oracle
 from indiff.sanitizers.parse import as_sanitizer
 from indiff.sanitizers.protocol import Sanitizer
 from indiff.table import Table
 
-Method = Literal["auto", "leave-one-out", "refit"]
-METHODS = ("auto", "leave-one-out", "refit")
+__all__ = ["METHODS", "Method", "as_rows", "check_testable", "describe", "differential_test"]
 
 
 def differential_test(
     table: Table,
     sanitizer: Any,
     *,
-    model: str | Model = "naive-bayes",
+    model: str | Model | None = None,
     distance: str | Distance | Sequence[str | Distance] = DEFAULT,
     targets: Iterable[int] | None = None,
     method: Method = "auto",
+    runs: int = 100,
+    confidence: float = 0.95,
     jobs: int = -1,
     seed: int = 0,
     progress: Progress | None = None,
@@ -44,6 +52,11 @@ def differential_test(
     a list, several distances a mapping from their names, several sensitive attributes a mapping
     from theirs.
 
+    ``model`` is ``frequency`` for a noisy table or randomized response and ``naive-bayes``
+    otherwise, unless given. ``method`` is chosen: ``closed-form`` or ``leave-one-out`` where they
+    are exact, ``sampled`` for other randomized sanitizers and models (``runs`` of each with and
+    without a record, limits that hold with ``confidence``), ``refit`` for the rest.
+
     >>> import pyarrow as pa
     >>> from indiff import Mondrian, read_table
     >>> table = read_table(
@@ -54,22 +67,17 @@ def differential_test(
     >>> result.distances.round(3), result.delta
     (array([1.   , 1.   , 0.667, 0.333, 0.333]), 1.0)
     """
+    options: dict[str, Any] = {
+        "model": model, "distance": distance, "targets": targets, "method": method, "runs": runs,
+        "confidence": confidence, "jobs": jobs, "seed": seed, "progress": progress,
+    }  # fmt: skip
     if isinstance(sanitizer, Sequence) and not isinstance(sanitizer, str):
-        return [
-            differential_test(
-                table, one, model=model, distance=distance, targets=targets, method=method,
-                jobs=jobs, seed=seed, progress=progress,
-            )
-            for one in sanitizer
-        ]  # fmt: skip
+        return [differential_test(table, one, **options) for one in sanitizer]
     if len(table.sensitives) > 1:
         return {
-            s.name: differential_test(
-                table.focus(s.name), sanitizer, model=model, distance=distance, targets=targets,
-                method=method, jobs=jobs, seed=seed, progress=progress,
-            )
+            s.name: differential_test(table.focus(s.name), sanitizer, **options)
             for s in table.sensitives
-        }  # fmt: skip
+        }
     several = isinstance(distance, Sequence) and not isinstance(distance, str)
     measures: Sequence[Any] = distance if several else [distance]  # type: ignore[assignment]
     wanted = [as_distance(measure) for measure in measures]
@@ -80,41 +88,91 @@ def differential_test(
         )
     if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs == 0:
         raise UserError(f"jobs is a number of processes, or -1 for all cores; got {jobs!r}.")
-    chosen, adversary = as_sanitizer(sanitizer), as_model(model)
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise UserError(f"seed must be a whole number of at least 0; got {seed!r}.")
+    chosen = as_sanitizer(sanitizer)
+    test = Test(table, chosen, choose_model(model, chosen), runs, confidence, jobs, seed, progress)
+    names = describe(test.sanitizer), describe(test.model)
     check_testable(table)
+    groups = by_method(test.sanitizer, test.model, wanted, method, names)
     rows = as_rows(table, targets)
-    start = time.perf_counter()
-    path, beliefs = _run(table, chosen, adversary, rows, method, jobs, progress)
-    seconds = time.perf_counter() - start
-    everybody = len(beliefs.rows) == len(table)
-    results = {
-        name: _result(table, chosen, adversary, beliefs, name, function, path,
-                      "exact" if everybody else "lower-bound", len(rows), seed, seconds)
-        for name, function in wanted
-    }  # fmt: skip
-    return results if several else results[wanted[0][0]]
+    results = {}
+    for path, measured in groups.items():
+        start = time.perf_counter()
+        path, measurement = _measure(test, path, measured, rows, forced=method != "auto")
+        seconds = time.perf_counter() - start
+        for name in measurement.columns:
+            results[name] = _result(test, measurement, name, path, len(rows), seconds)
+    return {name: results[name] for name, _ in wanted} if several else results[wanted[0][0]]
 
 
-def _run(
-    table: Table,
-    sanitizer: Sanitizer,
-    model: Model,
-    rows: NDArray[np.intp],
-    method: str,
-    jobs: int,
-    progress: Progress | None,
-) -> tuple[str, Beliefs]:
-    if method not in METHODS:
-        raise unknown("method", method, METHODS)
-    if isinstance(sanitizer, Mondrian) and isinstance(model, NaiveBayes | Frequency):
-        if method != "refit":
-            return "leave-one-out", leave_one_out(table, sanitizer, model, rows)
-    elif method == "leave-one-out":
-        raise UserError(
-            "method 'leave-one-out' needs Mondrian and a model that only counts (naive-bayes or "
-            f"frequency); got {describe(sanitizer)} and {describe(model)}. Use method='refit'."
-        )
-    return "refit", refit(table, sanitizer, model, rows, jobs=jobs, progress=progress)
+@dataclass(frozen=True)
+class Test:
+    """One table, one sanitizer, one model, and how to run them."""
+
+    __test__ = False  # pytest: no test of this project
+
+    table: Table
+    sanitizer: Sanitizer
+    model: Model
+    runs: int
+    confidence: float
+    jobs: int
+    seed: int
+    progress: Progress | None
+
+
+def _measure(
+    test: Test, method: str, distances: Sequence[Named], rows: NDArray[np.intp], *, forced: bool
+) -> tuple[str, Measurement]:
+    """Take the chosen path; an oracle that turns out to be random is sampled instead."""
+    table, sanitizer, model = test.table, test.sanitizer, test.model
+    if method == "closed-form" and isinstance(sanitizer, NoisySanitizer):
+        return method, measure_exactly(table, sanitizer, distances, rows)
+    notes: tuple[str, ...] = ()
+    unknown = method == "refit" and not forced and isinstance(sanitizer, Oracle)
+    if unknown and not _repeats(table, sanitizer, model, rows):
+        method = "sampled"
+        notes = (f"two runs of {describe(sanitizer)} on the same table differ: sampled",)
+    if method == "sampled":
+        measurement = measure_by_runs(
+            table, sanitizer, model, distances, rows, runs=test.runs,
+            confidence=test.confidence, seed=test.seed, jobs=test.jobs, progress=test.progress,
+        )  # fmt: skip
+        return method, replace(measurement, notes=(*measurement.notes, *notes))
+    if method == "leave-one-out":
+        beliefs = _leave_one_out(test, rows)
+    else:
+        if isinstance(sanitizer, NoisySanitizer):
+            sanitizer, model = _without_noise(table, sanitizer, model)
+        beliefs = refit(table, sanitizer, model, rows, jobs=test.jobs, progress=test.progress)
+    _check_beliefs(test, beliefs)
+    columns = from_beliefs(distances, beliefs.with_record, beliefs.without)
+    classes = table.sensitive.codes[beliefs.rows]
+    return method, Measurement(beliefs, columns, classes, table.sensitive.values)
+
+
+def _leave_one_out(test: Test, rows: NDArray[np.intp]) -> Beliefs:
+    if isinstance(test.sanitizer, Mondrian) and isinstance(test.model, NaiveBayes | Frequency):
+        return leave_one_out(test.table, test.sanitizer, test.model, rows)
+    raise InternalError("leave-one-out was chosen for what it does not know")
+
+
+def _repeats(table: Table, oracle: Sanitizer, model: Model, rows: NDArray[np.intp]) -> bool:
+    """Tell whether two calls on the same table lead to the same beliefs."""
+    targets = table.take(rows)
+    first, second = (model.beliefs(oracle.sanitize(table), targets) for _ in range(2))
+    return bool(np.allclose(first, second, rtol=0, atol=1e-12, equal_nan=True))
+
+
+def _without_noise(
+    table: Table, sanitizer: NoisySanitizer, model: Model
+) -> tuple[Sanitizer, Model]:
+    """Return a mechanism at ε = ∞ on fixed cells; a value that nobody holds then has no weight."""
+    domains = {k: v for k, v in sanitizer.domains.items() if k != table.sensitive.name}
+    plain = replace(sanitizer, domains=domains)
+    smoothed = SmoothedFrequency() if isinstance(model, Frequency) else model
+    return OnGrid(plain, plain.grid(table)), smoothed
 
 
 def check_testable(table: Table) -> None:
@@ -150,46 +208,36 @@ def as_rows(table: Table, targets: Iterable[int] | None) -> NDArray[np.intp]:
     return place.astype(np.intp)
 
 
-def _result(
-    table: Table,
-    sanitizer: Sanitizer,
-    model: Model,
-    beliefs: Beliefs,
-    name: str,
-    distance: Distance,
-    method: str,
-    exactness: Exactness,
-    requested: int,
-    seed: int,
-    seconds: float,
-) -> DifferentialResult:
+def _check_beliefs(test: Test, beliefs: Beliefs) -> None:
     for held in (beliefs.with_record, beliefs.without):
         if not (np.abs(held.sum(axis=1) - 1) < 1e-6).all():  # NaN is not below it either
             stray = int(np.flatnonzero(~(np.abs(held.sum(axis=1) - 1) < 1e-6))[0])
             raise UserError(
                 "a belief must be probabilities that sum to 1; "
-                f"{describe(model)} gave {held[stray].tolist()} for record "
-                f"{int(table.records[beliefs.rows[stray]]):,}. Check the model and its prior."
+                f"{describe(test.model)} gave {held[stray].tolist()} for record "
+                f"{int(test.table.records[beliefs.rows[stray]]):,}. Check the model and its prior."
             )
-    distances = np.asarray(distance(beliefs.with_record, beliefs.without), np.float64)
-    if distances.shape != (len(beliefs.rows),) or np.isnan(distances).any():
-        raise UserError(
-            f"the distance {name!r} must return one number per record; it returned shape "
-            f"{distances.shape} with {int(np.isnan(distances).sum())} NaN."
-        )
+
+
+def _result(
+    test: Test, measurement: Measurement, name: str, method: str, requested: int, seconds: float
+) -> DifferentialResult:
+    table, beliefs, column = test.table, measurement.beliefs, measurement.columns[name]
+    exactness: Exactness = "exact" if len(beliefs.rows) == len(table) else "lower-bound"
+    sampled = column.run_distances is not None
     return DifferentialResult(
-        distances=distances,
+        distances=column.distances,
         beliefs=beliefs.with_record,
         beliefs_without=beliefs.without,
         records=table.records[beliefs.rows],
-        classes=table.sensitive.codes[beliefs.rows],
+        classes=measurement.classes,
         sensitive_name=table.sensitive.name,
-        sensitive_values=table.sensitive.values,
-        sanitizer=describe(sanitizer),
-        model=describe(model),
+        sensitive_values=measurement.sensitive_values,
+        sanitizer=describe(test.sanitizer),
+        model=describe(test.model),
         distance=name,
         method=method,
-        exactness=exactness,
+        exactness="estimate" if sampled else exactness,
         table_size=len(table),
         fingerprint=table.fingerprint,
         constraint_met=beliefs.constraint_met,
@@ -198,10 +246,16 @@ def _result(
         uncovered_without=int(beliefs.uncovered_without.sum()),
         dropped=table.dropped,
         requested=requested,
-        seed=seed,
+        seed=test.seed,
         seconds=seconds,
         backend=table.backend,
-        notes=table.notes,
+        notes=(*table.notes, *measurement.notes, *column.notes),
+        lower=column.lower,
+        upper=column.upper,
+        run_distances=column.run_distances,
+        confidence=test.confidence if sampled else None,
+        runs=test.runs if sampled else None,
+        largest=largest_distance(name, len(measurement.sensitive_values)),
     )
 
 

@@ -7,8 +7,10 @@ from typing import Any
 
 from indiff.errors import UserError, unknown
 from indiff.sanitizers.mondrian import Mondrian
+from indiff.sanitizers.noisy import Gaussian, Geometric, Laplace, RandomizedResponse
 from indiff.sanitizers.oracle import Oracle
 from indiff.sanitizers.protocol import Sanitizer
+from indiff.sanitizers.seeded_oracle import SeededOracle, takes_rng
 from indiff.sanitizers.trivial import Identity, Suppress
 
 
@@ -29,6 +31,10 @@ _EXAMPLES: dict[Callable[[str], Any], str] = {
 }
 
 
+def _bins(text: str) -> int | None:
+    return None if text == "none" else int(text)
+
+
 # Each sanitizer's parameters and how their text is read.
 SANITIZERS: dict[str, tuple[Callable[..., Sanitizer], dict[str, Callable[[str], Any]]]] = {
     "mondrian": (
@@ -44,8 +50,20 @@ SANITIZERS: dict[str, tuple[Callable[..., Sanitizer], dict[str, Callable[[str], 
             "unmet": str,
         },
     ),
+    "laplace": (Laplace, {"epsilon": float, "bins": _bins}),
+    "geometric": (Geometric, {"epsilon": float, "bins": _bins}),
+    "gaussian": (Gaussian, {"sigma": float, "bins": _bins}),
+    "randomized-response": (RandomizedResponse, {"epsilon": float, "bins": _bins}),
     "identity": (Identity, {}),
     "suppress": (Suppress, {}),
+}
+
+# What a sanitizer cannot be made without.
+NEEDED = {
+    "laplace": "epsilon",
+    "geometric": "epsilon",
+    "gaussian": "sigma",
+    "randomized-response": "epsilon",
 }
 
 
@@ -57,6 +75,8 @@ def as_sanitizer(sanitizer: Any) -> Sanitizer:
              regions='tight', unmet='error')
     >>> as_sanitizer("mondrian:recursive=3/2").recursive
     (3.0, 2)
+    >>> str(as_sanitizer("laplace:epsilon=0.5,bins=3"))
+    'laplace:epsilon=0.5,bins=3'
     """
     if isinstance(sanitizer, str):
         return _parse(sanitizer)
@@ -67,7 +87,7 @@ def as_sanitizer(sanitizer: Any) -> Sanitizer:
     if isinstance(sanitizer, Sanitizer):
         return sanitizer
     if callable(sanitizer):
-        return Oracle(sanitizer)
+        return SeededOracle(sanitizer) if takes_rng(sanitizer) else Oracle(sanitizer)
     raise UserError(
         "a sanitizer is a name such as 'mondrian:k=5', an object with sanitize(table), or a "
         f"function from frame to frame; got {sanitizer!r}."
@@ -98,4 +118,7 @@ def _parse(text: str) -> Sanitizer:
         except ValueError:
             way_out = _EXAMPLES.get(known[key], "give a number")
             raise UserError(f"{key} cannot be {value!r} in {text!r}; {way_out}.") from None
+    needed = NEEDED.get(name)
+    if needed is not None and needed not in parameters:
+        raise UserError(f"{name} needs {needed}; got {text!r}. Write {name}:{needed}=0.5.")
     return make(**parameters)

@@ -1,0 +1,54 @@
+"""What a path hands to the result: beliefs, and the numbers of each distance, per record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indiff.differential.refit import Beliefs
+from indiff.distances import Distance
+from indiff.errors import UserError
+
+
+@dataclass(frozen=True)
+class Column:
+    """One distance's numbers: one row per record, with limits and single runs if sampled."""
+
+    distances: NDArray[np.float64]
+    lower: NDArray[np.float64] | None = None
+    upper: NDArray[np.float64] | None = None
+    run_distances: NDArray[np.float64] | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Beliefs about the measured rows, and a column for each distance, by name."""
+
+    beliefs: Beliefs
+    columns: dict[str, Column]
+    classes: NDArray[np.int32]
+    sensitive_values: tuple[Any, ...]
+    notes: tuple[str, ...] = ()
+
+
+def from_beliefs(
+    distances: Sequence[tuple[str, Distance]],
+    with_record: NDArray[np.float64],
+    without: NDArray[np.float64],
+) -> dict[str, Column]:
+    """Measure the distances between two beliefs that no chance moves."""
+    columns = {}
+    for name, function in distances:
+        measured = np.asarray(function(with_record, without), np.float64)
+        if measured.shape != (len(with_record),) or np.isnan(measured).any():
+            raise UserError(
+                f"the distance {name!r} must return one number per record; it returned shape "
+                f"{measured.shape} with {int(np.isnan(measured).sum())} NaN."
+            )
+        columns[name] = Column(measured)
+    return columns
