@@ -64,21 +64,22 @@ def test_negative_zero_is_zero(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cells", "note"),
     [
-        (["01234", "9"], "column 'v' has leading zeros ('01234'): kept as text"),
+        (["01234", "9"], "column 'v' has leading zeros (first in record 0): kept as text"),
         (["9223372036854775808"], "column 'v' has integers beyond 64 bits: kept as text"),
         (["1e999"], "column 'v' has numbers too large for a float: kept as text"),
         (
             ["9007199254740993", "0.5"],
             "column 'v' mixes decimals with integers that a float cannot hold "
-            "('9007199254740993'): kept as text",
+            "(first in record 0): kept as text",
         ),
         (["2020-02-30"], "column 'v' has dates that are not in the calendar: kept as text"),
-        (["0000-01-01"], "column 'v' has '0000-01-01', not a date: kept as text"),
+        (["0000-01-01"], "column 'v' has years 0000 (first in record 0): kept as text"),
         (
             ["1", "2", "n/a"],
-            "column 'v' is kept as text: 2 of its 3 values are numbers, but 'n/a' is not",
+            "column 'v' is kept as text: 2 of its 3 values are numbers, others not "
+            "(first in record 2)",
         ),
-        ([" a", "b"], "column 'v' has blanks around ' a': kept"),
+        ([" a", "b"], "column 'v' has blanks around values (first in record 0): kept"),
     ],
 )
 def test_what_was_decided_is_noted(tmp_path: Path, cells: list[str], note: str) -> None:

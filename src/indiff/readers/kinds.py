@@ -40,7 +40,7 @@ def typed(name: str, text: pa.ChunkedArray) -> Typed:
     Blanks around a number or date do not count; in text they are kept.
 
     >>> typed("zip", pa.chunked_array([["01234", "4321"]]))[1]
-    ["column 'zip' has leading zeros ('01234'): kept as text"]
+    ["column 'zip' has leading zeros (first in record 0): kept as text"]
     """
     if text.null_count == len(text):
         return text, [f"column {name!r} has no values at all: read as text"]
@@ -53,7 +53,7 @@ def typed(name: str, text: pa.ChunkedArray) -> Typed:
         return converted, notes
     padded = pc.not_equal(text, bare)
     if pc.any(padded).as_py():
-        notes.append(f"column {name!r} has blanks around {_first(text, padded)}: kept")
+        notes.append(f"column {name!r} has blanks around values ({_first(padded)}): kept")
     return text, notes
 
 
@@ -78,7 +78,7 @@ def _converted(name: str, text: pa.ChunkedArray) -> Converted:
     if 2 * numbers >= values:
         return None, [
             f"column {name!r} is kept as text: {numbers:,} of its {values:,} values are numbers, "
-            f"but {_first(text, pc.invert(number))} is not"
+            f"others not ({_first(pc.invert(number))})"
         ]
     return None, []
 
@@ -86,7 +86,7 @@ def _converted(name: str, text: pa.ChunkedArray) -> Converted:
 def _numbers(name: str, text: pa.ChunkedArray) -> Converted:
     padded = pc.match_substring_regex(text, LEADING_ZERO)
     if pc.any(padded).as_py():
-        return None, [f"column {name!r} has leading zeros ({_first(text, padded)}): kept as text"]
+        return None, [f"column {name!r} has leading zeros ({_first(padded)}): kept as text"]
     fraction = pc.match_substring_regex(text, "[.eE]")
     if not pc.any(fraction).as_py():
         try:
@@ -100,7 +100,7 @@ def _numbers(name: str, text: pa.ChunkedArray) -> Converted:
     if pc.any(inexact).as_py():
         return None, [
             f"column {name!r} mixes decimals with integers that a float cannot hold "
-            f"({_first(text, inexact)}): kept as text"
+            f"({_first(inexact)}): kept as text"
         ]
     return pc.add(floats, 0.0), []  # -0.0 becomes 0.0: one zero, not two
 
@@ -108,14 +108,13 @@ def _numbers(name: str, text: pa.ChunkedArray) -> Converted:
 def _dates(name: str, text: pa.ChunkedArray) -> Converted:
     no_year = pc.starts_with(text, "0000")
     if pc.any(no_year).as_py():
-        return None, [f"column {name!r} has {_first(text, no_year)}, not a date: kept as text"]
+        return None, [f"column {name!r} has years 0000 ({_first(no_year)}): kept as text"]
     try:
         return text.cast(pa.date32()), []
     except pa.ArrowInvalid:
         return None, [f"column {name!r} has dates that are not in the calendar: kept as text"]
 
 
-def _first(text: pa.ChunkedArray, which: pa.ChunkedArray) -> str:
-    """The first such value as shown in a note: quoted, and cut where it is long."""
-    value = text[pc.index(which, True).as_py()].as_py()
-    return repr(value if len(value) <= 40 else value[:40] + "…")
+def _first(which: pa.ChunkedArray) -> str:
+    """Name the first such record by its number: notes are shown and stored, values are not."""
+    return f"first in record {pc.index(which, True).as_py()}"

@@ -84,7 +84,8 @@ def show_table(console: Console, table: Table, source: str) -> None:
         if columns:
             lines.append((str(role), _listed([_column(table, c.name) for c in columns])))
     if len(table.sensitives) == 1 and table.sensitives[0].name not in table.column_names:
-        lines.append(("joint", f"{plain.name(table.sensitives[0].name)} as one value"))
+        count = len(table.sensitives[0].values)
+        lines.append(("joint", f"{plain.name(table.sensitives[0].name)}: {count:,} joint values"))
     lines += [("note", plain.message(note)) for note in table.notes]
     _section(console, f"Table {plain.name(source)}", lines)
 
@@ -121,11 +122,24 @@ def show_release(console: Console, release: Release, table: Table, place: str, s
     dropped = table.schema.names(Role.IDENTIFIER)
     if release.kept is None:
         dropped += table.schema.names(Role.OTHER)
+    else:
+        lines.append(
+            ("kept as is", _listed([_kept(release, n) for n in release.kept.column_names]))
+        )
     if dropped:
         lines.append(("left out", _listed([plain.name(name) for name in dropped])))
     lines.append(("written to", plain.message(place)))
     lines.append(("fingerprint", f"{table.fingerprint[:16]} of the input"))
     _section(console, "Release", lines)
+
+
+def _kept(release: Release, name: str) -> str:
+    """Name a kept column, and say so where it gives every record away."""
+    import pyarrow.compute as pc
+
+    assert release.kept is not None
+    unique = pc.count_distinct(release.kept[name], mode="all").as_py() == len(release.kept) > 1
+    return plain.name(name) + (" (DIFFERENT IN EVERY RECORD)" if unique else "")
 
 
 def show_result(console: Console, result: DifferentialResult, *, worst: int = 10) -> None:
@@ -135,7 +149,7 @@ def show_result(console: Console, result: DifferentialResult, *, worst: int = 10
         ("sanitizer", plain.message(result.sanitizer)),
         ("model", plain.message(result.model)),
         ("distance", _distance(result)),
-        ("method", f"{result.method}: {EXACTNESS[result.exactness]}"),
+        ("method", f"{result.method}; {EXACTNESS[result.exactness]}"),
         ("records", f"{tested:,} tested of {result.table_size:,}"),
         ("seed", str(result.seed)),
         ("fingerprint", result.fingerprint[:16]),
