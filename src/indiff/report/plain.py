@@ -36,7 +36,7 @@ def name(text: str) -> str:
 
 def message(text: str) -> str:
     """Return a message as one line; of a very long one the middle is left out."""
-    return shortened(escaped(" ".join(text.splitlines())), LONGEST_MESSAGE)
+    return shortened(escaped(text), LONGEST_MESSAGE)
 
 
 def shortened(text: str, longest: int) -> str:

@@ -1,0 +1,60 @@
+"""Calls of the real command line for tests: in this process, or in one of its own."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+
+from indiff import cli
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a call ended and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+def call(*words: str | Path) -> Ended:
+    """Run ``indiff`` here: quick, for everything but start-up and signals."""
+    out, err = _stream(), _stream()
+    code: object = None
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            cli.main([str(word) for word in words])
+        except SystemExit as ending:
+            code = ending.code
+    assert isinstance(code, int)
+    return Ended(code, _text(out), _text(err))
+
+
+def call_alone(*words: str | Path, environment: Mapping[str, str] | None = None) -> Ended:
+    """Run ``indiff`` in a process of its own, its output piped."""
+    done = subprocess.run(
+        [sys.executable, "-m", "indiff.cli", *map(str, words)],
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        env={**os.environ, **(environment or {})},
+        timeout=300,
+    )
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def _stream() -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n")
+
+
+def _text(stream: io.TextIOWrapper) -> str:
+    stream.flush()
+    raw = stream.buffer
+    assert isinstance(raw, io.BytesIO)
+    return raw.getvalue().decode("utf-8")
