@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -65,13 +67,14 @@ def refit(
     sharing = np.bincount(back, minlength=len(firsts))
     finished = 0
     try:
-        for places, outcome in _run(table, fallback(sanitizer), model, firsts, jobs):
-            for place, (belief, was_lost, met) in zip(places, outcome, strict=True):
-                without[place], lost[place], generalized[place] = belief, was_lost, not met
-                known[place] = True
-                finished += int(sharing[place])
-            if progress is not None:
-                progress(finished, len(rows))
+        with closing(_run(table, fallback(sanitizer), model, firsts, jobs)) as outcomes:
+            for places, outcome in outcomes:
+                for place, (belief, was_lost, met) in zip(places, outcome, strict=True):
+                    without[place], lost[place], generalized[place] = belief, was_lost, not met
+                    known[place] = True
+                    finished += int(sharing[place])
+                if progress is not None:
+                    progress(finished, len(rows))
     except KeyboardInterrupt:
         pass  # what is done is kept; the caller sees that rows are missing
     done = known[back]
@@ -122,7 +125,7 @@ def _chunk(table: Table, sanitizer: Sanitizer, model: Model, rows: Sequence[int]
 
 def _run(
     table: Table, sanitizer: Sanitizer, model: Model, targets: NDArray[np.intp], jobs: int
-) -> Iterator[tuple[range, list[Any]]]:
+) -> Generator[tuple[range, list[Any]], None, None]:
     """Yield the outcome of each target: here at first, in other processes if it is worth it."""
     start = time.perf_counter()
     place = 0
@@ -143,7 +146,7 @@ def _share(
     begin: int,
     seconds: float,
     jobs: int,
-) -> Iterator[tuple[range, list[Any]]]:
+) -> Generator[tuple[range, list[Any]], None, None]:
     import joblib
 
     size = max(1, min(int(CHUNK_SECONDS / max(seconds, 1e-6)), (len(targets) - begin) // 8 + 1))
@@ -155,4 +158,7 @@ def _share(
     try:
         yield from zip(chunks, outcomes, strict=True)
     finally:
-        outcomes.close()
+        with warnings.catch_warnings():
+            # After an interruption joblib warns of the work that nobody waits for any more.
+            warnings.simplefilter("ignore", UserWarning)
+            outcomes.close()

@@ -1,0 +1,37 @@
+"""The conditional frequency against counting by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given
+
+from indiff import Frequency, Identity, Mondrian, read_table
+from tests.inference.test_naive_bayes import materialise
+from tests.properties.random_tables import Sample, frequency, samples, sanitizers
+
+
+@given(samples(most=25), sanitizers())
+def test_the_share_among_the_records_that_cover_the_target(
+    sample: Sample, sanitizer: Mondrian
+) -> None:
+    for row in range(min(len(sample.table), 4)):
+        for kept in (sample.table, sample.table.without(row)):
+            release = sanitizer.sanitize(kept)
+            target = sample.table.take([row])
+            beliefs, found = Frequency().beliefs_and_coverage(release, target)
+            wanted, covered = frequency(
+                materialise(release, target, 0),
+                release.sensitive.tolist(),
+                release.sensitive_values,
+            )
+            np.testing.assert_allclose(beliefs[0], wanted, atol=1e-15)
+            assert found[0] == covered
+
+
+def test_a_target_that_nobody_covers_is_believed_to_be_like_everybody() -> None:
+    table = read_table(pa.table({"x": [1, 2, 9], "s": ["a", "b", "b"]}), quasi=["x"], sensitive="s")
+    release = Identity().sanitize(table.without(2))
+    beliefs, found = Frequency().beliefs_and_coverage(release, table.take([2]))
+    assert beliefs.tolist() == [[0.5, 0.5]]  # the shares of that same release, not of the table
+    assert found.tolist() == [False]
