@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from typing import Annotated
 import typer
 
 from indiff.commands import demo, sanitize, test
+from indiff.commands.shell_words import in_shell_words
 from indiff.commands.verdict import BAD_INPUT, INTERNAL_ERROR, INTERRUPTED, NOTHING_EXCEEDED
 from indiff.errors import UserError
 from indiff.report import plain
@@ -29,18 +29,6 @@ app.command("sanitize")(sanitize.command)
 
 # Typer has click inside or beside it, as its version goes; this is the class in both.
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0].__bases__[0]
-
-# Messages are written for Python; a shell user is told of options instead.
-_OPTIONS = "quasi|sensitive|other|bins|missing|method|targets|encoding|sheet|jobs|runs"
-_IN_SHELL_WORDS = (
-    (r"\bjoint=True", "--joint"),
-    (r"[Pp]ass unmet=\"generalize\"", "add unmet=generalize to --sanitizer"),
-    (r"\bbins=\{'(.*?)': (\d+)\}", r"--bins \1=\2"),
-    (r"\borders=\{'(.*?)': \[(.*?), (.*?), (.*?)\]\}", r"--order \1=\2,\3,\4"),
-    (rf"\b({_OPTIONS})='?([\w-]+)'?", r"--\1 \2"),
-    (rf"\b({_OPTIONS})=", r"--\1"),
-    (r"\bmissing_tokens=\S+", "--missing-token TEXT"),
-)
 
 
 def _print_version(asked: bool) -> None:
@@ -105,17 +93,6 @@ def _run(arguments: Sequence[str] | None) -> int:
             "without any data.",
             INTERNAL_ERROR,
         )
-
-
-def in_shell_words(message: str) -> str:
-    """Write a message's Python options as the shell's.
-
-    >>> in_shell_words("Pass missing='drop' to leave those records out.")
-    'Pass --missing drop to leave those records out.'
-    """
-    for pattern, words in _IN_SHELL_WORDS:
-        message = re.sub(pattern, words, message)
-    return message
 
 
 def _usage(error: Exception) -> str:

@@ -97,14 +97,34 @@ Sanitizer = Annotated[
     _option("--sanitizer", "name:parameter=value,…, as in mondrian:k=5,l=2.", _TEST, "F"),
 ]
 Model = Annotated[
-    str | None, _option("--model", "The adversary: naive-bayes, frequency.", _TEST, "A")
+    str | None,
+    _option(
+        "--model",
+        "The adversary: naive-bayes (default) or frequency (default for noisy tables).",
+        _TEST,
+        "A",
+    ),
 ]
 Distance = Annotated[str, _option("--distance", "Between the two beliefs.", _TEST, "D")]
 Targets = Annotated[
     str | None,
     _option("--targets", "Records to test: 7, 0-49 or 3,10-12. Default: all.", _TEST, "R"),
 ]
-Method = Annotated[str, _option("--method", "How to compute: auto, leave-one-out, refit.", _TEST)]
+Method = Annotated[
+    str,
+    _option(
+        "--method",
+        "auto, leave-one-out, closed-form, refit or sampled; the result names it.",
+        _TEST,
+        "M",
+    ),
+]
+Runs = Annotated[
+    int, _option("--runs", "Runs with and without a record, where sampled.", _TEST, "N")
+]
+Confidence = Annotated[
+    float, _option("--confidence", "Of the limits of a sampled result.", _TEST, "P")
+]
 Jobs = Annotated[int, _option("--jobs", "Processes; -1 uses all cores.", _TEST, "N")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Of every random choice.", metavar="N")]
 Limits = Annotated[
@@ -115,6 +135,14 @@ Limits = Annotated[
 Json = Annotated[Path | None, _option("--json", "Write the result as JSON.", _OUT, "FILE")]
 Out = Annotated[
     Path, _option("--out", "Where the release goes (.csv, .tsv, .parquet).", _OUT, "FILE")
+]
+Edges = Annotated[
+    list[str] | None,
+    _option("--edges", "Declared bin edges, for differential privacy.", _TEST, "COLUMN=X,Y"),
+]
+Domains = Annotated[
+    list[str] | None,
+    _option("--domain", "Declared values, for differential privacy.", _TEST, "COLUMN=A,B"),
 ]
 Keep = Annotated[bool, _option("--keep", "Keep the columns of role other, as they are.", _OUT)]
 Records = Annotated[
@@ -157,7 +185,7 @@ def read(
         identifier=parsing.split_lists(identifier),
         other=parsing.split_lists(other),
         kinds=parsing.pairs("--kind", kind, "KIND"),
-        orders=parsing.orders(order),
+        orders=parsing.lists("--order", order),
         hierarchies=dict(parsing.pairs("--hierarchy", hierarchy, "FILE")),
         bins=parsing.bins(bins),
         missing=missing,  # type: ignore[arg-type]

@@ -63,16 +63,30 @@ def pairs(option: str, texts: Iterable[str] | None, what: str) -> dict[str, str]
     return read
 
 
-def orders(texts: Iterable[str] | None) -> dict[str, Sequence[str]]:
-    """Read the declared orders of ordinal columns.
+def lists(option: str, texts: Iterable[str] | None) -> dict[str, Sequence[str]]:
+    """Read ``column=a,b,c`` texts.
 
-    >>> orders(["size=small,medium,large"])
+    >>> lists("--order", ["size=small,medium,large"])
     {'size': ['small', 'medium', 'large']}
     """
-    return {
-        column: split_list(values)
-        for column, values in pairs("--order", texts, "FIRST,…,LAST").items()
-    }
+    return {column: split_list(values) for column, values in pairs(option, texts, "A,B,C").items()}
+
+
+def numbers(option: str, texts: Iterable[str] | None) -> dict[str, Sequence[float]]:
+    """Read ``column=1,2.5`` texts.
+
+    >>> numbers("--edges", ["age=18,65.5"])
+    {'age': [18.0, 65.5]}
+    """
+    read: dict[str, Sequence[float]] = {}
+    for column, text in pairs(option, texts, "X,Y").items():
+        try:
+            read[column] = [float(part) for part in text.split(",")]
+        except ValueError:
+            raise UserError(
+                f"{option} is written {column}=X,Y with numbers; got {text!r}."
+            ) from None
+    return read
 
 
 def bins(texts: Sequence[str] | None) -> Bins | dict[str, Bins] | None:
@@ -144,7 +158,7 @@ def targets(text: str | None, records: int) -> list[int] | None:
     return numbers
 
 
-def limits(texts: Iterable[str] | None, known: Sequence[str]) -> dict[str, float]:
+def limits(texts: Iterable[str] | None, known: Iterable[str]) -> dict[str, float]:
     """Read ``name=number`` limits.
 
     >>> limits(["delta=0.1", "mean=0.01"], ["delta", "mean"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,10 +36,12 @@ def command(
     encoding: options.Encoding = None,
     sheet: options.Sheet = None,
     sanitizer: options.Sanitizer = "mondrian:k=5",
-    model: options.Model = "naive-bayes",
+    model: options.Model = None,
     distance: options.Distance = "wasserstein",
     targets: options.Targets = None,
     method: options.Method = "auto",
+    runs: options.Runs = 100,
+    confidence: options.Confidence = 0.95,
     jobs: options.Jobs = -1,
     seed: options.Seed = 0,
     limit: options.Limits = None,
@@ -66,6 +69,8 @@ def command(
         distance=distance,
         targets=parsing.targets(targets, table.source.num_rows),
         method=method,
+        runs=runs,
+        confidence=confidence,
         jobs=jobs,
         seed=seed,
     )
@@ -132,6 +137,7 @@ def as_json(table: Table, results: Sequence[DifferentialResult], verdict: Verdic
         {
             "sensitive": check.sensitive,
             "name": check.name,
+            "value": check.value if math.isfinite(check.value) else str(check.value),
             "limit": check.limit,
             "exceeded": check.exceeded,
         }
@@ -165,5 +171,5 @@ def show(
     console = terminal.open_console()
     terminal.show_table(console, table, source)
     for result in results:
-        terminal.show_result(console, result)
+        terminal.show_result(console, result, known=table.notes)
     terminal.show_reasons(console, verdict.reasons, passed=verdict.code == NOTHING_EXCEEDED)

@@ -12,7 +12,12 @@ if TYPE_CHECKING:
 NOTHING_EXCEEDED, EXCEEDED, BAD_INPUT, INCOMPLETE = 0, 1, 2, 3
 INTERNAL_ERROR, INTERRUPTED = 70, 130
 
-TEST_LIMITS = ("delta", "mean", "changed_predictions")
+# What a limit is checked against: for an estimate, the upper end of its interval.
+TEST_LIMITS = {
+    "delta": "delta_upper",
+    "mean": "mean_upper",
+    "changed_predictions": "changed_predictions",
+}
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,7 @@ class Check:
     name: str
     value: float
     limit: float
+    verb: str = "is"
 
     @property
     def exceeded(self) -> bool:
@@ -49,7 +55,13 @@ def judge(
     """
     measured = [result for result in results if len(result.distances)]
     checks = tuple(
-        Check(result.sensitive_name, name, float(getattr(result, name)), limit)
+        Check(
+            result.sensitive_name,
+            name,
+            float(getattr(result, TEST_LIMITS[name])),
+            limit,
+            "is" if result.delta_interval is None else "may be",
+        )
         for result in measured
         for name, limit in limits.items()
     )
@@ -67,7 +79,8 @@ def judge(
     ]
     exceeded = [check for check in checks if check.exceeded]
     reasons += [
-        f"{check.name} of {check.sensitive} is {check.value:.4g}, above the limit {check.limit:g}"
+        f"{check.name} of {check.sensitive} {check.verb} {check.value:.4g}, above the limit "
+        f"{check.limit:g}"
         for check in exceeded
     ]
     if interrupted:

@@ -111,14 +111,19 @@ def show_release(console: Console, release: Release, table: Table, place: str, s
     """Show what a release holds and where it was written."""
     lines = [
         ("sanitizer", plain.message(release.sanitizer)),
-        ("records", f"{len(release):,}, in an order shuffled by seed {seed}"),
+        (
+            "records" if release.weights is None else "cells",
+            f"{len(release):,}, in an order shuffled by seed {seed}",
+        ),
     ]
     if release.groups is not None and len(release):
         sizes = np.bincount(release.groups)
         sizes = sizes[sizes > 0]
         lines.append(("groups", f"{len(sizes):,} of {sizes.min():,} to {sizes.max():,} records"))
-    met = "met by every group" if release.constraint_met else "NOT met: all cells are *"
-    lines.append(("constraint", met))
+    if not release.constraint_met:
+        lines.append(("constraint", "NOT met"))
+    elif release.groups is not None:
+        lines.append(("constraint", "met by every group"))
     dropped = table.schema.names(Role.IDENTIFIER)
     if release.kept is None:
         dropped += table.schema.names(Role.OTHER)
@@ -142,7 +147,9 @@ def _kept(release: Release, name: str) -> str:
     return plain.name(name) + (" (DIFFERENT IN EVERY RECORD)" if unique else "")
 
 
-def show_result(console: Console, result: DifferentialResult, *, worst: int = 10) -> None:
+def show_result(
+    console: Console, result: DifferentialResult, *, known: Sequence[str] = (), worst: int = 10
+) -> None:
     """Show a differential test: how it was made, its numbers, the worst records, the CDF."""
     tested = len(result.distances)
     lines = [
@@ -158,6 +165,7 @@ def show_result(console: Console, result: DifferentialResult, *, worst: int = 10
         lines.insert(5, ("incomplete", f"{result.requested - tested:,} requested, not measured"))
     if result.failures:
         lines.insert(5, ("failures", f"{len(result.failures):,}; {result.failures[0]}"))
+    lines += [("note", plain.message(note)) for note in result.notes if note not in known]
     title = f"Differential test of {plain.name(result.sensitive_name)}"
     _section(console, title, lines)
     if not tested:
@@ -168,14 +176,7 @@ def show_result(console: Console, result: DifferentialResult, *, worst: int = 10
 
 
 def _distance(result: DifferentialResult) -> str:
-    from indiff.distances import LARGEST
-
-    if result.distance not in LARGEST:
-        return plain.name(result.distance)
-    largest = LARGEST[result.distance]
-    if result.distance == "coordinate-tv":
-        largest = float(len(result.sensitive_values))
-    return f"{result.distance}, from 0 to {number(largest)}"
+    return f"{plain.name(result.distance)}, from 0 to {number(result.largest)}"
 
 
 def _numbers(result: DifferentialResult) -> list[tuple[str, str]]:
@@ -186,6 +187,7 @@ def _numbers(result: DifferentialResult) -> list[tuple[str, str]]:
     changed = int(result.predictions_changed.sum())
     lines = [
         ("δ, the largest", number(result.delta) + infinite),
+        *_interval(result),
         ("mean", number(result.mean)),
         ("standard deviation", number(result.std)),
         ("quantiles", ", ".join(quantiles)),
@@ -207,6 +209,15 @@ def _numbers(result: DifferentialResult) -> list[tuple[str, str]]:
             )
         )
     return lines
+
+
+def _interval(result: DifferentialResult) -> list[tuple[str, str]]:
+    """Return the line on δ's limits; none where δ is no estimate."""
+    if result.delta_interval is None:
+        return []
+    low, high = result.delta_interval
+    sure = f"{result.confidence:.4g} confidence, {result.runs:,} runs"
+    return [("δ, limits", f"{number(low)} to {number(high)} ({sure})")]
 
 
 def _show_worst(console: Console, result: DifferentialResult, count: int) -> None:

@@ -1,0 +1,29 @@
+"""Messages in the words of the shell: ``--missing drop`` for ``missing='drop'``."""
+
+from __future__ import annotations
+
+import re
+
+# Messages are written for Python; a shell user is told of options instead.
+_OPTIONS = "quasi|sensitive|other|bins|missing|method|targets|encoding|sheet|jobs|runs"
+_IN_SHELL_WORDS = (
+    (r"\bjoint=True", "--joint"),
+    (r"[Pp]ass unmet=\"generalize\"", "add unmet=generalize to --sanitizer"),
+    (r"\bbins=\{'(.*?)': (\d+)\}", r"--bins \1=\2"),
+    (r"\borders=\{'(.*?)': \[(.*?), (.*?), (.*?)\]\}", r"--order \1=\2,\3,\4"),
+    (rf"\b({_OPTIONS})='?([\w-]+)'?", r"--\1 \2"),
+    (rf"\b({_OPTIONS})=", r"--\1"),
+    (r"\bmissing_tokens=\S+", "--missing-token TEXT"),
+    (r"\bedges= or domains=", "--edges or --domain"),
+)
+
+
+def in_shell_words(message: str) -> str:
+    """Write a message's Python options as the shell's.
+
+    >>> in_shell_words("Pass missing='drop' to leave those records out.")
+    'Pass --missing drop to leave those records out.'
+    """
+    for pattern, words in _IN_SHELL_WORDS:
+        message = re.sub(pattern, words, message)
+    return message
