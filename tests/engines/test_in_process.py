@@ -32,7 +32,8 @@ def test_a_value_outside_the_table_or_without_a_code_is_noticed() -> None:
     assert counts.tolist() == [0, 0, 0, 2, 0, 0, 1]
 
 
-NUMBERS = st.one_of(st.none(), st.integers(-5, 5), st.sampled_from([-(2**40), 2**40, 2**19]))
+FAR = [-(2**63), -(2**40), 2**19, 2**40, 2**63 - 1]
+NUMBERS = st.one_of(st.none(), st.integers(-5, 5), st.sampled_from(FAR))
 BATCHES = st.lists(st.lists(st.tuples(NUMBERS, st.sampled_from(["a", "b", "", None]))), max_size=5)
 
 

@@ -107,6 +107,9 @@ def test_every_type_is_counted(engine: str) -> None:
         "uint32": pa.array([2**31 + 5, 2**31 + 5, None, 3], pa.uint32()),
         "int64": pa.array([2**61, 2**61, None, -(2**61)], pa.int64()),
         "float32": pa.array([0.5, 0.5, math.nan, -0.0], pa.float32()),
+        "coded": pa.DictionaryArray.from_arrays(
+            pa.array([0, 0, 1, 2]), pa.array([0.5, math.nan, 1.5])
+        ),
         "bool": pa.array([True, True, None, False]),
         "date": pa.array([day, day, None, datetime.date(1, 1, 1)]),
         "time": pa.array(

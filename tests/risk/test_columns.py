@@ -21,6 +21,9 @@ def test_combinations_are_measured_as_if_alone_and_ranked(engine: Any) -> None:
         data, quasi=QUASI, sensitive="disease", combinations=2, engine=engine, details=False
     )
     assert len(risk.combinations) == 6
+    assert list(risk.singled_out_by_width) == [1, 2]
+    pairs = [c.singled_out for c in risk.combinations if len(c.columns) == 2]
+    assert risk.singled_out_by_width[2] == max(pairs)
     order = [(-c.itpr, -c.singled_out, -c.dr) for c in risk.combinations]
     assert order == sorted(order)
     for found in risk.combinations[:3]:

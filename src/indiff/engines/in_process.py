@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from indiff.engines.duckdb_engine import DuckDBEngine, quoted, unreadable
 from indiff.engines.source import Source, in_utc, no_rows
 from indiff.engines.tally import add_codes, count_keys
-from indiff.errors import UserError
+from indiff.errors import InternalError, UserError
 
 MOST_COMBINATIONS = 2**22
 BATCH = 2**18
@@ -200,7 +200,7 @@ class Coder:
             low, high = (int(found[0]) - 1, int(found[-1])) if len(found) else (0, 0)
             if len(table):
                 low, high = min(low, base), max(high, base + len(table) - 1)
-            if high - low > WIDEST_RANGE or low < -(2**62):
+            if high - low > WIDEST_RANGE or max(-low, high) > 2**62:  # or sums could overflow
                 self._wide = True
                 return
             wider = np.full(high - low + 1, -1, np.int32)  # the first entry stands for missing
@@ -224,7 +224,7 @@ class Coder:
         return len(self._direct[1]) > 0 and (low is None or low > self._direct[0])
 
     def _learn(self, value: Any) -> int:
-        if value is None or value in self._tokens:
+        if value is None or value in self._tokens or value != value:  # NaN
             return MISSING
         return self._code.setdefault(value, len(self._code) + 1)
 
@@ -248,8 +248,10 @@ class Tally:
 
     def add(self, columns: Sequence[pa.Array]) -> None:
         """Count a batch."""
-        while not self._try_to_add(columns):
-            pass  # a value was new: its code is known now
+        for _ in range(2 * len(columns) + 2):  # each failure teaches a column its new values
+            if self._try_to_add(columns):
+                return
+        raise InternalError("a value has no code although its batch was learned")
 
     def _try_to_add(self, columns: Sequence[pa.Array]) -> bool:
         rows = len(columns[0])
@@ -257,6 +259,8 @@ class Tally:
         all_keys = []
         for number, positions in enumerate(self._countings):
             counts = self._room(number, tuple(parts[p].size for p in positions))
+            if len(self._keys[number]) < rows:
+                self._keys[number] = np.empty(rows, np.int32)
             keys = self._keys[number][:rows]
             for place, position in enumerate(positions):
                 part, stride = parts[position], counts.strides[place] // counts.itemsize

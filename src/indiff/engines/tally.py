@@ -28,7 +28,7 @@ def add_codes(
     low, high = values[0], values[0]
     for row in range(values.size):
         low, high = min(low, values[row]), max(high, values[row])
-    if low < base or high - base >= codes.size:
+    if low < base or high > base + codes.size - 1:  # high − base could overflow
         return False
     signs = np.int32(0)
     if is_first:

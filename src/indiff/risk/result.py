@@ -49,6 +49,15 @@ class Risk:
         """The values flagged for cleaning (ITPR paper, Section 5.4)."""
         return tuple(level for level in self.levels if level.is_outlier)
 
+    @property
+    def singled_out_by_width(self) -> dict[int, int]:
+        """The most records that any combination of so many columns singles out (if searched)."""
+        most: dict[int, int] = {}
+        for found in self.combinations:
+            width = len(found.columns)
+            most[width] = max(most.get(width, 0), found.singled_out)
+        return dict(sorted(most.items()))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain values; an infinite number is the text ``"inf"``."""
         return {"kind": "risk", "schema": 1, **plain(self)}
