@@ -9,15 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.differential.coverage import add_forest
-from indiff.differential.refit import Beliefs
+from indiff.differential.refit import Beliefs, Progress
+from indiff.differential.threads import Shared
 from indiff.differential.walk import (
     FREQUENCY,
     LOGARITHMS,
     NAIVE_BAYES,
     PRODUCTS,
+    STOP,
+    UNFINISHED,
     Adversary,
     Outcome,
     believe_all,
+    empty_outcome,
     finish_alone,
     finish_generalized,
     walk,
@@ -36,7 +40,13 @@ Counted: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int3
 
 
 def leave_one_out(
-    table: Table, sanitizer: Mondrian, model: NaiveBayes | Frequency, rows: NDArray[np.intp]
+    table: Table,
+    sanitizer: Mondrian,
+    model: NaiveBayes | Frequency,
+    rows: NDArray[np.intp],
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
 ) -> Beliefs:
     """Return the beliefs about the targets with and without their records, exactly.
 
@@ -50,8 +60,8 @@ def leave_one_out(
         raise UserError(obstacle)
     adversary = as_adversary(model, table)
     size = len(table.sensitive.values)
-    outcome = Outcome(np.zeros((len(table), size)), np.zeros(len(table), np.int8))
-    believed = Outcome(np.zeros((len(table), size)), np.zeros(len(table), np.int8))
+    outcome = empty_outcome(len(table), size)
+    believed = empty_outcome(len(table), size)
     generalized = np.ones(len(table), dtype=bool)
     if obstacle is not None:
         _generalize(problem, adversary, rows, believed, leave=False)
@@ -60,11 +70,13 @@ def leave_one_out(
         tree = grow_parts(table, problem, parts)
         release = count_release(table, problem, tree, adversary)
         believe_all(problem, adversary, tree, *release[1:], _totals(problem), believed)
-        generalized = _unmet_without(problem, parts)
+        generalized = unmet_without(problem, parts)
         _generalize(problem, adversary, rows[generalized[rows]], outcome, leave=True)
         _walk_all(
-            table, sanitizer, problem, adversary, parts, tree, release, rows, generalized, outcome
-        )
+            table, sanitizer, problem, adversary, parts, tree, release, rows, generalized, outcome,
+            Shared(jobs, progress, len(rows)),
+        )  # fmt: skip
+    rows = rows[outcome.uncovered[rows] != UNFINISHED]  # an interruption keeps what is done
     return Beliefs(
         rows,
         believed.beliefs[rows],
@@ -129,7 +141,7 @@ def _generalize(
     finish_generalized(problem, adversary, _totals(problem), rows.astype(np.int32), leave, outcome)
 
 
-def _unmet_without(problem: Problem, parts: list[NDArray[np.int32]]) -> NDArray[np.bool_]:
+def unmet_without(problem: Problem, parts: list[NDArray[np.int32]]) -> NDArray[np.bool_]:
     """Tell for every record whether the table without it cannot meet the constraints at all."""
     unmet = np.zeros(len(problem.classes), dtype=bool)
     size = int(problem.class_count)
@@ -157,9 +169,10 @@ def _walk_all(
     rows: NDArray[np.intp],
     generalized: NDArray[np.bool_],
     outcome: Outcome,
+    shared: Shared,
 ) -> None:
     """Walk every target that is left; those that change the table's own ranges one by one."""
-    widening = _global_extremes(problem, table)
+    widening = global_extremes(problem, table)
     todo = np.zeros(len(table), dtype=bool)
     todo[rows] = True
     todo &= ~generalized
@@ -167,7 +180,7 @@ def _walk_all(
         _rebuild(table, sanitizer, problem, adversary, parts, int(row), outcome)
     todo &= ~widening
     if sanitizer.t is None:
-        _walk(table, problem, adversary, tree, release, todo, outcome)
+        _walk(table, problem, adversary, tree, release, todo, outcome, shared)
         return
     # t-closeness refers to the distribution of the table being sanitized: D⁻ⁱ's depends on i's
     # sensitive value alone, so each value has a base partition of its own.
@@ -177,7 +190,10 @@ def _walk_all(
         shifted = sanitizer.problem(table, reference)
         base = grow_parts(table, shifted, parts)
         counted = count_release(table, shifted, base, adversary)
-        _walk(table, shifted, adversary, base, counted, todo & (problem.classes == c), outcome)
+        chosen = todo & (problem.classes == c)
+        if outcome.ticker[STOP]:
+            return
+        _walk(table, shifted, adversary, base, counted, chosen, outcome, shared)
 
 
 def _walk(
@@ -188,18 +204,28 @@ def _walk(
     release: Counted,
     todo: NDArray[np.bool_],
     outcome: Outcome,
+    shared: Shared,
 ) -> None:
+    """Walk the targets, in threads that each take the records of one stretch of the tree.
+
+    Neighbours in the tree share their way down, so that hardly any work is done twice; and as
+    every belief comes from whole-number counts, the threads change no bit of it.
+    """
     needed, starts, counts = release
-    mark = np.where(todo, 1, 0).astype(np.int32)
-    tally = np.zeros(len(needed), np.int32)
     roots = len(missing_parts(table))
-    walk(
-        problem, adversary, tree, roots, *total_extremes(table), needed, starts, counts, mark, 1,
-        _totals(problem), tally, outcome,
-    )  # fmt: skip
+
+    def run(stretch: NDArray[np.int32]) -> None:
+        mark = np.zeros(len(table), np.int32)
+        mark[stretch[todo[stretch]]] = 1
+        walk(
+            problem, adversary, tree, roots, *total_extremes(table), needed, starts, counts, mark,
+            1, _totals(problem), np.zeros(len(needed), np.int32), outcome,
+        )  # fmt: skip
+
+    shared.run(run, np.array_split(tree.order, shared.threads(len(table))), outcome.ticker)
 
 
-def _global_extremes(problem: Problem, table: Table) -> NDArray[np.bool_]:
+def global_extremes(problem: Problem, table: Table) -> NDArray[np.bool_]:
     """Find the records that alone hold the table's lowest or highest value of an attribute."""
     alone = np.zeros(len(table), dtype=bool)
     low, high = total_extremes(table)

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,7 @@ def refit(
     *,
     jobs: int = -1,
     progress: Progress | None = None,
+    source: type[Releases] | None = None,
 ) -> Beliefs:
     """Sanitize D and every D⁻ⁱ, fit the model to each, and collect the beliefs about i.
 
@@ -67,7 +68,9 @@ def refit(
     sharing = np.bincount(back, minlength=len(firsts))
     finished = 0
     try:
-        with closing(_run(table, fallback(sanitizer), model, firsts, jobs)) as outcomes:
+        with closing(
+            _run(table, fallback(sanitizer), model, source or FromScratch, firsts, jobs)
+        ) as outcomes:
             for places, outcome in outcomes:
                 for place, (belief, was_lost, met) in zip(places, outcome, strict=True):
                     without[place], lost[place], generalized[place] = belief, was_lost, not met
@@ -109,32 +112,62 @@ def uncovered_targets(release: Release, table: Table, rows: NDArray[np.intp]) ->
     return ~Frequency().beliefs_and_coverage(release, table.take(rows))[1]
 
 
+class Releases(Protocol):
+    """Where f(D⁻ⁱ) comes from: made for a table and a sanitizer, asked row by row."""
+
+    def __init__(self, table: Table, sanitizer: Any) -> None: ...
+
+    def without(self, row: int) -> Release:
+        """Return f(D⁻ⁱ) for the record in this row of the table."""
+        ...
+
+
+class FromScratch:
+    """Sanitizes every D⁻ⁱ from the beginning: right for any sanitizer."""
+
+    def __init__(self, table: Table, sanitizer: Sanitizer) -> None:
+        self.table = table
+        self.sanitizer = sanitizer
+
+    def without(self, row: int) -> Release:
+        """Return f(D⁻ⁱ) for the record in this row of the table."""
+        return self.sanitizer.sanitize(self.table.without(row))
+
+
 def _without(
-    table: Table, sanitizer: Sanitizer, model: Model, row: int
+    table: Table, releases: Releases, model: Model, row: int
 ) -> tuple[NDArray[np.float64], bool, bool]:
     target = table.take([row])
-    release = sanitizer.sanitize(table.without(row))
+    release = releases.without(row)
     lost = not Frequency().beliefs_and_coverage(release, target)[1][0]
     return model.beliefs(release, target)[0], lost, release.constraint_met
 
 
-def _chunk(table: Table, sanitizer: Sanitizer, model: Model, rows: Sequence[int]) -> list[Any]:
+def _chunk(
+    table: Table, sanitizer: Sanitizer, model: Model, source: type[Releases], rows: Sequence[int]
+) -> list[Any]:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interruption is the parent's to handle
-    return [_without(table, sanitizer, model, row) for row in rows]
+    releases = source(table, sanitizer)
+    return [_without(table, releases, model, row) for row in rows]
 
 
 def _run(
-    table: Table, sanitizer: Sanitizer, model: Model, targets: NDArray[np.intp], jobs: int
+    table: Table,
+    sanitizer: Sanitizer,
+    model: Model,
+    source: type[Releases],
+    targets: NDArray[np.intp],
+    jobs: int,
 ) -> Generator[tuple[range, list[Any]], None, None]:
     """Yield the outcome of each target: here at first, in other processes if it is worth it."""
+    releases = source(table, sanitizer)
     start = time.perf_counter()
-    place = 0
     for place, row in enumerate(targets):
-        yield range(place, place + 1), [_without(table, sanitizer, model, int(row))]
+        yield range(place, place + 1), [_without(table, releases, model, int(row))]
         seconds = (time.perf_counter() - start) / (place + 1)
         left = len(targets) - place - 1
         if jobs != 1 and seconds * left > WORTH_SHARING:
-            yield from _share(table, sanitizer, model, targets, place + 1, seconds, jobs)
+            yield from _share(table, sanitizer, model, source, targets, place + 1, seconds, jobs)
             return
 
 
@@ -142,6 +175,7 @@ def _share(
     table: Table,
     sanitizer: Sanitizer,
     model: Model,
+    source: type[Releases],
     targets: NDArray[np.intp],
     begin: int,
     seconds: float,
@@ -152,7 +186,7 @@ def _share(
     size = max(1, min(int(CHUNK_SECONDS / max(seconds, 1e-6)), (len(targets) - begin) // 8 + 1))
     chunks = [range(s, min(s + size, len(targets))) for s in range(begin, len(targets), size)]
     outcomes = joblib.Parallel(n_jobs=jobs, return_as="generator", max_nbytes=None)(
-        joblib.delayed(_chunk)(table, sanitizer, model, targets[c.start : c.stop].tolist())
+        joblib.delayed(_chunk)(table, sanitizer, model, source, targets[c.start : c.stop].tolist())
         for c in chunks
     )
     try:

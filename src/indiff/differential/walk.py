@@ -65,7 +65,8 @@ from indiff.sanitizers.partition import (
 
 NAIVE_BAYES, FREQUENCY = 0, 1
 PRODUCTS, LOGARITHMS = 0, 1
-FINISHED = -1
+FINISHED = UNFINISHED = -1
+DONE, STOP = 0, 1  # places in Outcome.ticker
 
 
 class Adversary(NamedTuple):
@@ -79,10 +80,22 @@ class Adversary(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Where the walk writes, one row per record: beliefs without it, and what happened."""
+    """Where the walk writes, one row per record: the belief, and whether a group covers it.
+
+    ``uncovered`` is UNFINISHED until a record's belief is there. ``ticker`` counts the finished
+    records, and stops the walk between two groups once STOP is set.
+    """
 
     beliefs: NDArray[np.float64]
     uncovered: NDArray[np.int8]
+    ticker: NDArray[np.int64]
+
+
+def empty_outcome(records: int, classes: int) -> Outcome:
+    """Make the room for the beliefs about this many records."""
+    return Outcome(
+        np.zeros((records, classes)), np.full(records, UNFINISHED, np.int8), np.zeros(2, np.int64)
+    )
 
 
 @kernel
@@ -190,6 +203,7 @@ def settle(
         totals[own] -= 1
         group[own] -= 1
         outcome.uncovered[record] = not everywhere
+        outcome.ticker[DONE] += 1
         size = end - start - 1 if everywhere else 0
         believe(adversary, totals, counts, group, size, outcome.beliefs[record])
         group[own] += 1
@@ -235,6 +249,7 @@ def finish_alone(
                 size += 1
     totals[own] -= 1
     outcome.uncovered[record] = size == 0
+    outcome.ticker[DONE] += 1
     believe(adversary, totals, counts, group, size, outcome.beliefs[record])
     totals[own] += 1
 
@@ -259,6 +274,7 @@ def believe_all(
                     spot = needed_start[a] + problem.codes[a, record]
                     for c in range(totals.shape[0]):
                         counts[a, c] = table[spot, c]
+            outcome.uncovered[record] = 0
             believe(adversary, totals, counts, group, end - start, outcome.beliefs[record])
 
 
@@ -274,6 +290,8 @@ def finish_generalized(
         counts[:] = totals
         believe(adversary, totals, counts, totals, totals.sum(), outcome.beliefs[records[place]])
         totals[own] += leave
+        outcome.uncovered[records[place]] = 0
+        outcome.ticker[DONE] += 1
 
 
 @kernel
@@ -420,6 +438,8 @@ def walk(
         start, end = tree.nodes[node, START], tree.nodes[node, END]
         attribute = tree.nodes[node, ATTRIBUTE]
         count = 0
+        if outcome.ticker[STOP]:
+            break
         if live[node]:
             for place in range(start, end):
                 if mark[order[place]] == context:

@@ -223,7 +223,20 @@ def release_from_tree(table: Table, problem: Problem, tree: Tree, sanitizer: Mon
     sizes = tree.nodes[tree.leaves, END] - tree.nodes[tree.leaves, START]
     groups = np.empty(len(table), np.int32)
     groups[tree.order] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    low, high = tree.low[tree.leaves], tree.high[tree.leaves]
+    return release_of_groups(
+        table, problem, groups, tree.low[tree.leaves], tree.high[tree.leaves], sanitizer
+    )
+
+
+def release_of_groups(
+    table: Table,
+    problem: Problem,
+    groups: NDArray[np.int32],
+    low: NDArray[np.int32],
+    high: NDArray[np.int32],
+    sanitizer: Mondrian,
+) -> Release:
+    """Turn groups with the codes that their regions span into a release."""
     columns = [
         _released_column(
             a,
