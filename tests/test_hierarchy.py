@@ -1,0 +1,154 @@
+"""Hierarchies: ragged, untidy, wrong; and the numbering on which regions rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indiff import Hierarchy, UserError
+
+JOBS = [
+    "Dancer;Artist;*",
+    "Writer;Artist;*",
+    "Artist;*",
+    "Lawyer;Law;Office;*",
+    "Clerk;Office;*",
+    "Miner;*",
+]
+
+
+def test_every_node_is_a_range_of_values() -> None:
+    tree = Hierarchy.from_lines(JOBS)
+    assert set(tree.values) == {"Dancer", "Writer", "Artist", "Lawyer", "Clerk", "Miner"}
+    assert tree.values_below("Artist") == {"Artist", "Dancer", "Writer"}
+    assert tree.values_below("Office") == {"Lawyer", "Clerk"}
+    assert tree.values_below("Law") == {"Lawyer"}
+    assert tree.values_below("Miner") == {"Miner"}
+    assert tree.values_below("*") == set(tree.values)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "length"),
+    [
+        ("Dancer", "Writer", 2),
+        ("Dancer", "Artist", 1),
+        ("Dancer", "Lawyer", 5),
+        ("Miner", "Clerk", 3),
+        ("Miner", "Miner", 0),
+    ],
+)
+def test_path_lengths_by_hand(one: str, other: str, length: int) -> None:
+    tree = Hierarchy.from_lines(JOBS)
+    assert tree.path_length(one, other) == length
+    assert tree.path_length(other, one) == length
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["a;x;*", "b;x;*", "c;*"],
+        ["a,x,*", "b,x,*", "c,*"],
+        [" a ; x ;* ", "", "   ", "b;x;*", "c;*"],
+        ["a;x", "b;x", "c"],  # the root is added
+        ["a;x;x;*", "b;x;*;*", "c;c;*"],  # regular files repeat a label upwards
+        ["a;x;*;;", "b;x;*", "c;*"],
+    ],
+)
+def test_untidy_lines_mean_the_same(lines: list[str]) -> None:
+    tree = Hierarchy.from_lines(lines)
+    assert sorted(map(str, tree.values)) == ["a", "b", "c"]
+    assert tree.values_below("x") == {"a", "b"}
+
+
+def test_empty_fields_are_skipped_and_reported() -> None:
+    tree = Hierarchy.from_lines(["USA;North-America;*", "Canada;;North-America;*"])
+    assert tree.values_below("North-America") == {"USA", "Canada"}
+    assert tree.notes == ("the hierarchy, line 2: an empty field was skipped",)
+
+
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        (["a;x;*", "b;y;*", "a;y;*"], r"'a' has two parents, 'x' \(line 1\) and 'y' \(line 3\)"),
+        (["a;b;a;*"], r"line 1: 'a' stands above itself \(a cycle\)"),
+        (["a;b", "b;a"], r"'b' has two parents|cycle"),
+        (["a;*;b"], r"line 1: '\*' may only end a line"),
+        ([";x;*"], r"line 1: the value at the start is empty"),
+        ([], r"has no lines"),
+        (["", "  "], r"has no lines"),
+        (["*"], r"names no value"),
+    ],
+)
+def test_what_is_no_tree_is_refused_with_its_lines(lines: list[str], text: str) -> None:
+    with pytest.raises(UserError, match=text):
+        Hierarchy.from_lines(lines)
+
+
+def test_a_circle_over_several_lines_is_found() -> None:
+    with pytest.raises(UserError, match=r"cycle"):
+        Hierarchy.from_paths([(1, ["a", "b"]), (2, ["b", "c"]), (3, ["c", "a"]), (4, ["d", "*"])])
+
+
+def test_files(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.csv"
+    path.write_bytes("﻿Zürich;CH;*\r\nBern;CH;*\r\n".encode())
+    assert Hierarchy.read(path).values_below("CH") == {"Zürich", "Bern"}
+    with pytest.raises(UserError, match=r"cannot be read \(No such file or directory\)"):
+        Hierarchy.read(tmp_path / "none.csv")
+    path.write_bytes("Zürich;*".encode("latin-1"))
+    with pytest.raises(UserError, match="is not UTF-8 text; save it as UTF-8"):
+        Hierarchy.read(path)
+
+
+def test_an_unknown_label_has_a_near_one() -> None:
+    with pytest.raises(UserError, match="'Artst' is not in the hierarchy: did you mean 'Artist'"):
+        Hierarchy.from_lines(JOBS).node("Artst")
+
+
+def test_missing_is_one_more_value_below_the_root() -> None:
+    tree = Hierarchy.from_lines(["a;x;*", "missing;*"]).with_missing()
+    assert tree.values == ("missing", "a", None) or tree.values == ("a", "missing", None)
+    assert tree.values_below("*") == {"a", "missing", None}
+    assert tree.values_below("missing") == {"missing"}  # a label of its own, not mistaken for it
+
+
+def test_every_real_hierarchy_is_read(needs_data: Path) -> None:
+    files = sorted((needs_data / "hierarchies").rglob("*.csv"))
+    assert len(files) > 20
+    for path in files:
+        tree = Hierarchy.read(path)
+        assert tree.labels[0] == "*"
+        firsts = {
+            line.replace(",", ";").split(";")[0].strip()
+            for line in path.read_text(encoding="utf-8-sig").splitlines()
+            if line.strip()
+        }
+        assert len(tree.values) <= len(firsts) + 1
+
+
+@given(st.lists(st.integers(0, 20), min_size=1, max_size=25), st.sets(st.integers(0, 25)))
+def test_ranges_hold_exactly_the_values_below(above: list[int], inner: set[int]) -> None:
+    """A random tree: label i + 1 hangs below some label up to i; label 0 is the root."""
+    parent = {place + 1: min(number, place) for place, number in enumerate(above)}
+    leaves = set(parent) - set(parent.values())
+    holders = leaves | (inner & set(parent))
+
+    def chain(label: int) -> list[str]:
+        labels = [f"n{label}"]
+        while parent[label] != 0:
+            label = parent[label]
+            labels.append(f"n{label}")
+        return [*labels, "*"]
+
+    tree = Hierarchy.from_lines(";".join(chain(label)) for label in sorted(holders))
+    assert set(tree.values) == {f"n{label}" for label in holders}
+    for node, label in enumerate(tree.labels):
+        below = {value for value in tree.values if label in chain(int(str(value)[1:]))}
+        assert tree.values_below(label) == below
+        assert tree.last[node] - tree.first[node] + 1 == len(below)
+    for code, value in enumerate(tree.values):
+        assert tree.labels[tree.value_node[code]] == value
+        assert tree.code_of[value] == code
