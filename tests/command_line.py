@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indiff import cli
+from indiff.compiled import announce
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Ended:
 
 def call(*words: str | Path) -> Ended:
     """Run ``indiff`` here: quick, for everything but start-up and signals."""
+    announce(lambda line: None)  # kernels are compiled before, so that nothing is said of it
     out, err = _stream(), _stream()
     code: object = None
     with redirect_stdout(out), redirect_stderr(err):
@@ -38,6 +40,7 @@ def call(*words: str | Path) -> Ended:
 
 def call_alone(*words: str | Path, environment: Mapping[str, str] | None = None) -> Ended:
     """Run ``indiff`` in a process of its own, its output piped."""
+    announce(lambda line: None)
     done = subprocess.run(
         [sys.executable, "-m", "indiff.cli", *map(str, words)],
         capture_output=True,

@@ -11,8 +11,8 @@ _IN_SHELL_WORDS = (
     (r"[Pp]ass unmet=\"generalize\"", "add unmet=generalize to --sanitizer"),
     (r"\bbins=\{'(.*?)': (\d+)\}", r"--bins \1=\2"),
     (r"\borders=\{'(.*?)': \[(.*?), (.*?), (.*?)\]\}", r"--order \1=\2,\3,\4"),
-    (rf"\b({_OPTIONS})='?([\w-]+)'?", r"--\1 \2"),
-    (rf"\b({_OPTIONS})=", r"--\1"),
+    (rf"(?<!\S)({_OPTIONS})='?([\w-]+)'?", r"--\1 \2"),
+    (rf"(?<!\S)({_OPTIONS})=", r"--\1"),
     (r"\bmissing_tokens=\S+", "--missing-token TEXT"),
     (r"\bedges= or domains=", "--edges or --domain"),
 )
@@ -23,6 +23,8 @@ def in_shell_words(message: str) -> str:
 
     >>> in_shell_words("Pass missing='drop' to leave those records out.")
     'Pass --missing drop to leave those records out.'
+    >>> in_shell_words("epsilon cannot be 'x' in 'laplace:epsilon=x,bins=3'")  # as it was typed
+    "epsilon cannot be 'x' in 'laplace:epsilon=x,bins=3'"
     """
     for pattern, words in _IN_SHELL_WORDS:
         message = re.sub(pattern, words, message)
