@@ -12,18 +12,23 @@ def run() -> None:
 def _warm_counting() -> None:
     import numpy as np
 
-    from indiff.engines.tally import add_codes, count_keys
+    from indiff.engines.tally import add_codes, count_keys, count_pairs
 
     keys = np.zeros(1, np.int32)
     for kind in (np.int32, np.int64):
         add_codes(np.zeros(1, kind), 0, np.zeros(1, np.int32), True, keys)
     count_keys(keys, np.zeros(1, np.int64))
+    codes, counts = np.zeros(1, np.int32), np.zeros(1, np.int64)
+    for one in (np.int32, np.int64):
+        for two in (np.int32, np.int64):
+            count_pairs(np.zeros(1, one), 0, codes, np.zeros(1, two), 0, codes, counts)
 
 
 def _warm_partition() -> None:
     import numpy as np
     import pyarrow as pa
 
+    from indiff.differential.handout import Handout
     from indiff.differential.leave_one_out import leave_one_out
     from indiff.hierarchy import Hierarchy
     from indiff.inference import NaiveBayes
@@ -45,3 +50,4 @@ def _warm_partition() -> None:
     )
     for sanitizer in (Mondrian(k=2), Mondrian(l=9, unmet="generalize")):
         leave_one_out(table, sanitizer, NaiveBayes(), np.arange(len(table)))
+    Handout(table, Mondrian(k=2)).without(2)

@@ -44,14 +44,14 @@ def choose_method(
     """
     if method not in METHODS:
         raise unknown("method", method, METHODS)
-    counted = isinstance(sanitizer, Mondrian) and isinstance(model, NaiveBayes | Frequency)
     exact = has_closed_form(sanitizer, model, distance)
     randomized = sanitizer.randomized or is_randomized_model(model)
+    walkable = isinstance(sanitizer, Mondrian) and not randomized
     got = f"got {names[0]}, {names[1]} and {distance[0]}"
-    if method == "leave-one-out" and not counted:
+    if method == "leave-one-out" and not walkable:
         raise UserError(
-            "method 'leave-one-out' needs Mondrian and a model that only counts (naive-bayes or "
-            f"frequency); got {names[0]} and {names[1]}. Use method='refit'."
+            "method 'leave-one-out' needs Mondrian and a model that is not random; got "
+            f"{names[0]} and {names[1]}. Use method='{'sampled' if randomized else 'refit'}'."
         )
     if method == "closed-form" and not exact:
         raise UserError(
@@ -69,7 +69,7 @@ def choose_method(
         return "closed-form"
     if randomized:
         return "sampled"
-    return "leave-one-out" if counted else "refit"
+    return "leave-one-out" if walkable else "refit"
 
 
 def has_closed_form(sanitizer: Sanitizer, model: Model, distance: Named) -> bool:

@@ -139,7 +139,8 @@ def _column(
     upper = np.array([one.upper for one in measured])
     worst = int(estimates.argmax())
     notes = []
-    if is_like_noise(source, int(chosen[worst]), seed=seed):
+    interrupted = len(done) < len(source)  # then nothing more is run
+    if not interrupted and is_like_noise(source, int(chosen[worst]), seed=seed):
         runs = len(measured[worst].each)
         notes.append(f"the largest distance is indistinguishable from noise at {runs:,} runs")
     if not source.paired:

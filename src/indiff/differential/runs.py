@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from indiff.differential.refit import fallback
 from indiff.errors import UserError
-from indiff.inference import Frequency, Model
+from indiff.inference import Model
 from indiff.release import Release
 from indiff.sanitizers.noisy import OnGrid
 from indiff.sanitizers.oracle import Oracle
@@ -172,9 +172,19 @@ def _believe(
 
 
 def _uncovered(sanitizer: Sanitizer, release: Release, targets: Table) -> NDArray[np.bool_]:
+    """Tell which targets no released record covers on all quasi-identifiers."""
+    lost = np.zeros(len(targets), np.bool_)
     if isinstance(sanitizer, OnGrid):  # a grid has a cell for everybody
-        return np.zeros(len(targets), np.bool_)
-    return ~Frequency().beliefs_and_coverage(release, targets)[1]
+        return lost
+    codes = [targets.attribute(column.attribute.name).codes for column in release.columns]
+    distinct, back = np.unique(np.stack(codes), axis=1, return_inverse=True)
+    found = np.zeros(distinct.shape[1], np.bool_)
+    for place, combination in enumerate(distinct.T):
+        mask = np.ones(len(release), np.bool_) if release.weights is None else release.weights > 0
+        for column, code in zip(release.columns, combination, strict=True):
+            mask = mask & column.covering(int(code))
+        found[place] = mask.any()
+    return np.asarray(~found[back.ravel()])
 
 
 def _rng(seed: int, purpose: int, run: int) -> Generator:

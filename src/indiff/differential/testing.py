@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.differential.choosing import METHODS, Method, Named, by_method, choose_model
+from indiff.differential.handout import Handout
 from indiff.differential.leave_one_out import leave_one_out
 from indiff.differential.measured import Measurement, from_beliefs
 from indiff.differential.randomized import largest_distance, measure_by_runs, measure_exactly
@@ -153,9 +154,16 @@ def _measure(
 
 
 def _leave_one_out(test: Test, rows: NDArray[np.intp]) -> Beliefs:
-    if isinstance(test.sanitizer, Mondrian) and isinstance(test.model, NaiveBayes | Frequency):
-        return leave_one_out(test.table, test.sanitizer, test.model, rows)
-    raise InternalError("leave-one-out was chosen for what it does not know")
+    if not isinstance(test.sanitizer, Mondrian):
+        raise InternalError("leave-one-out was chosen for a sanitizer that it does not know")
+    if isinstance(test.model, NaiveBayes | Frequency):  # these need only counts
+        return leave_one_out(
+            test.table, test.sanitizer, test.model, rows, jobs=test.jobs, progress=test.progress
+        )
+    return refit(
+        test.table, test.sanitizer, test.model, rows, jobs=test.jobs, progress=test.progress,
+        source=Handout,
+    )  # fmt: skip
 
 
 def _repeats(table: Table, oracle: Sanitizer, model: Model, rows: NDArray[np.intp]) -> bool:
