@@ -1,0 +1,109 @@
+"""The README does what it says: its examples run, its links and its commands exist."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.csv
+import pytest
+
+import indiff
+from indiff.compiled import announce
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def block(language: str) -> str:
+    """The one code block in this language."""
+    found = re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    assert len(found) == 1
+    return str(found[0])
+
+
+def test_python_example(tmp_path: Path) -> None:
+    announce(lambda line: None)
+    done = subprocess.run(
+        [sys.executable, "-c", block("python")],
+        capture_output=True,
+        check=True,
+        cwd=tmp_path,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )
+    described, numbers, worst = done.stdout.splitlines()
+    assert described.startswith("identifier: patient_id (categorical); quasi: age (numeric)")
+    table = indiff.read_table(
+        indiff.datasets.demo(),
+        identifier="patient_id",
+        quasi=["age", "sex", "zip"],
+        sensitive="diagnosis",
+    )
+    expected = indiff.differential_test(table, indiff.Mondrian(k=5))
+    assert numbers == f"δ = {expected.delta:.3f}, mean {expected.mean:.4f}"
+    assert worst == str(expected.worst(3))
+    assert done.stderr == ""
+
+
+def test_shell_example(tmp_path: Path) -> None:
+    announce(lambda line: None)
+    pyarrow.csv.write_csv(indiff.datasets.demo(), tmp_path / "patients.csv")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-euc", block("sh")],
+        capture_output=True,
+        check=False,
+        cwd=tmp_path,
+        encoding="utf-8",
+        env={**os.environ, "PATH": path},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "no limit was exceeded" in done.stdout
+    assert json.loads((tmp_path / "result.json").read_text())["sanitizer"] == "mondrian:k=5,l=2"
+    assert pyarrow.csv.read_csv(tmp_path / "records.csv").num_rows == 5000
+    assert "patient_id" not in pyarrow.csv.read_csv(tmp_path / "release.csv").column_names
+    assert (tmp_path / "demo" / "release.csv").exists()
+
+
+def test_commands_can_be_made() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    pages = README + (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^make ([a-z-]+)", pages, re.MULTILINE))
+    assert {"demo", "test", "format", "benchmarks"} <= named
+    for target in named:
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        page.relative_to(ROOT)
+        for page in (*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md")))
+    ],
+    ids=str,
+)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if not link.startswith(("http://", "https://", "#")):
+            assert (ROOT / page.parent / link.partition("#")[0]).exists(), link
+
+
+def test_the_index_lists_every_decision() -> None:
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    for page in (ROOT / "docs" / "decisions").glob("*.md"):
+        assert f"(decisions/{page.name})" in index, page.name
+
+
+def test_folders_exist() -> None:
+    listing = README.split("## The folders")[1].split("```")[1]
+    for line in listing.splitlines():
+        names = re.match(r"^  (\S.*?)  ", line)
+        for name in names.group(1).split(", ") if names else ():
+            assert list((ROOT / "src" / "indiff").glob(name.rstrip("/"))), name
