@@ -45,9 +45,11 @@ class Attribute:
     @cached_property
     def points(self) -> NDArray[np.float64]:
         """Each value's position on the line on which widths are measured: itself, or its rank."""
-        if self.kind == Kind.NUMERIC:
-            return self.values.astype(np.float64)
-        return np.arange(len(self.values), dtype=np.float64)
+        if self.kind != Kind.NUMERIC:
+            return np.arange(len(self.values), dtype=np.float64)
+        points = self.values.astype(np.float64)
+        # A group that lacks the value has no width, and NaN would have no order.
+        return np.where(np.isnan(points), 0.0, points)
 
     @property
     def missing_code(self) -> int:

@@ -303,6 +303,24 @@ def test_a_part_of_missing_values_must_meet_the_constraints_too() -> None:
     assert release.covers("x", None).tolist() == [False] * 4 + [True]
 
 
+def test_where_a_number_is_missing_it_has_no_width_and_the_widest_is_still_first() -> None:
+    table = read_table(
+        pa.table(
+            {
+                "p": [0, 1, 0, 1, 0, 10, 5, 6],
+                "x": [None, None, None, None, 1, 2, 3, 4],
+                "y": [0, 0, 9, 9, 1, 2, 3, 4],
+                "s": list("uvuvuvuv"),
+            }
+        ),
+        quasi=["p", "x", "y"],
+        sensitive="s",
+        missing="split",
+    )
+    # Among the first four, p spans 1/10 of the table and y all of it.
+    assert [0, 1] in rows_of(Mondrian(k=2).sanitize(table))
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
     [
