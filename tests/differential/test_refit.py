@@ -153,10 +153,17 @@ class Certain:
 
 
 def test_any_object_with_beliefs_is_a_model() -> None:
-    result = differential_test(patients(), Mondrian(k=2), model=Certain())
+    for method in ("auto", "refit"):
+        result = differential_test(
+            patients(),
+            Mondrian(k=2),
+            model=Certain(),
+            method=method,  # type: ignore[arg-type]
+        )
+        assert result.model == "certain"
+        assert result.delta == 0
+        assert result.beliefs[:, 0].tolist() == [1] * 7
     assert result.method == "refit"
-    assert result.model == "certain"
-    assert result.delta == 0
 
 
 def test_uncovered_and_generalized_targets_are_counted() -> None:
