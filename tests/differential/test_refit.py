@@ -158,7 +158,7 @@ def test_any_object_with_beliefs_is_a_model() -> None:
             patients(),
             Mondrian(k=2),
             model=Certain(),
-            method=method,  # type: ignore[arg-type]
+            method=method,
         )
         assert result.model == "certain"
         assert result.delta == 0
