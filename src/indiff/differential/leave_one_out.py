@@ -62,20 +62,20 @@ def leave_one_out(
     size = len(table.sensitive.values)
     outcome = empty_outcome(len(table), size)
     believed = empty_outcome(len(table), size)
-    generalized = np.ones(len(table), dtype=bool)
-    if obstacle is not None:
-        _generalize(problem, adversary, rows, believed, leave=False)
-        _generalize(problem, adversary, rows, outcome, leave=True)
-    else:
-        tree = grow_parts(table, problem, parts)
-        release = count_release(table, problem, tree, adversary)
+    # A table that meets the constraints may not without a record, and the other way round: the
+    # partition of D is the base of the walk even where D itself is published as one group.
+    tree = grow_parts(table, problem, parts)
+    release = count_release(table, problem, tree, adversary)
+    if obstacle is None:
         believe_all(problem, adversary, tree, *release[1:], _totals(problem), believed)
-        generalized = unmet_without(problem, parts)
-        _generalize(problem, adversary, rows[generalized[rows]], outcome, leave=True)
-        _walk_all(
-            table, sanitizer, problem, adversary, parts, tree, release, rows, generalized, outcome,
-            Shared(jobs, progress, len(rows)),
-        )  # fmt: skip
+    else:
+        _generalize(problem, adversary, rows, believed, leave=False)
+    generalized = unmet_without(problem, parts)
+    _generalize(problem, adversary, rows[generalized[rows]], outcome, leave=True)
+    _walk_all(
+        table, sanitizer, problem, adversary, parts, tree, release, rows, generalized, outcome,
+        Shared(jobs, progress, len(rows)),
+    )  # fmt: skip
     rows = rows[outcome.uncovered[rows] != UNFINISHED]  # an interruption keeps what is done
     return Beliefs(
         rows,
@@ -96,8 +96,8 @@ def as_adversary(model: NaiveBayes | Frequency, table: Table) -> Adversary:
             np.int64(FREQUENCY), np.int64(PRODUCTS), np.float64(1), np.int64(1), np.ones(size)
         )
     follow = model.prior == "release"
-    factor = len(table) + 2 * model.alpha + 1
-    many = len(table.attributes) * math.log10(factor) > LARGEST_POWER
+    factor = max(math.log10(len(table) + 2 * model.alpha + 1), -math.log10(model.alpha))
+    many = len(table.attributes) * factor > LARGEST_POWER
     return Adversary(
         np.int64(NAIVE_BAYES),
         np.int64(LOGARITHMS if many else PRODUCTS),
