@@ -19,9 +19,22 @@ from numpy.typing import NDArray
 
 from indiff.errors import UserError
 from indiff.region import Anything, Interval, Missing, Region, ValueSet, plain
+from indiff.region_text import write_regions
 from indiff.release import ReleasedColumn
 from indiff.schema import Kind
 from indiff.table import Attribute
+
+
+@dataclass(frozen=True, eq=False)
+class DeclaredColumn(ReleasedColumn):
+    """A released column whose regions may name declared values that no record holds."""
+
+    written_in: Attribute | None = None
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The regions as text, among all declared values."""
+        return tuple(write_regions(self.regions, self.written_in or self.attribute))
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +56,8 @@ class Axis:
 
     @cached_property
     def _empty(self) -> ReleasedColumn:
-        return ReleasedColumn.of(self.attribute, self.regions, np.empty(0, np.int32))
+        column = DeclaredColumn.of(self.attribute, self.regions, np.empty(0, np.int32))
+        return replace(column, written_in=_widened(self.attribute, self.regions))  # type: ignore[call-arg]
 
     def released(self, bins: NDArray[Any]) -> ReleasedColumn:
         """Return the released column whose rows show these bins."""
@@ -105,6 +119,15 @@ def domain_axis(attribute: Attribute, domain: Sequence[Any]) -> Axis:
     """Give each declared value a bin of its own; a value outside the domain is an error."""
     values = [_as_value(attribute, value) for value in domain]
     place = check_distinct(attribute.name, values)
+    if attribute.hierarchy is not None or attribute.kind == Kind.ORDINAL:
+        known = [plain(value) for value in attribute.values]
+        for value in values:
+            if value not in known:
+                where = "hierarchy" if attribute.hierarchy is not None else "order"
+                raise UserError(
+                    f"the domain of {attribute.name!r} may only list what its {where} has; got "
+                    f"{value!r}. Add it there, or leave it out."
+                )
     bins = [place.get(plain(value), -1) for value in attribute.values]
     held = np.unique(attribute.codes)
     for code in held[np.array(bins, np.int64)[held] < 0]:
@@ -148,6 +171,20 @@ def _cut(attribute: Attribute, edges: Sequence[Any], *, declared: bool, with_mis
     if with_missing:
         regions.append(Missing())
     return Axis(attribute, tuple(regions), bin_of.astype(np.int32), declared=declared)
+
+
+def _widened(attribute: Attribute, regions: Sequence[Region]) -> Attribute:
+    """Return the attribute with the declared values among its own, to write regions with."""
+    if attribute.kind != Kind.CATEGORICAL or attribute.hierarchy is not None:
+        return attribute
+    held = {plain(value) for value in attribute.values}
+    held.update(
+        value for region in regions if isinstance(region, ValueSet) for value in region.values
+    )
+    texts = sorted(value for value in held if isinstance(value, str))
+    values = np.empty(len(texts) + (None in held), dtype=object)  # the last stays None: missing
+    values[: len(texts)] = texts
+    return replace(attribute, values=values, has_missing=None in held)
 
 
 def _single(attribute: Attribute, value: Any) -> Region:
