@@ -12,16 +12,12 @@ def run() -> None:
 def _warm_counting() -> None:
     import numpy as np
 
-    from indiff.engines.tally import add_codes, count_keys, count_pairs
+    from indiff.engines.tally import add_codes, count_keys
 
     keys = np.zeros(1, np.int32)
     for kind in (np.int32, np.int64):
         add_codes(np.zeros(1, kind), 0, np.zeros(1, np.int32), True, keys)
     count_keys(keys, np.zeros(1, np.int64))
-    codes, counts = np.zeros(1, np.int32), np.zeros(1, np.int64)
-    for one in (np.int32, np.int64):
-        for two in (np.int32, np.int64):
-            count_pairs(np.zeros(1, one), 0, codes, np.zeros(1, two), 0, codes, counts)
 
 
 def _warm_partition() -> None:

@@ -29,7 +29,7 @@ from indiff.engines.tally import add_codes, count_keys
 from indiff.errors import InternalError, UserError
 
 MOST_COMBINATIONS = 2**22
-BATCH = 2**18
+BATCH = 2**17
 WIDEST_RANGE = 2**20
 MISSING = 0  # the code of the missing value in every column
 
