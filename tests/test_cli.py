@@ -409,6 +409,7 @@ def test_demo(tmp_path: Path) -> None:
     for record in demo_outliers():
         assert re.search(rf"^ *{record} +0\.", ended.out, re.MULTILINE)
     assert "100.0 %" in ended.out
+    assert "record 2221 with probability 0.46" in " ".join(ended.out.split())
     written = sorted((tmp_path / "new" / "demo").iterdir())
     assert [path.name for path in written] == ["records.csv", "release.csv", "result.json"]
     assert all(path.stat().st_mode & 0o777 == 0o600 for path in written)

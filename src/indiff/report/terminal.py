@@ -334,7 +334,9 @@ def progress(what: str) -> Iterator[Callable[[int, int], object] | None]:
 
 
 def show_outliers(console: Console, result: DifferentialResult, planted: Sequence[int]) -> None:
-    """Tell which of the planted outliers are among the worst records."""
+    """Tell which of the planted outliers are among the worst records, and what that means."""
+    if not len(result.distances):
+        return
     worst = [row["record"] for row in result.worst(10)]
     found = [record for record in planted if record in worst]
     _title(console, "Planted outliers")
@@ -343,5 +345,17 @@ def show_outliers(console: Console, result: DifferentialResult, planted: Sequenc
         Text(
             f"{len(found)} of {len(planted)} are among the 10 worst records: "
             f"{', '.join(map(str, found))}."
+        ),
+    )
+    worst_one = result.worst(1)[0]
+    _title(console, "What this means")
+    _print(
+        console,
+        Text(
+            f"Every group of this release has at least 5 records that look alike. Still, an "
+            f"adversary believes in the true diagnosis of record {worst_one['record']} with "
+            f"probability {worst_one['belief']:.2f} if that record is in the table, and "
+            f"{worst_one['belief_without']:.2f} if it is not: the difference is owed to that one "
+            "person's record. Another adversary may learn more; a small δ would not prove safety."
         ),
     )
