@@ -236,7 +236,7 @@ def test_the_domain_does_not_depend_on_the_records() -> None:
 # Bins and domains
 
 
-@given(st.lists(st.integers(0, 12), min_size=1, max_size=40), st.integers(1, 8))
+@given(st.lists(st.integers(0, 12), min_size=1, max_size=40), st.integers(1, 100))
 def test_quantile_edges_by_definition(ages: list[int], bins: int) -> None:
     table = indiff.read_table(pa.table({"age": ages, "ill": ["a"] * len(ages)}),
                               quasi=["age"], sensitive="ill")  # fmt: skip

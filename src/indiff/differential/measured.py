@@ -16,13 +16,17 @@ from indiff.errors import UserError
 
 @dataclass(frozen=True)
 class Column:
-    """One distance's numbers: one row per record, with limits and single runs if sampled."""
+    """One distance's numbers: one row per record, with limits and single runs if sampled.
+
+    ``largest`` is the largest value that the distance can take, where it is known.
+    """
 
     distances: NDArray[np.float64]
     lower: NDArray[np.float64] | None = None
     upper: NDArray[np.float64] | None = None
     run_distances: NDArray[np.float64] | None = None
     notes: tuple[str, ...] = ()
+    largest: float = np.inf
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,14 @@ from indiff.differential.measured import Column, Measurement, from_beliefs
 from indiff.differential.noisy_runs import CellRuns
 from indiff.differential.refit import Beliefs, Progress, identical_targets
 from indiff.differential.runs import RunSource, TableRuns, check_number_of_runs, table_runs
-from indiff.differential.sampling import Sampled, Settings, is_like_noise, sample
-from indiff.distances import LARGEST, Distance
+from indiff.differential.sampling import (
+    Sampled,
+    Settings,
+    is_like_noise,
+    largest_distance,
+    sample,
+)
+from indiff.distances import Distance
 from indiff.inference import Frequency, Model
 from indiff.sanitizers.grid import Grid
 from indiff.sanitizers.noisy import NoisySanitizer, OnGrid
@@ -84,8 +91,11 @@ def measure_by_runs(
     place = (np.cumsum(known) - 1)[back][keep]  # of each measured row among those done
     chosen = np.flatnonzero(known)
     columns = {
-        name: _column(source, done, number, chosen, place, name, len(values), seed)
-        for number, (name, _) in enumerate(distances)
+        distance[0]: replace(
+            _column(source, done, number, chosen, place, distance[0], seed),
+            largest=largest_distance(distance, len(values)),
+        )
+        for number, distance in enumerate(distances)
     }
     beliefs = _mean_beliefs(source, done, chosen, rows[keep], place, len(values))
     return Measurement(beliefs, columns, classes[keep], values, notes)
@@ -116,11 +126,6 @@ def grid_notes(grid: Grid) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def largest_distance(name: str, values: int) -> float:
-    """Return the largest value that a distance can take; infinite where it has none or is new."""
-    return float(values) if name == "coordinate-tv" else LARGEST.get(name, np.inf)
-
-
 def _column(
     source: RunSource,
     done: Sequence[Sampled],
@@ -128,7 +133,6 @@ def _column(
     chosen: NDArray[np.intp],
     place: NDArray[np.intp],
     name: str,
-    values: int,
     seed: int,
 ) -> Column:
     measured = [outcome.measured[number] for outcome in done]

@@ -93,8 +93,8 @@ def measure(pairs: Pairs, settings: Settings, *, paired: bool) -> Sampled:
                 f"the distance {name!r} must return one number per run; it returned shape "
                 f"{each.shape} with {int(np.isnan(each).sum())} NaN."
             )
-        known = DISTANCES.get(name) is function
-        if known and name == "wasserstein":
+        largest = largest_distance((name, function), present.shape[1])
+        if function is DISTANCES["wasserstein"]:
             found = bracket(
                 present,
                 absent,
@@ -103,13 +103,12 @@ def measure(pairs: Pairs, settings: Settings, *, paired: bool) -> Sampled:
                 records=settings.records,
             )
             measured.append(Measured(found.upper_end, found.lower, found.upper, each))
-        elif known and name == "coordinate-tv":
+        elif function is DISTANCES["coordinate-tv"]:
             # Runs side by side that differ bound how far two laws are apart; nothing bounds it
             # from below, since equal laws may differ in every run.
-            upper = mean_limits(each, largest=present.shape[1], error=error)[1]
+            upper = mean_limits(each, largest=largest, error=error)[1]
             measured.append(Measured(float(each.mean()), 0.0, upper, each))
         else:
-            largest = LARGEST[name] if known else np.inf
             limits = mean_limits(each, largest=largest, error=error)
             measured.append(Measured(float(each.mean()), *limits, each))
     return Sampled(
@@ -119,6 +118,18 @@ def measure(pairs: Pairs, settings: Settings, *, paired: bool) -> Sampled:
         pairs.lost,
         pairs.generalized,
     )
+
+
+def largest_distance(distance: Named, values: int) -> float:
+    """Return the largest value of a distance between beliefs in so many sensitive values.
+
+    >>> largest_distance(("tv", DISTANCES["tv"]), 3), largest_distance(("tv", lambda p, q: p), 3)
+    (1.0, inf)
+    """
+    name, function = distance
+    if DISTANCES.get(name) is not function:
+        return np.inf  # one of the user's own, whatever its name
+    return float(values) if name == "coordinate-tv" else LARGEST[name]
 
 
 def is_like_noise(source: RunSource, place: int, *, seed: int) -> bool:

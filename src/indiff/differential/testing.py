@@ -14,7 +14,7 @@ from indiff.differential.choosing import METHODS, Method, Named, by_method, choo
 from indiff.differential.handout import Handout
 from indiff.differential.leave_one_out import leave_one_out
 from indiff.differential.measured import Measurement, from_beliefs
-from indiff.differential.randomized import largest_distance, measure_by_runs, measure_exactly
+from indiff.differential.randomized import measure_by_runs, measure_exactly
 from indiff.differential.refit import Beliefs, Progress, refit
 from indiff.differential.result import DifferentialResult, Exactness
 from indiff.distances import DEFAULT, Distance, as_distance
@@ -263,7 +263,7 @@ def _result(
         run_distances=column.run_distances,
         confidence=test.confidence if sampled else None,
         runs=test.runs if sampled else None,
-        largest=largest_distance(name, len(measurement.sensitive_values)),
+        largest=column.largest,
     )
 
 

@@ -82,9 +82,10 @@ def quantile_edges(attribute: Attribute, bins: int) -> NDArray[Any]:
     known = attribute.codes[attribute.codes != attribute.missing_code]
     if not len(known):
         return attribute.values[:0]
-    shares = np.arange(1, bins) / bins
-    # In codes, which are in the order of the values: no rounding, whatever the type of number.
-    cuts = np.unique(np.quantile(known, shares, method="inverted_cdf").astype(np.int64))
+    # Codes stand in the order of the values, and whole numbers round nothing.
+    below = np.cumsum(np.bincount(known))
+    needed = -(-len(known) * np.arange(1, bins, dtype=np.int64) // bins)
+    cuts = np.unique(np.searchsorted(below, needed))
     return attribute.values[cuts[cuts < known.max()]]
 
 
