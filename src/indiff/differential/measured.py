@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.differential.refit import Beliefs
+from indiff.differential.sampling import largest_distance
 from indiff.distances import Distance
 from indiff.errors import UserError
 
@@ -54,5 +55,6 @@ def from_beliefs(
                 f"the distance {name!r} must return one number per record; it returned shape "
                 f"{measured.shape} with {int(np.isnan(measured).sum())} NaN."
             )
-        columns[name] = Column(measured)
+        largest = largest_distance((name, function), with_record.shape[1])
+        columns[name] = Column(measured, largest=largest)
     return columns
