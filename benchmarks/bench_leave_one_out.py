@@ -78,9 +78,9 @@ def best(call: Callable[[], Any], repeats: int) -> float:
 
 
 def require(condition: bool, message: str) -> None:
-    """End the run where a comparison would compare two different things."""
+    """End the run where it would not measure what it says."""
     if not condition:
-        sys.exit(f"the rivals do not compute the same: {message}")
+        sys.exit(f"nothing measured: {message}")
 
 
 # ── Adult against two kinds of brute force ───────────────────────────────────────────────────
