@@ -60,7 +60,7 @@ def test_files_hold_the_same_rows_in_another_order_for_their_owner_only(
     table = make_sample(8, 60, kinds, 4).table
     release = sanitizer.sanitize(table)
     path = tmp_path / f"release.{ending}"
-    release.write(path)
+    release.write(path, seed=0)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     back = read_release(path, table)
     rows, again = (
@@ -74,6 +74,10 @@ def test_files_hold_the_same_rows_in_another_order_for_their_owner_only(
     assert path.read_bytes() == first
     release.write(path, seed=1)
     assert path.read_bytes() != first
+    release.write(path)
+    unseeded = path.read_bytes()
+    release.write(path)
+    assert path.read_bytes() != unseeded, "by default nobody can undo the shuffle"
 
 
 def test_a_file_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from indiff.hierarchy import Hierarchy
 from indiff.schema import Kind
 
 MOST_SENSITIVE_NUMBERS = 50
+LARGEST_WHOLE_NUMBER = 2**53  # above it, floating point no longer tells neighbours apart
 
 
 def code_attribute(
@@ -27,7 +28,7 @@ def code_attribute(
     """Code a quasi-identifier: the fields of an ``Attribute``."""
     decided = _decide_kind(name, column, kind, order, hierarchy)
     if decided == Kind.NUMERIC:
-        values, codes, has_missing = _code_numbers(column)
+        values, codes, has_missing = _code_numbers(name, column)
         is_date = pa.types.is_date(column.type)
         return {
             "kind": decided,
@@ -60,7 +61,7 @@ def code_sensitive(
     """Code a sensitive attribute: the fields of a ``Sensitive``."""
     decided = _decide_kind(name, column, kind, order, hierarchy)
     if decided == Kind.NUMERIC:
-        numbers, codes, has_missing = _code_numbers(column)
+        numbers, codes, has_missing = _code_numbers(name, column)
         shown: list[Any] = [_plain(number) for number in numbers]
         if pa.types.is_date(column.type):
             days = numbers[: len(numbers) - has_missing].astype("datetime64[D]").astype(str)
@@ -160,11 +161,18 @@ def _plain(number: Any) -> int | float:
 
 
 def _code_numbers(
-    column: pa.ChunkedArray,
+    name: str, column: pa.ChunkedArray
 ) -> tuple[NDArray[Any], NDArray[np.int32], bool]:
     """Return ascending values, codes, and whether the last code stands for missing (NaN)."""
     if pa.types.is_date(column.type):
         column = column.cast(pa.date32()).cast(pa.int32()).cast(pa.int64())
+    if pa.types.is_integer(column.type) and column.null_count:
+        largest = pc.max(pc.abs(column)).as_py()
+        if largest is not None and largest > LARGEST_WHOLE_NUMBER:
+            raise UserError(
+                f"whole numbers beyond {LARGEST_WHOLE_NUMBER:,} cannot be kept apart in a numeric "
+                f"column with missing values; {name!r} has {largest:,}. Declare it categorical."
+            )
     numbers = np.asarray(column.to_numpy(zero_copy_only=False))  # nulls become NaN
     values, codes = np.unique(numbers, return_inverse=True)  # NaN sorts last, as one value
     return values, codes.astype(np.int32), bool(column.null_count)

@@ -173,6 +173,11 @@ class Release:
                 {name: self.kept[name] for name in self.kept.column_names if name not in columns}
             )
         if self.weights is not None:
+            if "weight" in columns:
+                raise UserError(
+                    "a noisy table is released with a column 'weight' for its counts, but the "
+                    "table has a column of that name. Rename the table's column."
+                )
             columns["weight"] = pa.array(self.weights)
         return pa.table(columns)
 
@@ -180,10 +185,11 @@ class Release:
         """Return the release as text in the kind of frame that the table was read from."""
         return to_backend(self.to_arrow(), self.backend)
 
-    def write(self, path: str | Path, *, seed: int = 0) -> None:
-        """Write the release to CSV or Parquet in a seeded shuffled order, for its owner only.
+    def write(self, path: str | Path, *, seed: int | None = None) -> None:
+        """Write the release to CSV or Parquet in a shuffled order, for its owner only.
 
-        The input's order would link released rows to the input's; it is never kept.
+        The input's order would link released rows to the input's; it is never kept. Whoever knows
+        the seed can undo the shuffle, so by default it is random and kept nowhere.
         """
         frame = self.to_arrow()
         frame = frame.take(pa.array(np.random.default_rng(seed).permutation(frame.num_rows)))

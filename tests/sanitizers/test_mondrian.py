@@ -295,7 +295,7 @@ def test_a_part_of_missing_values_must_meet_the_constraints_too() -> None:
         missing="split",
     )
     with pytest.raises(
-        UserError, match=r"k=2 cannot be met: the records with missing values has only 1 records?\."
+        UserError, match=r"k=2 cannot be met: a part with missing values has only 1 records?\."
     ):
         Mondrian(k=2).sanitize(table)
     release = Mondrian(k=1).sanitize(table)

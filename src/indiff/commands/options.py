@@ -126,6 +126,13 @@ Confidence = Annotated[
     float, _option("--confidence", "Of the limits of a sampled result.", _TEST, "P")
 ]
 Jobs = Annotated[int, _option("--jobs", "Processes; -1 uses all cores.", _TEST, "N")]
+ShuffleSeed = Annotated[
+    int | None,
+    typer.Option(
+        "--seed", min=0, metavar="N",
+        help="Of the order of rows; whoever knows it can undo the shuffle. Random by default.",
+    ),
+]  # fmt: skip
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Of every random choice.", metavar="N")]
 Limits = Annotated[
     list[str] | None,

@@ -38,7 +38,7 @@ def command(
     sanitizer: options.Sanitizer = "mondrian:k=5",
     edges: options.Edges = None,
     domain: options.Domains = None,
-    seed: options.Seed = 0,
+    seed: options.ShuffleSeed = None,
     keep: options.Keep = False,
 ) -> None:
     """Write a release: every quasi-identifier generalized, the rows in a shuffled order."""

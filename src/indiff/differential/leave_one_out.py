@@ -96,7 +96,7 @@ def as_adversary(model: NaiveBayes | Frequency, table: Table) -> Adversary:
             np.int64(FREQUENCY), np.int64(PRODUCTS), np.float64(1), np.int64(1), np.ones(size)
         )
     follow = model.prior == "release"
-    factor = max(math.log10(len(table) + 2 * model.alpha + 1), -math.log10(model.alpha))
+    factor = math.log10(len(table) + 2 * model.alpha + 1) - min(0.0, math.log10(model.alpha))
     many = len(table.attributes) * factor > LARGEST_POWER
     return Adversary(
         np.int64(NAIVE_BAYES),

@@ -107,13 +107,16 @@ def _listed(texts: Sequence[str]) -> str:
     return ", ".join(texts[:LONGEST_LIST]) + more
 
 
-def show_release(console: Console, release: Release, table: Table, place: str, seed: int) -> None:
+def show_release(
+    console: Console, release: Release, table: Table, place: str, seed: int | None
+) -> None:
     """Show what a release holds and where it was written."""
+    shuffle = "at random" if seed is None else f"by seed {seed}, which can undo it"
     lines = [
         ("sanitizer", plain.message(release.sanitizer)),
         (
             "records" if release.weights is None else "cells",
-            f"{len(release):,}, in an order shuffled by seed {seed}",
+            f"{len(release):,}, in an order shuffled {shuffle}",
         ),
     ]
     if release.groups is not None and len(release):

@@ -134,7 +134,7 @@ class Mondrian:
 
     def _explain(self, table: Table, counts: NDArray[np.int64], split: bool) -> str:
         size, asked = int(counts.sum()), self.constraints
-        where = "the records with missing values" if split else "the whole table"
+        where = "a part with missing values" if split else "the whole table"
         way_out = 'Lower the constraint, or pass unmet="generalize" to publish one group.'
         if asked.k > size:
             return f"k={asked.k} cannot be met: {where} has only {size:,} records. {way_out}"
