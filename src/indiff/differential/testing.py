@@ -17,8 +17,9 @@ from indiff.differential.measured import Measurement, from_beliefs
 from indiff.differential.randomized import measure_by_runs, measure_exactly
 from indiff.differential.refit import Beliefs, Progress, refit
 from indiff.differential.result import DifferentialResult, Exactness
-from indiff.distances import DEFAULT, Distance, as_distance
+from indiff.distances import DEFAULT, Distance
 from indiff.errors import InternalError, UserError
+from indiff.ground import Emd, bind_distance
 from indiff.inference import Frequency, Model, NaiveBayes
 from indiff.inference.smoothed_frequency import SmoothedFrequency
 from indiff.sanitizers.mondrian import Mondrian
@@ -36,7 +37,7 @@ def differential_test(
     sanitizer: Any,
     *,
     model: str | Model | None = None,
-    distance: str | Distance | Sequence[str | Distance] = DEFAULT,
+    distance: str | Distance | Emd | Sequence[str | Distance | Emd] = DEFAULT,
     targets: Iterable[int] | None = None,
     method: Method = "auto",
     runs: int = 100,
@@ -49,9 +50,9 @@ def differential_test(
 
     ``sanitizer`` is a name (``"mondrian:k=5"``), a sanitizer, any function from frame to frame,
     or a list of these; ``targets`` are record numbers (all by default); ``distance`` is a name, a
-    function, or a list of them. Returns a :class:`DifferentialResult`; a list of sanitizers gives
-    a list, several distances a mapping from their names, several sensitive attributes a mapping
-    from theirs.
+    function, an :class:`~indiff.ground.Emd`, or a list of them. Returns a
+    :class:`DifferentialResult`; a list of sanitizers gives a list, several distances a mapping
+    from their names, several sensitive attributes a mapping from theirs.
 
     ``model`` is ``frequency`` for a noisy table or randomized response and ``naive-bayes``
     otherwise, unless given. ``method`` is chosen: ``closed-form`` or ``leave-one-out`` where they
@@ -81,7 +82,8 @@ def differential_test(
         }
     several = isinstance(distance, Sequence) and not isinstance(distance, str)
     measures: Sequence[Any] = distance if several else [distance]  # type: ignore[assignment]
-    wanted = [as_distance(measure) for measure in measures]
+    chosen = as_sanitizer(sanitizer)
+    wanted = [_bind(measure, table, chosen) for measure in measures]
     if len({name for name, _ in wanted}) < max(1, len(wanted)):
         raise UserError(
             "distances need names of their own; got "
@@ -91,7 +93,6 @@ def differential_test(
         raise UserError(f"jobs is a number of processes, or -1 for all cores; got {jobs!r}.")
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise UserError(f"seed must be a whole number of at least 0; got {seed!r}.")
-    chosen = as_sanitizer(sanitizer)
     test = Test(table, chosen, choose_model(model, chosen), runs, confidence, jobs, seed, progress)
     names = describe(test.sanitizer), describe(test.model)
     check_testable(table)
@@ -105,6 +106,14 @@ def differential_test(
         for name in measurement.columns:
             results[name] = _result(test, measurement, name, path, len(rows), seconds)
     return {name: results[name] for name, _ in wanted} if several else results[wanted[0][0]]
+
+
+def _bind(measure: Any, table: Table, sanitizer: Sanitizer) -> Named:
+    """Name a distance, and tell one with a ground distance which values the beliefs are in."""
+    grounded = isinstance(measure, Emd) or str(measure).startswith("emd:")
+    if grounded and isinstance(sanitizer, NoisySanitizer):
+        return bind_distance(measure, table.sensitive, sanitizer.grid(table).sensitive_values)
+    return bind_distance(measure, table.sensitive)
 
 
 @dataclass(frozen=True)
