@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from indiff.hierarchy import Hierarchy
     from indiff.inference import Frequency, NaiveBayes
     from indiff.release import Release, read_release
+    from indiff.risk import Risk, measure_risk
     from indiff.sanitizers.mondrian import Mondrian
     from indiff.sanitizers.noisy import Gaussian, Geometric, Laplace, RandomizedResponse
     from indiff.sanitizers.trivial import Identity, Suppress
@@ -32,9 +33,11 @@ _HOMES = {
     "NaiveBayes": "indiff.inference",
     "RandomizedResponse": "indiff.sanitizers.noisy",
     "Release": "indiff.release",
+    "Risk": "indiff.risk",
     "Suppress": "indiff.sanitizers.trivial",
     "Table": "indiff.table",
     "differential_test": "indiff.differential",
+    "measure_risk": "indiff.risk",
     "read_release": "indiff.release",
     "read_table": "indiff.table",
 }
@@ -65,12 +68,14 @@ __all__ = [
     "NaiveBayes",
     "RandomizedResponse",
     "Release",
+    "Risk",
     "Suppress",
     "Table",
     "UserError",
     "__version__",
     "datasets",
     "differential_test",
+    "measure_risk",
     "read_release",
     "read_table",
 ]

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 
 # Messages are written for Python; a shell user is told of options instead.
-_OPTIONS = "quasi|sensitive|other|bins|missing|method|targets|encoding|sheet|jobs|runs"
+_OPTIONS = (
+    "quasi|sensitive|other|bins|missing|method|targets|encoding|sheet|jobs|runs|"
+    "engine|individual|master|threads"
+)
 _IN_SHELL_WORDS = (
     (r"\bjoint=True", "--joint"),
     (r"[Pp]ass unmet=\"generalize\"", "add unmet=generalize to --sanitizer"),
@@ -14,6 +17,8 @@ _IN_SHELL_WORDS = (
     (rf"(?<!\S)({_OPTIONS})='?([\w-]+)'?", r"--\1 \2"),
     (rf"(?<!\S)({_OPTIONS})=", r"--\1"),
     (r"\bmissing_tokens=\S+", "--missing-token TEXT"),
+    (r"(?<!\S)memory_limit\b", "--memory-limit"),
+    (r"(?<!\S)combinations(?= must be)", "--combinations"),
     (r"\bedges= or domains=", "--edges or --domain"),
 )
 

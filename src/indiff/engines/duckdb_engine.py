@@ -66,7 +66,13 @@ class DuckDBEngine:
             config["threads"] = threads
         if memory_limit is not None:
             config["memory_limit"] = memory_limit
-        self._connection = duckdb.connect(config=config)
+        try:
+            self._connection = duckdb.connect(config=config)
+        except duckdb.Error as error:
+            self._spill.cleanup()
+            raise UserError(
+                f"memory_limit must be a size such as 2GB; got {memory_limit!r} ({error})."
+            ) from None
         try:
             self._relation = self._open()
             self.classes = tuple(self._classify(name) for name in self.columns)
@@ -192,6 +198,7 @@ class DuckDBEngine:
     def write(self, sql: str, path: str, tables: Sequence[str]) -> None:
         """Write the statement's rows to one CSV or Parquet file."""
         options = "FORMAT parquet" if path.lower().endswith((".parquet", ".pq")) else "HEADER"
+        options = "HEADER, DELIMITER '\t'" if path.lower().endswith(".tsv") else options
         if not Path(path).resolve().parent.is_dir():
             raise UserError(f"the folder of {path!r} does not exist; make it first.")
         try:
@@ -220,6 +227,17 @@ def csv_options(paths: Sequence[str]) -> dict[str, Any]:
     if all(".tsv" in path.lower() for path in paths):
         options["sep"] = "\t"
     return options
+
+
+def csv_columns(source: Source) -> list[str]:
+    """Return the names of the columns of text files."""
+    with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
+        try:
+            return list(
+                connection.read_csv(list(source.paths), **csv_options(source.paths)).columns
+            )
+        except (duckdb.Error, UnicodeDecodeError) as error:
+            raise unreadable(source, error) from None
 
 
 def quoted(name: str) -> str:

@@ -76,6 +76,26 @@ def require_columns(wanted: Sequence[str], known: Sequence[str]) -> None:
             raise UserError(f"a column's name must be unique; {name!r} occurs more than once.")
 
 
+def column_names(source: Any) -> list[str]:
+    """Return the names of a source's columns; only its head is read.
+
+    >>> column_names(pa.table({"age": [30], "ill": ["flu"]}))
+    ['age', 'ill']
+    """
+    found = resolve(source, ())
+    if found.kind == "parquet" and "://" not in found.paths[0]:
+        return list(pq.read_schema(found.paths[0]).names)
+    if found.kind == "csv" and "://" not in found.paths[0]:
+        from indiff.engines.duckdb_engine import csv_columns
+
+        return csv_columns(found)
+    if found.kind == "frame":
+        return list(nw.from_native(source).collect_schema().names())
+    if found.kind in ("relation", "spark"):
+        return list(source.columns)
+    raise UserError(f"name the quasi-identifiers of {found.name!r} with quasi=.")
+
+
 def nested(name: str, kind: object) -> UserError:
     """Return the error for a column whose values are not single values."""
     return UserError(

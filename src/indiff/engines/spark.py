@@ -281,7 +281,7 @@ class SparkEngine:
         if path.lower().endswith((".parquet", ".pq")):
             writer.parquet(path)
         else:
-            writer.csv(path, header=True)
+            writer.csv(path, header=True, sep="\t" if path.lower().endswith(".tsv") else ",")
 
     def quoted(self, name: str) -> str:
         """Return a name as an identifier."""

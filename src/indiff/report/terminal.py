@@ -82,12 +82,12 @@ def show_table(console: Console, table: Table, source: str) -> None:
     for role in Role:
         columns = [column for column in table.schema if column.role == role]
         if columns:
-            lines.append((str(role), _listed([_column(table, c.name) for c in columns])))
+            lines.append((str(role), listed([_column(table, c.name) for c in columns])))
     if len(table.sensitives) == 1 and table.sensitives[0].name not in table.column_names:
         count = len(table.sensitives[0].values)
         lines.append(("joint", f"{plain.name(table.sensitives[0].name)}: {count:,} joint values"))
     lines += [("note", plain.message(note)) for note in table.notes]
-    _section(console, f"Table {plain.name(source)}", lines)
+    section(console, f"Table {plain.name(source)}", lines)
 
 
 def _column(table: Table, name: str) -> str:
@@ -102,7 +102,8 @@ def _column(table: Table, name: str) -> str:
     return f"{plain.name(name)} ({kind})"
 
 
-def _listed(texts: Sequence[str]) -> str:
+def listed(texts: Sequence[str]) -> str:
+    """Join names with commas; of very many the first, and how many more."""
     more = f" and {len(texts) - LONGEST_LIST:,} more" if len(texts) > LONGEST_LIST else ""
     return ", ".join(texts[:LONGEST_LIST]) + more
 
@@ -131,14 +132,12 @@ def show_release(
     if release.kept is None:
         dropped += table.schema.names(Role.OTHER)
     else:
-        lines.append(
-            ("kept as is", _listed([_kept(release, n) for n in release.kept.column_names]))
-        )
+        lines.append(("kept as is", listed([_kept(release, n) for n in release.kept.column_names])))
     if dropped:
-        lines.append(("left out", _listed([plain.name(name) for name in dropped])))
+        lines.append(("left out", listed([plain.name(name) for name in dropped])))
     lines.append(("written to", plain.message(place)))
     lines.append(("fingerprint", f"{table.fingerprint[:16]} of the input"))
-    _section(console, "Release", lines)
+    section(console, "Release", lines)
 
 
 def _kept(release: Release, name: str) -> str:
@@ -170,10 +169,10 @@ def show_result(
         lines.insert(5, ("failures", f"{len(result.failures):,}; {result.failures[0]}"))
     lines += [("note", plain.message(note)) for note in result.notes if note not in known]
     title = f"Differential test of {plain.name(result.sensitive_name)}"
-    _section(console, title, lines)
+    section(console, title, lines)
     if not tested:
         return
-    _section(console, "Result", _numbers(result))
+    section(console, "Result", _numbers(result))
     _show_worst(console, result, worst)
     _show_cdf(console, result)
 
@@ -237,8 +236,8 @@ def _show_worst(console: Console, result: DifferentialResult, count: int) -> Non
             f"{row['belief_without']:.4f}",
             "changed" if row["prediction_changed"] else "same",
         )
-    _title(console, "Worst records (belief in the record's true value)")
-    _print(console, grid)
+    headline(console, "Worst records (belief in the record's true value)")
+    print_clean(console, grid)
 
 
 def _show_cdf(console: Console, result: DifferentialResult) -> None:
@@ -253,8 +252,8 @@ def _show_cdf(console: Console, result: DifferentialResult) -> None:
         count = int((result.distances <= threshold).sum())
         bar = full * math.floor(BAR * count / tested)
         grid.add_row(f"≤ {number(threshold)}", bar, f"{count:,}", percent(count, tested))
-    _title(console, "Records at or below a distance")
-    _print(console, grid)
+    headline(console, "Records at or below a distance")
+    print_clean(console, grid)
 
 
 def cdf_steps(distances: Any, most: int = 12) -> list[float]:
@@ -286,25 +285,27 @@ def show_reasons(console: Console, reasons: Sequence[str], *, passed: bool) -> N
     console.print()
     for reason in reasons:
         style = "bold green" if passed else "bold red"
-        _print(console, Text(f"Verdict: {plain.message(reason)}", style=style))
+        print_clean(console, Text(f"Verdict: {plain.message(reason)}", style=style))
 
 
-def _section(console: Console, title: str, lines: Sequence[tuple[str, str]]) -> None:
+def section(console: Console, heading: str, lines: Sequence[tuple[str, str]]) -> None:
+    """Show a heading and lines of a label and a text each."""
     grid = Grid(box=None, padding=(0, 2), pad_edge=False, show_header=False)
     grid.add_column(no_wrap=True, style="cyan")
     grid.add_column(overflow="fold")
     for label, value in lines:
         grid.add_row(Text(label), Text(value))
-    _title(console, title)
-    _print(console, grid)
+    headline(console, heading)
+    print_clean(console, grid)
 
 
-def _title(console: Console, text: str) -> None:
+def headline(console: Console, text: str) -> None:
+    """Show a heading."""
     console.print()
-    _print(console, Text(text, style="bold"))
+    print_clean(console, Text(text, style="bold"))
 
 
-def _print(console: Console, shown: Any) -> None:
+def print_clean(console: Console, shown: Any) -> None:
     """Print without the blanks that a grid leaves at the ends of lines."""
     if console.is_terminal:
         console.print(shown)
@@ -313,6 +314,17 @@ def _print(console: Console, shown: Any) -> None:
         console.print(shown)
     lines = captured.get().split("\n")
     console.out("\n".join(line.rstrip() for line in lines), end="", highlight=False)
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str], object] | None]:
+    """Show the stage of the work on the terminal's error stream; nothing when piped."""
+    console = open_console(sys.stderr)
+    if not console.is_terminal:
+        yield None
+        return
+    with console.status("starting") as shown:
+        yield lambda stage: shown.update(Text(plain.message(stage)))
 
 
 @contextmanager
@@ -342,8 +354,8 @@ def show_outliers(console: Console, result: DifferentialResult, planted: Sequenc
         return
     worst = [row["record"] for row in result.worst(10)]
     found = [record for record in planted if record in worst]
-    _title(console, "Planted outliers")
-    _print(
+    headline(console, "Planted outliers")
+    print_clean(
         console,
         Text(
             f"{len(found)} of {len(planted)} are among the 10 worst records: "
@@ -351,8 +363,8 @@ def show_outliers(console: Console, result: DifferentialResult, planted: Sequenc
         ),
     )
     worst_one = result.worst(1)[0]
-    _title(console, "What this means")
-    _print(
+    headline(console, "What this means")
+    print_clean(
         console,
         Text(
             f"Every group of this release has at least 5 records that look alike. Still, an "

@@ -64,6 +64,9 @@ class GroupRisk:
     marketer: float
     sizes: tuple[SizeClass, ...]
     sensitive: dict[str, SensitiveGroups]
+    notes: tuple[str, ...] = (
+        "journalist risk equals prosecutor risk because no population is known: an upper bound",
+    )
 
     def _worst(self, name: str, largest: bool) -> float | None:
         found = [getattr(part, name) for part in self.sensitive.values()]

@@ -18,7 +18,7 @@ from indiff.risk.records import write_records
 from indiff.risk.result import Method, Risk
 from indiff.version import __version__
 
-Progress = Callable[[str], None]
+Progress = Callable[[str], object]
 
 
 def measure_risk(
