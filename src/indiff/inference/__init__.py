@@ -2,30 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 from indiff.errors import UserError, unknown
+from indiff.inference.classifier import CLASSIFIERS, Classifier, is_estimator
+from indiff.inference.encodings import ENCODINGS, Encoding
 from indiff.inference.frequency import Frequency
 from indiff.inference.naive_bayes import NaiveBayes
 from indiff.inference.protocol import Model
 
-MODELS: dict[str, type[Model]] = {"naive-bayes": NaiveBayes, "frequency": Frequency}
+MODELS: dict[str, Callable[[], Model]] = {
+    "naive-bayes": NaiveBayes,
+    "frequency": Frequency,
+    **{name: partial(Classifier, name) for name in CLASSIFIERS if name != "naive-bayes"},
+}
 
 
-def as_model(model: str | Model) -> Model:
-    """Return a model from its name, or the model itself.
+def as_model(model: Any) -> Model:
+    """Return a model from its name or from a scikit-learn classifier, or the model itself.
 
     >>> as_model("naive-bayes")
     NaiveBayes(alpha=1.0, prior='release')
+    >>> as_model("tree:encoding=Scaling-Hot").encoding
+    Encoding(numeric='Scaling', categorical='Hot', quantiles=5)
     """
     if isinstance(model, str):
-        if model not in MODELS:
-            raise unknown("model", model, MODELS)
-        return MODELS[model]()
-    if not isinstance(model, Model):
+        return _parse(model)
+    if isinstance(model, type):
+        raise UserError(f"a model must be an object, not a class: write {model.__name__}(…).")
+    if isinstance(model, Model):
+        return model
+    if is_estimator(model):
+        return Classifier(model)
+    raise UserError(
+        f"a model is a name ({', '.join(MODELS)}), a scikit-learn classifier or an object with "
+        f"beliefs(release, targets); got {model!r}."
+    )
+
+
+def _parse(text: str) -> Model:
+    name, colon, rest = text.partition(":")
+    if name not in MODELS:
+        raise unknown("model", name, MODELS)
+    if not colon:
+        return MODELS[name]()
+    key, sign, encoding = rest.partition("=")
+    if name not in CLASSIFIERS or key != "encoding" or not sign:
         raise UserError(
-            f"a model is a name ({', '.join(MODELS)}) or an object with "
-            f"beliefs(release, targets); got {model!r}."
+            "a model takes no parameter in its name but an encoding, as in "
+            f"tree:encoding=Scaling-Hot, and frequency takes none; got {text!r}."
         )
-    return model
+    return Classifier(name, encoding=encoding)
 
 
-__all__ = ["Frequency", "Model", "NaiveBayes", "as_model"]
+__all__ = [
+    "ENCODINGS",
+    "Classifier",
+    "Encoding",
+    "Frequency",
+    "Model",
+    "NaiveBayes",
+    "as_model",
+]

@@ -1,0 +1,257 @@
+"""Any scikit-learn classifier as the adversary."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indiff.errors import UserError, unknown
+from indiff.inference.encodings import EncodedRelease, Encoding
+from indiff.inference.training import trains_randomly, weighs_like_repeating
+from indiff.release import Release
+from indiff.table import Table
+
+Floats = NDArray[np.float64]
+
+
+def _naive_bayes() -> Any:
+    from sklearn.naive_bayes import BernoulliNB
+
+    return BernoulliNB()
+
+
+def _tree() -> Any:
+    from sklearn.tree import DecisionTreeClassifier
+
+    return DecisionTreeClassifier()
+
+
+def _forest() -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier()
+
+
+def _logistic() -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    # What the solver leaves to chance would look like a distance.
+    return LogisticRegression(tol=1e-8, max_iter=10_000)
+
+
+def _gradient_boosting() -> Any:
+    from sklearn.ensemble import GradientBoostingClassifier
+
+    return GradientBoostingClassifier()
+
+
+def _mlp() -> Any:
+    from sklearn.neural_network import MLPClassifier
+
+    return MLPClassifier(hidden_layer_sizes=(32,))
+
+
+def _knn() -> Any:
+    from sklearn.neighbors import KNeighborsClassifier
+
+    return KNeighborsClassifier()
+
+
+# scikit-learn is loaded when the first of them is made.
+CLASSIFIERS: dict[str, Callable[[], Any]] = {
+    "naive-bayes": _naive_bayes,
+    "tree": _tree,
+    "forest": _forest,
+    "logistic": _logistic,
+    "gradient-boosting": _gradient_boosting,
+    "mlp": _mlp,
+    "knn": _knn,
+}
+
+TIES = (
+    "k-nearest neighbours chooses arbitrarily among released records that are equally near: its "
+    "delta may be an artefact of that choice"
+)
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """A scikit-learn classifier, trained on the encoded release and asked about each target.
+
+    ``estimator`` is a name or any object with ``fit`` and ``predict_proba``; it is cloned for each
+    fit, and every ``random_state`` in it is set to ``seed``. A sensitive value that the release
+    lacks has probability 0. With a TF encoding, the papers' choice (DIT v1, Section 4), each
+    target has a model of its own; with the others one model serves all targets of a release.
+
+    Where it makes no difference to what is learned, equal rows are given once, with their number
+    as ``sample_weight``. A classifier whose training uses chance beyond a fixed choice between
+    equals is ``randomized``: the test then repeats it. It is one adversary among many: a small
+    distance under it does not rule out a large one under another.
+
+    >>> Classifier("tree").randomized, Classifier("forest").randomized
+    (False, True)
+    >>> str(Classifier("logistic", encoding="Scaling-Hot"))
+    'logistic:encoding=Scaling-Hot'
+    """
+
+    estimator: Any
+    encoding: str | Encoding = "TF-TF"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.estimator, str):
+            if self.estimator not in CLASSIFIERS:
+                raise unknown("classifier", self.estimator, CLASSIFIERS)
+        else:
+            _check_classifier(self.estimator)
+        if not isinstance(self.encoding, Encoding):
+            object.__setattr__(self, "encoding", Encoding.named(self.encoding))
+
+    def __str__(self) -> str:
+        known = isinstance(self.estimator, str)
+        name = self.estimator if known else type(self.estimator).__name__
+        return name if self.encoding == Encoding() else f"{name}:encoding={self.encoding}"
+
+    @cached_property
+    def _prototype(self) -> Any:
+        from sklearn.base import clone
+
+        known = isinstance(self.estimator, str)
+        fresh = CLASSIFIERS[self.estimator]() if known else clone(self.estimator)
+        seeds = [n for n in fresh.get_params() if n.split("__")[-1] == "random_state"]
+        return fresh.set_params(**dict.fromkeys(seeds, self.seed))
+
+    @cached_property
+    def randomized(self) -> bool:
+        """Whether training twice with two seeds may give two different models."""
+        return trains_randomly(self._prototype)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the result must know about the classifier."""
+        from sklearn.neighbors import KNeighborsClassifier
+
+        return (TIES,) if isinstance(self._prototype, KNeighborsClassifier) else ()
+
+    def seeded(self, seed: int) -> Classifier:
+        """Return the same classifier with another seed."""
+        return replace(self, seed=seed)
+
+    def beliefs(self, release: Release, targets: Table) -> Floats:
+        """Return the belief about each target from the release."""
+        if not len(release) or not release.class_totals().any():
+            raise UserError(
+                f"{self} needs a release with at least one record; got an empty one. Check the "
+                "sanitizer."
+            )
+        codes = np.stack(
+            [targets.attribute(c.attribute.name).codes for c in release.columns], axis=1
+        )
+        if not len(codes):
+            return np.empty((0, len(release.sensitive_values)))
+        distinct, back = np.unique(codes, axis=0, return_inverse=True)
+        encoded = self._encoding.of(release)
+        if not encoded.relative:
+            return self._ask(encoded, distinct)[back.ravel()]
+        each = [self._ask(encoded, target[None]) for target in distinct]
+        return np.concatenate(each)[back.ravel()]
+
+    @property
+    def _encoding(self) -> Encoding:
+        return (
+            self.encoding if isinstance(self.encoding, Encoding) else Encoding.named(self.encoding)
+        )
+
+    def _ask(self, encoded: EncodedRelease, targets: NDArray[np.int32]) -> Floats:
+        """Train one model, for all of these targets, and return its beliefs about them."""
+        features, classes, weights = self._lesson(encoded, targets[0])
+        beliefs = np.zeros((len(targets), len(encoded.release.sensitive_values)))
+        held, labels = np.unique(classes, return_inverse=True)
+        if len(held) == 1:  # nothing to choose from, and many classifiers refuse to
+            beliefs[:, held[0]] = 1.0
+            return beliefs
+        model = _fresh(self._prototype)
+        given = {} if weights is None else {"sample_weight": weights}
+        try:
+            with warnings.catch_warnings():
+                if self.estimator == "mlp":  # its number of rounds is fixed, settled or not
+                    warnings.filterwarnings("ignore", category=_not_converged())
+                model.fit(features, labels.ravel(), **given)
+            beliefs[:, held[model.classes_]] = model.predict_proba(encoded.targets(targets))
+        except ValueError as error:
+            raise UserError(
+                f"{self} cannot learn from a release of {len(encoded.release):,} records with "
+                f"{len(held)} sensitive values ({error}). Change its parameters."
+            ) from error
+        return beliefs
+
+    def _lesson(
+        self, encoded: EncodedRelease, target: NDArray[np.int32]
+    ) -> tuple[Floats, NDArray[np.int32], Floats | None]:
+        """Return features, classes and weights to train on, each distinct row once if it may be."""
+        release = encoded.release
+        if self._weighs:
+            features, classes, weights = encoded.distinct(target)
+        else:
+            features, classes = encoded.rows(target), release.classes
+            if release.weights is None:
+                return features, classes, None
+            if not self._takes_weights:
+                raise UserError(
+                    f"{self} takes no sample_weight, and the records of this release have weights; "
+                    "use a model that takes it, such as tree or logistic."
+                )
+            weights = release.weights
+        kept = weights > 0
+        return features[kept], classes[kept], weights[kept]
+
+    @cached_property
+    def _weighs(self) -> bool:
+        return weighs_like_repeating(self._prototype)
+
+    @cached_property
+    def _takes_weights(self) -> bool:
+        from sklearn.utils.validation import has_fit_parameter
+
+        return bool(has_fit_parameter(self._prototype, "sample_weight"))
+
+
+def _fresh(prototype: Any) -> Any:
+    from sklearn.base import clone
+
+    return clone(prototype)
+
+
+def _not_converged() -> type[Warning]:
+    from sklearn.exceptions import ConvergenceWarning
+
+    return ConvergenceWarning
+
+
+def is_estimator(thing: object) -> bool:
+    """Tell whether this looks like an estimator of scikit-learn, without loading it."""
+    return hasattr(thing, "fit") and hasattr(thing, "get_params")
+
+
+def _check_classifier(estimator: Any) -> None:
+    if isinstance(estimator, type):
+        raise UserError(
+            f"a classifier must be an object, not a class: write {estimator.__name__}()."
+        )
+    if not is_estimator(estimator):
+        raise UserError(
+            f"a classifier is a name ({', '.join(CLASSIFIERS)}) or a scikit-learn classifier; got "
+            f"{estimator!r}."
+        )
+    if not hasattr(estimator, "predict_proba"):
+        raise UserError(
+            "a classifier must offer predict_proba, since a belief is a probability for each "
+            f"sensitive value; {type(estimator).__name__} does not. Wrap it in "
+            "sklearn.calibration.CalibratedClassifierCV, or choose another."
+        )

@@ -1,0 +1,146 @@
+"""The encodings of numeric columns (DIT v1, Appendix A.1); dates are numbers of days.
+
+The range of a column is that of the full table: leaving a record out does not move it. Where the
+missing value is one of the column's, a last feature says whether a cell may be missing, and a
+cell that is nothing else has zeros before it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indiff.errors import UserError
+from indiff.inference.encodings.block import Block, bits, covered_places
+from indiff.region import Interval, Missing, Node, Region, ValueSet
+from indiff.release import ReleasedColumn
+from indiff.table import Attribute
+
+Floats = NDArray[np.float64]
+
+# Whole numbers beyond it are not all floating-point numbers, and their bits would be invented.
+LARGEST_WHOLE = 2**53
+
+
+def scaling(column: ReleasedColumn, quantiles: int) -> Block:
+    """Encode a region by its midpoint, the column's range rescaled to [0, 1]."""
+    middles = _ends(column).mean(axis=1, keepdims=True)
+    numbers = _numbers(column.attribute)
+    return _block(
+        column, _rescaled(middles, column.attribute), _rescaled(numbers, column.attribute)
+    )
+
+
+def bounds(column: ReleasedColumn, quantiles: int) -> Block:
+    """Encode a region by its two ends, the column's range rescaled to [0, 1]."""
+    numbers = _rescaled(_numbers(column.attribute), column.attribute)
+    return _block(column, _rescaled(_ends(column), column.attribute), np.repeat(numbers, 2, axis=1))
+
+
+def binary(column: ReleasedColumn, quantiles: int) -> Block:
+    """Encode a region by the bits of its midpoint, rounded down, counted from the lowest value.
+
+    The appendix misprints the bits of 15 (0001111) and the shifted midpoint of [35, 55], which is
+    45 − 15 = 30 (0011110).
+    """
+    low, high = _range(column.attribute)
+    if high - low >= LARGEST_WHOLE:
+        raise UserError(
+            "the encoding Binary needs a numeric column whose values lie less than 2^53 apart; "
+            f"{column.attribute.name!r} goes from {low:g} to {high:g}. Use Scaling."
+        )
+    largest = int(np.floor(high - low))
+    middles = np.floor(_ends(column).mean(axis=1) - low).astype(np.int64)
+    points = np.floor(_numbers(column.attribute)[:, 0] - low).astype(np.int64)
+    return _block(column, bits(middles, largest), bits(points, largest))
+
+
+def quantiles_after(column: ReleasedColumn, quantiles: int) -> Block:
+    """Encode a region by the quantiles of the column's domain in which it covers a value.
+
+    The domain is the column's values in the full table, each once, cut into parts of equally many:
+    for every age from 15 to 90 and five parts the appendix's 15–29, 30–44, 45–59, 60–74, 75–90.
+    """
+    attribute = column.attribute
+    count = len(attribute.values) - attribute.has_missing
+    part = domain_part(count, quantiles)
+    parts = int(part.max(initial=0)) + 1
+    place_of = np.append(part, parts)  # the missing value, if there is one, is in none of them
+    return _block(column, covered_places(column, place_of, parts + 1)[:, :-1], np.eye(parts)[part])
+
+
+def domain_part(count: int, quantiles: int) -> NDArray[np.intp]:
+    """Return the part of each of a domain's values, cut into equally many; none is empty.
+
+    >>> domain_part(7, 3)
+    array([0, 0, 1, 1, 2, 2, 2])
+    """
+    parts = min(quantiles, count)
+    starts = count * np.arange(1, parts) // max(parts, 1)
+    return np.searchsorted(starts, np.arange(count), side="right")
+
+
+def refuse_numbers(column: ReleasedColumn, quantiles: int) -> Block:
+    """Refuse a number under QuantilesB, which leaves none in the table."""
+    raise UserError(
+        "the encoding QuantilesB cuts numbers into quantiles before sanitizing; column "
+        f"{column.attribute.name!r} of the release is numeric. Test quantiles_before(table) "
+        "instead of the table, or use QuantilesA."
+    )
+
+
+def _numbers(attribute: Attribute) -> Floats:
+    """Return the values as one column of floats, without the missing one."""
+    return attribute.values[: len(attribute.values) - attribute.has_missing].astype(np.float64)[
+        :, None
+    ]
+
+
+def _range(attribute: Attribute) -> tuple[float, float]:
+    """Return the lowest and the highest value; a column of missing values alone has neither."""
+    numbers = _numbers(attribute)
+    return (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 0.0)
+
+
+def _rescaled(numbers: Floats, attribute: Attribute) -> Floats:
+    """Move the column's range to [0, 1], or a single value to 0."""
+    low, high = _range(attribute)
+    return (numbers - low) / ((high - low) or 1.0)
+
+
+def _ends(column: ReleasedColumn) -> Floats:
+    """Return the lowest and highest number of each region, within the column's range."""
+    low, high = _range(column.attribute)
+    ends = np.array([_region_ends(region, low, high) for region in column.regions], np.float64)
+    return np.clip(ends.reshape(-1, 2), low, high)
+
+
+def _region_ends(region: Region, low: float, high: float) -> tuple[float, float]:
+    match region:
+        case Interval():
+            return region.low, region.high
+        case ValueSet(values) | Node(_, values):
+            numbers = [float(value) for value in values if value is not None]
+            return (min(numbers), max(numbers)) if numbers else (low, low)
+        case Missing():
+            return low, low
+    return low, high
+
+
+def _block(column: ReleasedColumn, regions: Floats, values: Floats) -> Block:
+    """Put a block together; the missing value has a feature of its own."""
+    attribute = column.attribute
+    if not attribute.has_missing:
+        return Block(regions, values)
+    covered = covered_places(
+        column, (np.arange(len(attribute.values)) == attribute.missing_code).astype(np.intp), 2
+    )
+    return Block(
+        np.hstack([np.where(covered[:, :1] > 0, regions, 0.0), covered[:, 1:]]),
+        np.vstack(
+            [
+                np.hstack([values, np.zeros((len(values), 1))]),
+                np.append(np.zeros(values.shape[1]), 1.0),
+            ]
+        ),
+    )
