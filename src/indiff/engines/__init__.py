@@ -66,6 +66,12 @@ class Engine(Protocol):
     def is_number(self, column: str) -> str:
         """Return SQL that tells whether a text is a plain number without leading zeros."""
 
+    def canonical(self, position: int) -> str:
+        """Return SQL for the text of a column's values, the same on every engine."""
+
+    def hash_part(self, text: str, part: int) -> str:
+        """Return SQL for 48 bits of a text's hash."""
+
     def close(self) -> None:
         """Drop everything the engine made."""
 

@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from indiff.engines.canonical import CanonicalKind, as_text, hash_part
 from indiff.engines.source import Source, nested, no_rows, require_columns
 from indiff.errors import InternalError, UserError
 
@@ -214,6 +215,24 @@ class DuckDBEngine:
     def is_number(self, column: str) -> str:
         """Return SQL that tells whether a text is a plain number without leading zeros."""
         return f"regexp_full_match({column}, '{PLAIN_NUMBER}')"
+
+    def canonical(self, position: int) -> str:
+        """Return SQL for the text of a column's values, the same on every engine."""
+        kind = self._type(self.columns[position])
+        found: CanonicalKind = "plain"
+        if self.classes[position] == "text":
+            found = "text"
+        elif kind in ("DOUBLE", "FLOAT"):
+            found = "float"
+        elif kind == "BLOB":
+            found = "bytes"
+        elif kind.startswith("TIMESTAMP"):
+            found = "time"
+        return as_text(found, f"c{position}", "duckdb")
+
+    def hash_part(self, text: str, part: int) -> str:
+        """Return SQL for 48 bits of a text's hash."""
+        return hash_part(text, part, "duckdb")
 
     def close(self) -> None:
         """Close the connection and remove what was spilled."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from indiff.engines.canonical import CanonicalKind, Dialect, as_text, hash_part
 from indiff.engines.duckdb_engine import DuckDBEngine, literal
 from indiff.engines.duckdb_engine import quoted as duckdb_quoted
 from indiff.engines.source import Source, in_utc, nested, no_rows, require_columns
@@ -292,6 +293,32 @@ class SparkEngine:
         if self._local is not None:
             return self._local.is_number(column)
         return f"{column} RLIKE '{PLAIN_NUMBER}'"
+
+    def canonical(self, position: int) -> str:
+        """Return SQL for the text of a column's values, the same on every engine."""
+        from pyspark.sql import types
+
+        kind = self._frame.schema[self.columns[position]].dataType
+        found: CanonicalKind = "plain"
+        if isinstance(kind, types.StringType):
+            found = "text"
+        elif isinstance(kind, types.FloatType | types.DoubleType):
+            found = "float"
+        elif isinstance(kind, types.BinaryType):
+            found = "bytes"
+        elif isinstance(kind, types.TimestampType):
+            found = "time"
+        elif isinstance(kind, types.TimestampNTZType):
+            found = "local time"
+        return as_text(found, f"c{position}", self._dialect)
+
+    def hash_part(self, text: str, part: int) -> str:
+        """Return SQL for 48 bits of a text's hash."""
+        return hash_part(text, part, self._dialect)
+
+    @property
+    def _dialect(self) -> Dialect:
+        return "spark" if self._local is None else "duckdb"
 
     def close(self) -> None:
         """Drop every table; stop the session if it was started here."""

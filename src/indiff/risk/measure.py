@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
 import platform
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +12,8 @@ from indiff.engines import EngineName
 from indiff.errors import UserError, unknown
 from indiff.hierarchy import Hierarchy
 from indiff.risk.columns import contributions, levels, search
-from indiff.risk.counted import ColumnsRisk, Counted, count, measure_columns
+from indiff.risk.counted import Counted, count, measure_columns
+from indiff.risk.fingerprint import fingerprint
 from indiff.risk.records import write_records
 from indiff.risk.result import Method, Risk
 from indiff.version import __version__
@@ -119,7 +119,7 @@ def measure_risk(
                 missing_tokens=tuple(missing_tokens),
                 kinds={v.sensitive.name: str(v.sensitive.kind) for v in counted.values},
                 versions=_versions(counted),
-                fingerprint=_fingerprint([together, *single.values()]),
+                fingerprint=fingerprint(counted.engine, *asked, individual),
             ),
         )
     finally:
@@ -162,16 +162,3 @@ def _versions(counted: Counted) -> dict[str, str]:
         "python": platform.python_version(),
         **{name: importlib.metadata.version(name) for name in used},
     }
-
-
-def _fingerprint(measured: Sequence[ColumnsRisk]) -> str:
-    digest = hashlib.sha256()
-    for part in measured:
-        digest.update("\x1f".join(part.columns).encode())
-        for size in part.groups.sizes:
-            text = f"\x1e{size.smallest},{size.largest},{size.groups},{size.records}"
-            digest.update(text.encode())
-        for name, inference in part.inference.items():
-            cause = inference.at_maximum
-            digest.update(f"\x1e{name},{inference.lambda_},{cause.groups},{cause.records}".encode())
-    return digest.hexdigest()

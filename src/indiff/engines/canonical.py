@@ -1,0 +1,50 @@
+"""Values as text, and texts as numbers, alike in DuckDB's and Spark's dialects.
+
+What two engines print of the same value may differ (floats and times do), so a hash of the
+records needs one spelling of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+CanonicalKind = Literal["text", "float", "bytes", "time", "local time", "plain"]
+Dialect = Literal["duckdb", "spark"]
+
+_FINE, _COARSE = 2.0**42, 2.0**82
+
+
+def as_text(kind: CanonicalKind, column: str, dialect: Dialect) -> str:
+    """Return SQL for a value as text; null stays null.
+
+    Texts carry their length, so that joined texts are told apart. Floats are kept to 2⁻²⁰ (from
+    2⁴² on to 2²⁰, and beyond 2⁸² to their sign), since scaling by a power of two is exact.
+    """
+    if kind == "text":
+        return f"CAST(LENGTH({column}) AS STRING) || ':' || {column}"
+    if kind == "float":
+        x = f"CAST({column} AS DOUBLE)"
+        return (
+            f"CASE WHEN ABS({x}) < {_FINE!r} "
+            f"THEN CAST(CAST(FLOOR({x} * 1048576) AS BIGINT) AS STRING) "
+            f"WHEN ABS({x}) < {_COARSE!r} "
+            f"THEN 'e' || CAST(CAST(FLOOR({x} / 1048576) AS BIGINT) AS STRING) "
+            f"WHEN {x} > 0 THEN 'far' WHEN {x} < 0 THEN '-far' END"
+        )
+    if kind == "bytes":
+        return f"HEX({column})"
+    if kind in ("time", "local time") and dialect == "duckdb":
+        return f"CAST(EPOCH_US(CAST({column} AS TIMESTAMP)) AS STRING)"
+    if kind == "time":
+        return f"CAST(UNIX_MICROS({column}) AS STRING)"
+    if kind == "local time":
+        start = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
+        return f"CAST(TIMESTAMPDIFF(MICROSECOND, {start}, {column}) AS STRING)"
+    return f"CAST({column} AS STRING)"
+
+
+def hash_part(text: str, part: int, dialect: Dialect) -> str:
+    """Return SQL for 48 bits of a text's MD5: a fingerprint, not a secret."""
+    digits = f"SUBSTR(MD5({text}), {1 + 12 * part}, 12)"
+    number = f"'0x' || {digits}" if dialect == "duckdb" else f"CONV({digits}, 16, 10)"
+    return f"CAST({number} AS BIGINT)"

@@ -1,0 +1,85 @@
+"""The fingerprint: every value counts, the order of records does not, engines agree."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import math
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from indiff.risk import measure_risk
+
+TIMES = [
+    datetime.datetime(2020, 1, 2, 3, 4, 5, 600_000),
+    datetime.datetime(1931, 1, 1, 0, 0, 0, 1),
+    None,
+    datetime.datetime(9999, 12, 31),
+]
+TYPES: dict[str, pa.Array] = {
+    "int8": pa.array([1, -1, None, 3], pa.int8()),
+    "uint64": pa.array([2**64 - 1, 5, None, 3], pa.uint64()),
+    "float32": pa.array([0.1, math.nan, None, -0.0], pa.float32()),
+    "float64": pa.array([0.1, 1e300, math.inf, -3e15]),
+    "text": pa.array(["a;b", "", "🤦🏼‍♂️é", "O'Brien"]),
+    "coded": pa.array(["x", None, "y", "x"]).dictionary_encode(),
+    "bool": pa.array([True, False, None, True]),
+    "date": pa.array([datetime.date(1, 1, 1), None, datetime.date(2020, 2, 29)] + [None]),
+    "time": pa.array(TIMES, pa.timestamp("us")),
+    "zoned": pa.array(TIMES, pa.timestamp("us", "Europe/Paris")),
+    "decimal": pa.array([decimal.Decimal("0.10"), decimal.Decimal("-2.00"), None, None]),
+    "bytes": pa.array([b"\x00\xff", b"", None, b"a"], pa.binary()),
+}
+
+
+def fingerprint(table: Any, engine: Any, **options: Any) -> str:
+    quasi = [name for name in table.column_names if name not in options.values()]
+    risk = measure_risk(table, quasi=quasi, engine=engine, details=False, **options)
+    return risk.method.fingerprint
+
+
+EXPECTED = {name: fingerprint(pa.table({"x": TYPES[name]}), "duckdb") for name in TYPES}
+
+
+def test_engines_agree_on_every_type(engine: str) -> None:
+    for name, column in TYPES.items():
+        assert fingerprint(pa.table({"x": column}), engine) == EXPECTED[name], name
+
+
+def test_spark_agrees_also_where_it_reduces(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("indiff.engines.spark.FEW_COUNTS", 0)
+    test_engines_agree_on_every_type("spark")
+
+
+def people(**changes: list[Any]) -> pa.Table:
+    data = {"age": [30, 30, 41, 50], "who": ["a", "b", "c", "d"], "ill": ["x", "y", "x", "x"]}
+    return pa.table({**data, **changes})
+
+
+@pytest.mark.parametrize("engine", ["in-process", "duckdb"])
+def test_every_value_counts_and_the_order_does_not(engine: str) -> None:
+    asked = {"sensitive": "ill", "individual": "who"}
+    whole = fingerprint(people(), engine, **asked)
+    assert fingerprint(people().take([3, 1, 0, 2]), engine, **asked) == whole
+    others = [
+        people(age=[30, 30, 41, 51]),  # relabelled: all counts are the same
+        people(age=[30, 30, 50, 41]),  # a permuted column
+        people(ill=["y", "x", "y", "y"]),
+        people(ill=["x", "y", "x", None]),
+        people(who=["a", "b", "c", "e"]),
+        people().slice(1),
+        pa.concat_tables([people(), people()]),
+        people().rename_columns(["years", "who", "ill"]),
+    ]
+    found = {fingerprint(table, engine, **asked) for table in others}
+    assert len(found) == len(others)
+    assert whole not in found
+    assert fingerprint(people(), engine) != whole, "roles count"
+
+
+def test_texts_that_run_together_are_told_apart() -> None:
+    one = pa.table({"a": ["x;1:y", "p"], "b": ["z", "q"]})
+    other = pa.table({"a": ["x", "p"], "b": ["1:y;z", "q"]})
+    assert fingerprint(one, "duckdb") != fingerprint(other, "duckdb")
