@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -125,7 +127,13 @@ class Classifier:
         known = isinstance(self.estimator, str)
         fresh = CLASSIFIERS[self.estimator]() if known else clone(self.estimator)
         seeds = [n for n in fresh.get_params() if n.split("__")[-1] == "random_state"]
-        return fresh.set_params(**dict.fromkeys(seeds, self.seed))
+        fresh.set_params(**dict.fromkeys(seeds, self.seed))
+        if hasattr(fresh, "_validate_params"):  # once, and not again at every fit
+            try:
+                fresh._validate_params()
+            except ValueError as error:
+                raise UserError(f"{self} has a parameter that does not fit: {error}") from error
+        return fresh
 
     @cached_property
     def randomized(self) -> bool:
@@ -176,14 +184,11 @@ class Classifier:
         if len(held) == 1:  # nothing to choose from, and many classifiers refuse to
             beliefs[:, held[0]] = 1.0
             return beliefs
-        model = _fresh(self._prototype)
         given = {} if weights is None else {"sample_weight": weights}
         try:
-            with warnings.catch_warnings():
-                if self.estimator == "mlp":  # its number of rounds is fixed, settled or not
-                    warnings.filterwarnings("ignore", category=_not_converged())
-                model.fit(features, labels.ravel(), **given)
-            beliefs[:, held[model.classes_]] = model.predict_proba(encoded.targets(targets))
+            with self._training():
+                model = _fresh(self._prototype).fit(features, labels.ravel(), **given)
+                beliefs[:, held[model.classes_]] = model.predict_proba(encoded.targets(targets))
         except ValueError as error:
             raise UserError(
                 f"{self} cannot learn from a release of {len(encoded.release):,} records with "
@@ -191,23 +196,35 @@ class Classifier:
             ) from error
         return beliefs
 
+    @contextmanager
+    def _training(self) -> Generator[None, None, None]:
+        """Spare scikit-learn what needs no check: parameters are checked, features are finite."""
+        from sklearn import config_context
+        from sklearn.exceptions import ConvergenceWarning
+
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            if self.estimator != "mlp":
+                yield
+                return
+            with warnings.catch_warnings():  # its number of rounds is fixed, settled or not
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                yield
+
     def _lesson(
         self, encoded: EncodedRelease, target: NDArray[np.int32]
     ) -> tuple[Floats, NDArray[np.int32], Floats | None]:
         """Return features, classes and weights to train on, each distinct row once if it may be."""
-        release = encoded.release
         if self._weighs:
-            features, classes, weights = encoded.distinct(target)
-        else:
-            features, classes = encoded.rows(target), release.classes
-            if release.weights is None:
-                return features, classes, None
-            if not self._takes_weights:
-                raise UserError(
-                    f"{self} takes no sample_weight, and the records of this release have weights; "
-                    "use a model that takes it, such as tree or logistic."
-                )
-            weights = release.weights
+            return encoded.lesson(target)
+        features, classes = encoded.rows(target), encoded.release.classes
+        weights = encoded.release.weights
+        if weights is None:
+            return features, classes, None
+        if not self._takes_weights:
+            raise UserError(
+                f"{self} takes no sample_weight, and the records of this release have weights; "
+                "use a model that takes it, such as tree or logistic."
+            )
         kept = weights > 0
         return features[kept], classes[kept], weights[kept]
 
@@ -223,15 +240,14 @@ class Classifier:
 
 
 def _fresh(prototype: Any) -> Any:
-    from sklearn.base import clone
+    """Return an untrained copy: a plain one where nothing in it is trained in place."""
+    if any(hasattr(value, "fit") for value in vars(prototype).values()) or hasattr(
+        prototype, "steps"
+    ):
+        from sklearn.base import clone
 
-    return clone(prototype)
-
-
-def _not_converged() -> type[Warning]:
-    from sklearn.exceptions import ConvergenceWarning
-
-    return ConvergenceWarning
+        return clone(prototype)
+    return copy(prototype)
 
 
 def is_estimator(thing: object) -> bool:

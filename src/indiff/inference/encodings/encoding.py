@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,24 +107,17 @@ class EncodedRelease:
         """How many features a released record has."""
         return sum(1 if block is None else block.width for block in self.blocks)
 
-    def keys(self, target: NDArray[np.int32]) -> list[NDArray[np.int64]]:
-        """Return for each column what decides a row's features: its region, or TF."""
-        return [
-            (column.index if block is not None else column.covering(int(code))).astype(np.int64)
-            for column, block, code in zip(self.release.columns, self.blocks, target, strict=True)
-        ]
-
-    def features(self, keys: list[NDArray[np.int64]]) -> NDArray[np.float64]:
-        """Return the features of rows with these keys."""
-        parts = [
-            key[:, None].astype(np.float64) if block is None else block.regions[key]
-            for key, block in zip(keys, self.blocks, strict=True)
-        ]
-        return np.hstack(parts)
+    @cached_property
+    def _distinct_rows(self) -> DistinctRows:
+        return distinct_rows(self.release)
 
     def rows(self, target: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return the features of every released record: the materialised encoding."""
-        return self.features(self.keys(target))
+        parts = [
+            column.covering(int(code))[:, None] if block is None else block.regions[column.index]
+            for column, block, code in zip(self.release.columns, self.blocks, target, strict=True)
+        ]
+        return np.hstack(parts).astype(np.float64)
 
     def targets(self, targets: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return the features of targets, one in each row; TF is 1, since a value covers itself."""
@@ -132,26 +127,81 @@ class EncodedRelease:
         ]
         return np.hstack(parts)
 
-    def distinct(
+    def lesson(
         self, target: NDArray[np.int32]
     ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
-        """Return the distinct pairs of features and class, and the weight of records with each."""
-        release, keys = self.release, self.keys(target)
-        whole = release.classes.astype(np.int64)
-        for key, block, column in zip(keys, self.blocks, release.columns, strict=True):
-            size = 2 if block is None else column.count
-            if (int(whole.max(initial=0)) + 1) * size >= 2**62:
-                whole = np.unique(whole, return_inverse=True)[1].ravel()
-            whole = whole * size + key
-        if int(whole.max(initial=0)) > 16 * len(whole):  # too sparse to count in place
-            whole = np.unique(whole, return_inverse=True)[1].ravel()
-        counts = np.bincount(whole)
-        some = np.empty(len(counts), np.intp)
-        some[whole] = np.arange(len(whole))  # any one record stands for its equals
-        held = some[counts > 0]
-        weights = counts if release.weights is None else np.bincount(whole, release.weights)
-        features = self.features([key[held] for key in keys])
-        return features, release.classes[held], weights[counts > 0].astype(np.float64)
+        """Return what :meth:`rows` and the classes teach, each distinct pair once, with weights."""
+        held = self._distinct_rows
+        keys = held.classes.astype(np.int64)
+        size, places = len(self.release.sensitive_values), []
+        for column, block, shown, code in zip(
+            self.release.columns, self.blocks, held.regions, target, strict=True
+        ):
+            place = shown if block is not None else _covers(column, int(code))[shown]
+            count = column.count if block is not None else 2
+            keys, size = _joined(keys, size, place, count)
+            places.append(place)
+        some, weights = _counted(keys, size, held.weights)
+        parts = [
+            place[some][:, None] if block is None else block.regions[place[some]]
+            for place, block in zip(places, self.blocks, strict=True)
+        ]
+        return np.hstack(parts).astype(np.float64), held.classes[some], weights
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctRows:
+    """The distinct rows of a release: the region in each column, the class, and their weight."""
+
+    regions: tuple[NDArray[np.int32], ...]
+    classes: NDArray[np.int32]
+    weights: NDArray[np.float64]
+
+
+def distinct_rows(release: Release) -> DistinctRows:
+    """Return each distinct row of a release once; whatever has no weight is left out."""
+    keys, size = release.classes.astype(np.int64), len(release.sensitive_values)
+    joined: list[NDArray[np.int32]] = []
+    for column in release.columns:
+        # The columns of a partition share one array: the group.
+        if not any(column.index is other for other in joined):
+            keys, size = _joined(keys, size, column.index, column.count)
+            joined.append(column.index)
+    weights = np.ones(len(release)) if release.weights is None else release.weights
+    some, total = _counted(keys, size, weights)
+    regions = tuple(column.index[some] for column in release.columns)
+    return DistinctRows(regions, release.classes[some], total)
+
+
+def _covers(column: ReleasedColumn, code: int) -> NDArray[np.int64]:
+    """Tell for every region whether it covers the value with this code: 1 or 0."""
+    inside = np.zeros(column.count, np.int64)
+    inside[column.span_region[(column.span_low <= code) & (code <= column.span_high)]] = 1
+    return inside
+
+
+def _joined(
+    keys: NDArray[np.int64], size: int, more: NDArray[Any], count: int
+) -> tuple[NDArray[np.int64], int]:
+    """Return keys that tell pairs apart, below a size that whole numbers hold."""
+    if size * count >= 2**62:
+        keys = np.unique(keys, return_inverse=True)[1].ravel().astype(np.int64)
+        size = len(keys)
+    return keys * count + more, size * count
+
+
+def _counted(
+    keys: NDArray[np.int64], size: int, weights: NDArray[np.float64]
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return one place of each distinct key with a weight above 0, and the weight of all."""
+    if size > 16 * len(keys) + 1024:  # too sparse to count in place
+        keys = np.unique(keys, return_inverse=True)[1].ravel().astype(np.int64)
+        size = len(keys)
+    total: NDArray[np.float64] = np.bincount(keys, weights, minlength=size).astype(np.float64)
+    some = np.empty(size, np.intp)
+    some[keys] = np.arange(len(keys))  # any one stands for its equals
+    held = total > 0
+    return some[held], total[held]
 
 
 def _no_encoding(name: str) -> UserError:
