@@ -40,7 +40,7 @@ lint: $(VENV)/.installed-dev ## ruff and mypy --strict
 	$(BIN)/mypy
 
 test: lint .rivals/.installed ## lint, types, unit and property tests; under five minutes
-	$(PYTEST) -n $(WORKERS) -m 'not system and not long'
+	$(PYTEST) -n $(WORKERS) --dist loadgroup -m 'not system and not long'
 
 test-system: $(VENV)/.installed-dev .rivals/.installed ## cluster, kill, browser and load tests; under twenty minutes
 	$(PYTEST) -m system

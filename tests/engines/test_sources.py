@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from indiff.risk import measure_risk
+from tests.risk.sessions import ON_SPARK
 
 ROWS = {
     "age": [30, 30, 41, None, 41, 30],
@@ -81,6 +82,8 @@ def test_files(engine: str, tmp_path: Path) -> None:
     assert summary(tmp_path / "people.tsv", engine) == EXPECTED
 
 
+@pytest.mark.system
+@ON_SPARK
 def test_a_spark_frame(spark: Any) -> None:
     frame = spark.createDataFrame(pa.table(ROWS))
     assert summary(frame, "auto") == EXPECTED

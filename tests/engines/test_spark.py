@@ -1,4 +1,4 @@
-"""What is particular to the Spark engine."""
+"""What is particular to the Spark engine, and one test of each family of metrics on it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ import pytest
 from indiff.engines.spark import require_spark
 from indiff.errors import UserError
 from indiff.risk import measure_risk
-from tests.risk import test_columns, test_individuals, test_records
+from tests.engines import test_sources
+from tests.risk import test_columns, test_definitions, test_individuals, test_records
+from tests.risk.sessions import ON_SPARK
+from tests.risk.test_properties import same
+
+pytestmark = ON_SPARK
 
 
 def test_java_that_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -47,10 +52,43 @@ def test_a_spark_frame_is_not_counted_elsewhere(spark: Any) -> None:
         measure_risk(frame, quasi="a", engine="duckdb")
 
 
+def test_every_family_of_metrics(spark: Any, tmp_path: Path) -> None:
+    test_definitions.test_every_metric_is_its_definition(2, "spark")
+    test_individuals.test_two_rows_of_one_person_do_not_hide_each_other("spark")
+    test_columns.test_a_typing_error_stands_out_and_a_key_does_not("spark")
+    test_columns.test_one_quasi_identifier_contributes_everything("spark")
+    test_records.test_every_record_has_its_group("parquet", "spark", tmp_path)
+
+
+def test_every_kind_of_source(spark: Any, tmp_path: Path) -> None:
+    frame = spark.createDataFrame(pa.table(test_sources.ROWS))
+    assert test_sources.summary(frame, "auto") == test_sources.EXPECTED
+    (tmp_path / "a.csv").write_text('age,name\n30,x\n31,"two\nlines"\n30,y\n')
+    risk = measure_risk(tmp_path / "a.csv", quasi="age", engine="spark", details=False)
+    assert (risk.groups.k, risk.groups.groups) == (1, 2)
+    (tmp_path / "b.csv").write_text("age,name\n")
+    with pytest.raises(UserError, match=r"at least one record; .*b.csv has none"):
+        measure_risk(tmp_path / "b.csv", quasi="age", engine="spark")
+
+
+def test_many_counts_are_reduced_where_they_are(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indiff.engines.spark.FEW_COUNTS", 0)
+    data = pa.table({"age": [30, 30, 40, 40, 50], "ill": [1, 2, 2, 2, 3]})
+    asked: dict[str, Any] = {"quasi": "age", "sensitive": "ill", "details": False}
+    found, expected = (measure_risk(data, engine=e, **asked) for e in ("spark", "in-process"))
+    same(found, expected)
+    assert found.method.fingerprint == expected.method.fingerprint
+
+
+@pytest.mark.system
 def test_everything_also_runs_distributed(
     spark: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("indiff.engines.spark.FEW_COUNTS", 0)
+    for seed in (3, 4):
+        test_definitions.test_every_metric_is_its_definition(seed, "spark")
     test_individuals.test_repeats_are_counted_exactly("spark")
     test_columns.test_levels_share_out_the_risk("spark")
     test_records.test_every_record_has_its_group("parquet", "spark", tmp_path)

@@ -1,4 +1,8 @@
-"""One Spark session for all tests of a run, on two local cores."""
+"""One Spark session for all tests of a run, on two local cores.
+
+Everything runs on Spark too, as part of ``make test-system``; ``make test`` has the few tests of
+``tests/engines/test_spark.py``, in one group so that parallel runs start one JVM in all.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,12 @@ from indiff.engines.spark import require_spark
 from indiff.errors import UserError
 from tests.conftest import skip
 
-ENGINES = ("in-process", "duckdb", "spark")
+ON_SPARK = pytest.mark.xdist_group("spark")
+ENGINES = (
+    "in-process",
+    "duckdb",
+    pytest.param("spark", marks=[pytest.mark.system, ON_SPARK]),
+)
 
 
 @pytest.fixture(scope="session")

@@ -90,11 +90,3 @@ def test_every_metric_is_its_definition(seed: int, engine: str) -> None:
     compare(risk, data, quasi)
     for name, alone in risk.columns.items():
         compare(alone, data, [name])
-
-
-def test_spark_reduces_many_counts_where_they_are(
-    spark: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("indiff.engines.spark.FEW_COUNTS", 0)
-    for seed in (1, 2):
-        test_every_metric_is_its_definition(2 + seed, "spark")

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from indiff.risk import measure_risk
+from tests.risk.sessions import ON_SPARK
 
 TIMES = [
     datetime.datetime(2020, 1, 2, 3, 4, 5, 600_000),
@@ -26,7 +27,7 @@ TYPES: dict[str, pa.Array] = {
     "text": pa.array(["a;b", "", "🤦🏼‍♂️é", "O'Brien"]),
     "coded": pa.array(["x", None, "y", "x"]).dictionary_encode(),
     "bool": pa.array([True, False, None, True]),
-    "date": pa.array([datetime.date(1, 1, 1), None, datetime.date(2020, 2, 29)] + [None]),
+    "date": pa.array([datetime.date(1, 1, 1), None, datetime.date(2020, 2, 29), None]),
     "time": pa.array(TIMES, pa.timestamp("us")),
     "zoned": pa.array(TIMES, pa.timestamp("us", "Europe/Paris")),
     "decimal": pa.array([decimal.Decimal("0.10"), decimal.Decimal("-2.00"), None, None]),
@@ -48,6 +49,8 @@ def test_engines_agree_on_every_type(engine: str) -> None:
         assert fingerprint(pa.table({"x": column}), engine) == EXPECTED[name], name
 
 
+@pytest.mark.system
+@ON_SPARK
 def test_spark_agrees_also_where_it_reduces(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("indiff.engines.spark.FEW_COUNTS", 0)
     test_engines_agree_on_every_type("spark")

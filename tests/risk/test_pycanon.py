@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from indiff.risk import measure_risk
+from tests.risk.sessions import ON_SPARK
 from tests.rivals.harness import Case, pycanon_each
 
 MEASURES = ["k", "alpha_k", "distinct_l", "t", "basic_beta", "delta_disclosure"]
@@ -60,6 +61,8 @@ def test_fifty_random_tables() -> None:
             compare(case, theirs.values, engine)
 
 
+@pytest.mark.system
+@ON_SPARK
 def test_random_tables_on_spark(spark: Any) -> None:
     cases = [random_case(number) for number in range(6)]
     for case, theirs in zip(cases, pycanon_each(cases, measures=MEASURES), strict=True):
