@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from indiff.errors import UserError, unknown
 from indiff.inference.classifier import CLASSIFIERS, Classifier, is_estimator
@@ -20,7 +19,7 @@ MODELS: dict[str, Callable[[], Model]] = {
 }
 
 
-def as_model(model: Any) -> Model:
+def as_model(model: str | Model) -> Model:
     """Return a model from its name or from a scikit-learn classifier, or the model itself.
 
     >>> as_model("naive-bayes")
@@ -30,15 +29,16 @@ def as_model(model: Any) -> Model:
     """
     if isinstance(model, str):
         return _parse(model)
-    if isinstance(model, type):
-        raise UserError(f"a model must be an object, not a class: write {model.__name__}(…).")
-    if isinstance(model, Model):
-        return model
-    if is_estimator(model):
-        return Classifier(model)
+    given: object = model  # whatever it was said to be
+    if isinstance(given, type):
+        raise UserError(f"a model must be an object, not a class: write {given.__name__}(…).")
+    if isinstance(given, Model):
+        return given
+    if is_estimator(given):
+        return Classifier(given)
     raise UserError(
-        f"a model is a name ({', '.join(MODELS)}), a scikit-learn classifier or an object with "
-        f"beliefs(release, targets); got {model!r}."
+        f"a model is a name ({', '.join(MODELS)}), a scikit-learn classifier (with predict_proba) "
+        f"or an object with beliefs(release, targets); got {given!r}."
     )
 
 

@@ -102,6 +102,15 @@ class EncodedRelease:
         """Whether the features depend on the target."""
         return any(block is None for block in self.blocks)
 
+    def sharing(self, targets: NDArray[np.int32]) -> list[NDArray[np.intp]]:
+        """Return which targets see the same features in the release, and can share one model."""
+        seen = [targets[:, place] for place, block in enumerate(self.blocks) if block is None]
+        if not seen:
+            return [np.arange(len(targets))]
+        _, group = np.unique(np.stack(seen), axis=1, return_inverse=True)
+        order = np.argsort(group.ravel(), kind="stable")
+        return np.split(order, np.cumsum(np.bincount(group.ravel()))[:-1])
+
     @property
     def width(self) -> int:
         """How many features a released record has."""
