@@ -166,8 +166,9 @@ class Classifier:
         distinct, back = np.unique(codes, axis=0, return_inverse=True)
         encoded = self._encoding.of(release)
         beliefs = np.empty((len(distinct), len(release.sensitive_values)))
-        for places in encoded.sharing(distinct):
-            beliefs[places] = self._ask(encoded, distinct[places])
+        with self._training():
+            for places in encoded.sharing(distinct):
+                beliefs[places] = self._ask(encoded, distinct[places])
         return beliefs[back.ravel()]
 
     @property
@@ -184,11 +185,16 @@ class Classifier:
         if len(held) == 1:  # nothing to choose from, and many classifiers refuse to
             beliefs[:, held[0]] = 1.0
             return beliefs
-        given = {} if weights is None else {"sample_weight": weights}
+        asked = encoded.targets(targets)
+        given: dict[str, Any] = {} if weights is None else {"sample_weight": weights}
+        unchecked: dict[str, Any] = {}
+        if type(self._prototype).__module__ == "sklearn.tree._classes":
+            # A tree works on such numbers anyway, and half of its time would go into checking.
+            features, asked = features.astype(np.float32), asked.astype(np.float32)
+            unchecked = {"check_input": False}
         try:
-            with self._training():
-                model = self._fresh().fit(features, labels.ravel(), **given)
-                beliefs[:, held[model.classes_]] = model.predict_proba(encoded.targets(targets))
+            model = self._fresh().fit(features, labels.ravel(), **given, **unchecked)
+            beliefs[:, held[model.classes_]] = model.predict_proba(asked, **unchecked)
         except ValueError as error:
             raise UserError(
                 f"{self} cannot learn from a release of {len(encoded.release):,} records with "

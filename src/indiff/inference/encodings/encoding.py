@@ -169,17 +169,24 @@ class DistinctRows:
 
 def distinct_rows(release: Release) -> DistinctRows:
     """Return each distinct row of a release once; whatever has no weight is left out."""
-    keys, size = release.classes.astype(np.int64), len(release.sensitive_values)
-    joined: list[NDArray[np.int32]] = []
+    classes, size = release.classes.astype(np.int64), len(release.sensitive_values)
+    index = release.columns[0].index
+    if release.weights is None and all(column.index is index for column in release.columns):
+        # The columns of a partition share one array, the group: counts by group and class do.
+        counts = np.bincount(index.astype(np.int64) * size + classes)
+        held = np.flatnonzero(counts)
+        group, of_class = np.divmod(held, size)
+        weights = counts[held].astype(np.float64)
+        return DistinctRows(
+            (group.astype(np.int32),) * len(release.columns), of_class.astype(np.int32), weights
+        )
+    keys = classes
     for column in release.columns:
-        # The columns of a partition share one array: the group.
-        if not any(column.index is other for other in joined):
-            keys, size = _joined(keys, size, column.index, column.count)
-            joined.append(column.index)
-    weights = np.ones(len(release)) if release.weights is None else release.weights
-    some, total = _counted(keys, size, weights)
+        keys, size = _joined(keys, size, column.index, column.count)
+    each = np.ones(len(release)) if release.weights is None else release.weights
+    some, weights = _counted(keys, size, each)
     regions = tuple(column.index[some] for column in release.columns)
-    return DistinctRows(regions, release.classes[some], total)
+    return DistinctRows(regions, release.classes[some], weights)
 
 
 def _covers(column: ReleasedColumn, code: int) -> NDArray[np.int64]:
