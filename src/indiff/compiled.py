@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.extending import intrinsic
 
 _PACKAGE = Path(__file__).parent
 
@@ -57,6 +58,25 @@ def kernel(function: Callable[..., Any]) -> Any:
         return numba.jit(cache=True, **_numba_options)(function)
     except RuntimeError:  # numba's way of saying that no cache folder is writable
         return numba.jit(**_numba_options)(function)
+
+
+@intrinsic
+def borrow(typing_context: Any, array: Any) -> Any:
+    """Return an array that is not counted as a reference: only for a function's own arguments.
+
+    numba counts references with atomic operations whenever an array is sliced or handed on, which
+    took half the time of kernels that run on ten records at a time. The caller holds a real
+    reference until the call returns, so the borrowed one cannot outlive it, as long as it is not
+    returned or stored.
+    """
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        struct = context.make_array(signature.args[0])(context, builder, arguments[0])
+        struct.meminfo = struct.meminfo.type(None)
+        struct.parent = struct.parent.type(None)
+        return struct._getvalue()
+
+    return array(array), build
 
 
 def is_warm() -> bool:

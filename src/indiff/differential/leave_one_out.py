@@ -77,10 +77,11 @@ def leave_one_out(
         Shared(jobs, progress, len(rows)),
     )  # fmt: skip
     rows = rows[outcome.uncovered[rows] != UNFINISHED]  # an interruption keeps what is done
+    everybody = np.array_equal(rows, np.arange(len(table)))  # then nothing needs copying
     return Beliefs(
         rows,
-        believed.beliefs[rows],
-        outcome.beliefs[rows],
+        believed.beliefs if everybody else believed.beliefs[rows],
+        outcome.beliefs if everybody else outcome.beliefs[rows],
         believed.uncovered[rows].astype(bool),
         outcome.uncovered[rows].astype(bool),
         generalized[rows],
@@ -146,6 +147,12 @@ def unmet_without(problem: Problem, parts: list[NDArray[np.int32]]) -> NDArray[n
     unmet = np.zeros(len(problem.classes), dtype=bool)
     size = int(problem.class_count)
     counts = [np.bincount(problem.classes[part], minlength=size).astype(np.int64) for part in parts]
+    if problem.limits.l <= 1 and not problem.limits.more:  # sizes alone decide
+        k, small = problem.limits.k, [len(part) < problem.limits.k for part in parts]
+        for place, part in enumerate(parts):
+            others = small[:place] + small[place + 1 :]
+            unmet[part] = 1 <= len(part) - 1 < k or any(others)
+        return unmet
     for place, part in enumerate(parts):
         for c in np.flatnonzero(counts[place]):
             counts[place][c] -= 1

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.compiled import kernel
+from indiff.compiled import borrow, kernel
 from indiff.differential.coverage import first_at_least
 from indiff.sanitizers.constraints import meets
 from indiff.sanitizers.partition import (
@@ -86,6 +86,16 @@ def empty_node(problem: Any) -> Any:
         np.empty((leaves, c), np.int64),
         np.empty((leaves, c), np.int8),
     )
+
+
+@kernel
+def borrow_node(node: Any) -> Any:
+    """A node whose arrays are not counted as references (see ``borrow``)."""
+    return Node(
+        borrow(node.ints), borrow(node.floats), borrow(node.sizes), borrow(node.totals),
+        borrow(node.left), borrow(node.allowed), borrow(node.parts), borrow(node.part_counts),
+        borrow(node.part_allowed),
+    )  # fmt: skip
 
 
 @kernel
@@ -211,34 +221,38 @@ def line_allowed(
 
 
 @kernel
-def prepare_tree(problem: Any, order: Any, start: Any, end: Any, a: Any, node: Any) -> Any:
+def prepare_tree(
+    problem: Any, order: Any, start: Any, end: Any, a: Any, node: Any, work: Any
+) -> Any:
     """Count the parts below the children of the group's tree node."""
     node.ints[PREPARED, a] = 1
     path, trees, base = problem.path, problem.trees, problem.meta[a, LEAVES]
     top = lowest_common(path, trees, base, node.ints[LOW, a], node.ints[HIGH, a])
-    level = problem.trees[top, DEPTH] + 1
-    begin, stop = base + trees[top, FIRST], base + trees[top, LAST] + 1
+    level = trees[top, DEPTH] + 1
     counts, sizes = node.part_counts, node.parts
-    for part in range(begin, stop):
-        counts[part] = 0
-        sizes[part, SIZE] = 0
-        node.part_allowed[part] = UNKNOWN
     codes, classes, limits = problem.codes[a], problem.classes, problem.limits
-    sizes_only = limits.l <= 1 and not limits.more
+    for place in range(start, end):
+        sizes[base + trees[path[base + codes[order[place]], level], FIRST], SIZE] = 0
+    parts = 0
     for place in range(start, end):
         record = order[place]
         part = base + trees[path[base + codes[record], level], FIRST]
-        counts[part, classes[record]] += 1
-        sizes[part, SIZE] += 1
-    parts = failing = 0
-    for part in range(begin, stop):
-        if sizes[part, SIZE] > 0:
+        if sizes[part, SIZE] == 0:  # only what occurs is cleared: a tree may be far larger
+            work[parts] = part
             parts += 1
-            fine = sizes[part, SIZE] >= limits.k
-            if not sizes_only:
-                fine = meets(counts[part], sizes[part, SIZE], limits)
-            sizes[part, MEETS] = fine
-            failing += not fine
+            for c in range(counts.shape[1]):
+                counts[part, c] = 0
+                node.part_allowed[part, c] = UNKNOWN
+        sizes[part, SIZE] += 1
+        counts[part, classes[record]] += 1
+    failing = 0
+    for place in range(parts):
+        part = work[place]
+        fine = sizes[part, SIZE] >= limits.k
+        if fine and (limits.l > 1 or limits.more):
+            fine = meets(counts[part], sizes[part, SIZE], limits)
+        sizes[part, MEETS] = fine
+        failing += not fine
     node.ints[TREE_NODE, a] = top
     node.sizes[PART_COUNT, a], node.sizes[FAILING, a] = parts, failing
 
@@ -273,7 +287,7 @@ def try_attribute(
     still = 0
     if problem.meta[a, CUT_BY] == BY_TREE:
         if not node.ints[PREPARED, a]:
-            prepare_tree(problem, order, start, end, a, node)
+            prepare_tree(problem, order, start, end, a, node, work)
         path, trees, base = problem.path, problem.trees, problem.meta[a, LEAVES]
         level = problem.trees[node.ints[TREE_NODE, a], DEPTH] + 1
         memo = node.part_allowed
@@ -407,6 +421,67 @@ def key_of_extreme(
 
 
 @kernel
+def nobody_changes(
+    problem: Any, order: Any, start: Any, end: Any, attribute: Any, cut: Any, total_low: Any,
+    total_high: Any, node: Any, bins: Any,
+) -> Any:  # fmt: skip
+    """Whether it is plain from sizes alone that every record of a group keeps its decision.
+
+    Common near the root, where the widest attribute has ties at the median and large parts; it
+    saves looking at the targets one by one. A group for which this says no may still not change.
+    """
+    size, limits = end - start, problem.limits
+    a = node.ints[RANKING, 0]
+    if limits.l > 1 or limits.more or attribute != a or node.ints[LOW, a] == node.ints[HIGH, a]:
+        return False
+    codes = problem.codes[a]
+    least = max(2, limits.k + 1)
+    if problem.meta[a, CUT_BY] == BY_TREE:
+        path, trees, row = problem.path, problem.trees, problem.meta[a, LEAVES]
+        first, level = trees[cut, FIRST], problem.trees[cut, DEPTH] + 1
+        spread = trees[cut, LAST] - first + 1
+        if spread > 2 * size:
+            return False
+        bins[:spread] = 0
+        for place in range(start, end):
+            bins[trees[path[row + codes[order[place]], level], FIRST] - first] += 1
+        small = 0
+        for part in range(spread):
+            small += 0 < bins[part] < least
+        return small == 0  # then no part empties, and the tree node stays as well
+    low, high = node.ints[LOW, a], node.ints[HIGH, a]
+    if high - low >= 2 * size:
+        return False
+    bins[: high - low + 1] = 0
+    for place in range(start, end):
+        bins[codes[order[place]] - low] += 1
+    left = 0
+    for code in range(cut - low + 1):
+        left += bins[code]
+    rank = cut_rank(size - 1)
+    # A and B are the cut: the ranks h and h + 1 lie within the records that hold its value.
+    if left < rank + 1 or left - bins[cut - low] >= rank or left < least or size - left < least:
+        return False
+    if bins[0] == 1 or bins[high - low] == 1:
+        if bins[0] == 1:
+            low += 1
+            while bins[low - node.ints[LOW, a]] == 0:
+                low += 1
+        if bins[high - node.ints[LOW, a]] == 1:
+            high -= 1
+            while bins[high - node.ints[LOW, a]] == 0:
+                high -= 1
+        # Even without both outer records it is wider than all the others.
+        narrowest = line_width(
+            problem.points, problem.meta[a, POINTS], low, high, total_low[a], total_high[a]
+        )
+        for b in range(problem.codes.shape[0]):
+            if b != a and node.floats[WIDTH, b] >= narrowest:
+                return False
+    return True
+
+
+@kernel
 def find_keys(
     problem: Any, order: Any, start: Any, end: Any, attribute: Any, cut: Any, places: Any,
     count: Any, own_low: Any, own_high: Any, total_low: Any, total_high: Any, node: Any,
@@ -416,7 +491,14 @@ def find_keys(
 
     A key that is the group's own decision is written as STAYS.
     """
+    node, places, keys = borrow_node(node), borrow(places), borrow(keys)
+    work, bins, own_low, own_high = borrow(work), borrow(bins), borrow(own_low), borrow(own_high)
     describe_node(problem, order, start, end, own_low, own_high, total_low, total_high, node)
+    if nobody_changes(
+        problem, order, start, end, attribute, cut, total_low, total_high, node, bins
+    ):
+        keys[:count] = STAYS
+        return
     keys[:count] = OPEN
     d = problem.codes.shape[0]
     if end - start - 1 >= 2 and end - start - 1 >= 2 * problem.limits.k:

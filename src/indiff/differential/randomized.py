@@ -80,7 +80,7 @@ def measure_by_runs(
         source, back = CellRuns(sanitizer, cases, runs, seed), cases.back
         notes = (*notes, SMOOTHED)
     else:
-        firsts, back = identical_targets(table, rows)
+        firsts, back = identical_targets(table, rows, model)
         source = table_runs(table, mechanism, model, firsts, runs=runs, seed=seed)
     settings = Settings(tuple(distances), confidence, records=len(source))
     sharing = np.bincount(back, minlength=len(source))

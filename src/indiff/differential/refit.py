@@ -56,7 +56,7 @@ def refit(
     interruption keeps what is done: the result then has fewer rows than were asked for.
     """
     release = sanitizer.sanitize(table)
-    firsts, back = identical_targets(table, rows)
+    firsts, back = identical_targets(table, rows, model)
     believed = model.beliefs(release, table.take(rows))
     missed = uncovered_targets(release, table, rows)
 
@@ -99,9 +99,14 @@ def fallback(sanitizer: Sanitizer) -> Sanitizer:
 
 
 def identical_targets(
-    table: Table, rows: NDArray[np.intp]
+    table: Table, rows: NDArray[np.intp], model: Model
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return one row for each distinct target, and for each row which of them it equals."""
+    """Return one row for each distinct target, and for each row which of them it equals.
+
+    A model that is ``per_record`` knows more of a target than its values: none equals another.
+    """
+    if getattr(model, "per_record", False):
+        return rows, np.arange(len(rows), dtype=np.intp)
     keys = np.stack([*(a.codes[rows] for a in table.attributes), table.sensitive.codes[rows]])
     _, first, back = np.unique(keys, axis=1, return_index=True, return_inverse=True)
     return rows[first], back.ravel().astype(np.intp)

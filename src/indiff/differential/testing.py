@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,12 @@ from indiff.differential.measured import Measurement, from_beliefs
 from indiff.differential.randomized import measure_by_runs, measure_exactly
 from indiff.differential.refit import Beliefs, Progress, refit
 from indiff.differential.result import DifferentialResult, Exactness
+from indiff.differential.strongest import combine, each_confidence
 from indiff.distances import DEFAULT, Distance
 from indiff.errors import InternalError, UserError
 from indiff.ground import Emd, bind_distance
 from indiff.inference import Frequency, Model, NaiveBayes
+from indiff.inference.background import with_background
 from indiff.inference.smoothed_frequency import SmoothedFrequency
 from indiff.sanitizers.mondrian import Mondrian
 from indiff.sanitizers.noisy import NoisySanitizer, OnGrid
@@ -36,7 +39,7 @@ def differential_test(
     table: Table,
     sanitizer: Any,
     *,
-    model: str | Model | None = None,
+    model: str | Model | Sequence[str | Model] | None = None,
     distance: str | Distance | Emd | Sequence[str | Distance | Emd] = DEFAULT,
     targets: Iterable[int] | None = None,
     method: Method = "auto",
@@ -44,6 +47,8 @@ def differential_test(
     confidence: float = 0.95,
     jobs: int = -1,
     seed: int = 0,
+    prior: Mapping[Any, Any] | str | Path | None = None,
+    known: Sequence[str] | str | None = None,
     progress: Progress | None = None,
 ) -> Any:
     """Measure how far each record moves an adversary's belief about it (DIT v2, Section 3.2).
@@ -59,6 +64,12 @@ def differential_test(
     are exact, ``sampled`` for other randomized sanitizers and models (``runs`` of each with and
     without a record, limits that hold with ``confidence``), ``refit`` for the rest.
 
+    A list of models gives a :class:`~indiff.differential.strongest.StrongestResult`: each one's
+    result, and for each record the largest distance that any of them sees. ``prior`` and
+    ``known`` are what the adversary knows beforehand (:mod:`indiff.inference.background`): the
+    probability of each sensitive value, for all or for each record, and the only
+    quasi-identifiers that he can look at.
+
     >>> import pyarrow as pa
     >>> from indiff import Mondrian, read_table
     >>> table = read_table(
@@ -71,7 +82,8 @@ def differential_test(
     """
     options: dict[str, Any] = {
         "model": model, "distance": distance, "targets": targets, "method": method, "runs": runs,
-        "confidence": confidence, "jobs": jobs, "seed": seed, "progress": progress,
+        "confidence": confidence, "jobs": jobs, "seed": seed, "prior": prior, "known": known,
+        "progress": progress,
     }  # fmt: skip
     if isinstance(sanitizer, Sequence) and not isinstance(sanitizer, str):
         return [differential_test(table, one, **options) for one in sanitizer]
@@ -80,6 +92,16 @@ def differential_test(
             s.name: differential_test(table.focus(s.name), sanitizer, **options)
             for s in table.sensitives
         }
+    if isinstance(model, Sequence) and not isinstance(model, str):
+        options["confidence"] = each_confidence(confidence, len(model))
+        adversaries = [choose_model(one, as_sanitizer(sanitizer)) for one in model]
+        return combine(
+            [describe(one) for one in adversaries],
+            lambda place: differential_test(
+                table, sanitizer, **{**options, "model": adversaries[place]}
+            ),
+            confidence,
+        )
     several = isinstance(distance, Sequence) and not isinstance(distance, str)
     measures: Sequence[Any] = distance if several else [distance]  # type: ignore[assignment]
     chosen = as_sanitizer(sanitizer)
@@ -93,7 +115,12 @@ def differential_test(
         raise UserError(f"jobs is a number of processes, or -1 for all cores; got {jobs!r}.")
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise UserError(f"seed must be a whole number of at least 0; got {seed!r}.")
-    test = Test(table, chosen, choose_model(model, chosen), runs, confidence, jobs, seed, progress)
+    adversary = choose_model(model, chosen)
+    informed = prior is not None or known is not None
+    if informed and isinstance(chosen, NoisySanitizer) and isinstance(adversary, Frequency):
+        adversary = SmoothedFrequency()  # how frequency reads noisy counts; here without a theorem
+    adversary, notes = with_background(adversary, table, prior, known)
+    test = Test(table, chosen, adversary, runs, confidence, jobs, seed, progress, notes)
     names = describe(test.sanitizer), describe(test.model)
     check_testable(table)
     groups = by_method(test.sanitizer, test.model, wanted, method, names)
@@ -130,6 +157,7 @@ class Test:
     jobs: int
     seed: int
     progress: Progress | None
+    notes: tuple[str, ...]
 
 
 def _measure(
@@ -266,7 +294,7 @@ def _result(
         seed=test.seed,
         seconds=seconds,
         backend=table.backend,
-        notes=(*table.notes, *measurement.notes, *column.notes),
+        notes=(*table.notes, *test.notes, *measurement.notes, *column.notes),
         lower=column.lower,
         upper=column.upper,
         run_distances=column.run_distances,

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.compiled import kernel
+from indiff.compiled import borrow, kernel
 from indiff.differential.coverage import (
     add_forest,
     add_leaves,
@@ -35,6 +35,7 @@ from indiff.differential.node_keys import (
     LOW_COUNT,
     STAYS,
     TREE_NODE,
+    borrow_node,
     empty_node,
     extremes_without,
     find_keys,
@@ -55,6 +56,8 @@ from indiff.sanitizers.partition import (
     MEMBERS,
     POINTS,
     START,
+    borrow_problem,
+    borrow_tree,
     group_counts,
     grow,
     lowest_common,
@@ -153,6 +156,8 @@ def settle(
     longer covers it. ``table`` are the counts N[a][v][c] of the release, this group's own
     included or not; ``tally`` is room for a count per value, all zero.
     """
+    node, places, keys = borrow_node(node), borrow(places), borrow(keys)
+    table, needed, needed_start = borrow(table), borrow(needed), borrow(needed_start)
     d, classes = problem.codes.shape[0], totals.shape[0]
     counts = np.zeros((d, classes), np.int64)
     group = node.totals
@@ -194,7 +199,9 @@ def settle(
             everywhere = everywhere and covered
             if adversary.model == FREQUENCY:
                 continue
-            spot = first_at_least(needed, needed_start[a], needed_start[a + 1], code)
+            spot = needed_start[a] + code  # where all codes are needed
+            if spot >= needed_start[a + 1] or needed[spot] != code:
+                spot = first_at_least(needed, needed_start[a], needed_start[a + 1], code)
             times = (1 if covered else 0) - (1 if is_in_table else 0)
             for c in range(classes):
                 counts[a, c] = table[spot, c] + times * group[c]
@@ -423,9 +430,18 @@ def walk(
     ``table`` holds the counts of the whole release that contains this forest. Returns the last
     context number in use.
     """
-    order = tree.order
-    if order.shape[0] == 0:
+    if tree.order.shape[0] == 0:
         return context
+    problem, tree = borrow_problem(problem), borrow_tree(tree)
+    adversary = Adversary(
+        adversary.model, adversary.arithmetic, adversary.alpha, adversary.follow,
+        borrow(adversary.prior),
+    )  # fmt: skip
+    outcome = Outcome(borrow(outcome.beliefs), borrow(outcome.uncovered), borrow(outcome.ticker))
+    needed, needed_start, table = borrow(needed), borrow(needed_start), borrow(table)
+    mark, totals, tally = borrow(mark), borrow(totals), borrow(tally)
+    total_low, total_high = borrow(total_low), borrow(total_high)
+    order = tree.order
     last_context = context
     live = np.zeros(tree.nodes.shape[0], np.int8)
     live[:roots] = 1

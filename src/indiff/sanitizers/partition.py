@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.compiled import kernel
+from indiff.compiled import borrow, kernel
 from indiff.hierarchy import Hierarchy
 from indiff.sanitizers.constraints import Limits, meets
 from indiff.schema import Kind
@@ -269,38 +269,48 @@ def line_cut(
 
 
 @kernel
-def tree_cut_allowed(
-    codes: Any, classes: Any, order: Any, start: Any, end: Any, limits: Any, path: Any,
-    trees: Any, row: Any, level: Any, offset: Any, counts: Any, sizes: Any,
+def tree_sizes_fit(
+    codes: Any, order: Any, start: Any, end: Any, k: Any, path: Any, trees: Any, row: Any,
+    node: Any, sizes: Any,
 ) -> Any:  # fmt: skip
-    """Whether the parts below a node's children are several and all meet the limits.
+    """Whether the parts below a node's children are several and none is smaller than k."""
+    level, offset = trees[node, DEPTH] + 1, trees[node, FIRST]
+    spread = trees[node, LAST] - offset + 1
+    sizes[:spread] = 0
+    for place in range(start, end):
+        sizes[trees[path[row + codes[order[place]], level], FIRST] - offset] += 1
+    parts = 0
+    for part in range(spread):
+        if sizes[part] > 0:
+            parts += 1
+            if sizes[part] < k:
+                return False
+    return parts > 1
 
-    The children are the nodes at ``level`` of ``path``; ``offset`` is the node's first code, and
-    ``sizes`` and ``counts`` have a row for every code below the node.
-    """
-    sizes[:] = 0
+
+@kernel
+def tree_parts_meet(
+    codes: Any, classes: Any, order: Any, start: Any, end: Any, limits: Any, path: Any,
+    trees: Any, row: Any, node: Any, sizes: Any, counts: Any,
+) -> Any:  # fmt: skip
+    """Whether all parts below a node's children meet the limits; ``sizes`` are theirs."""
+    level, offset = trees[node, DEPTH] + 1, trees[node, FIRST]
     counts[:] = 0
     for place in range(start, end):
         record = order[place]
         part = trees[path[row + codes[record], level], FIRST] - offset
-        sizes[part] += 1
         counts[part, classes[record]] += 1
-    parts = 0
-    for part in range(sizes.shape[0]):
-        if sizes[part] > 0:
-            parts += 1
-            if sizes[part] < limits.k:
-                return False
-            if (limits.l > 1 or limits.more) and not meets(counts[part], sizes[part], limits):
-                return False
-    return parts > 1
+    for part in range(counts.shape[0]):
+        if sizes[part] > 0 and not meets(counts[part], sizes[part], limits):
+            return False
+    return True
 
 
 @kernel
 def decide(
     problem: Any, order: Any, start: Any, end: Any, low: Any, high: Any, total_low: Any,
     total_high: Any, widths: Any, ranking: Any, totals: Any, counts: Any, others: Any, work: Any,
-    bins: Any,
+    bins: Any, spread: Any,
 ) -> Any:  # fmt: skip
     """Decide a group: (attribute, cut code or tree node), or (LEAF, 0); writes its extremes."""
     d = problem.codes.shape[0]
@@ -333,11 +343,14 @@ def decide(
         if problem.meta[a, CUT_BY] == BY_TREE:
             row = meta[a, LEAVES]
             node = lowest_common(path, trees, row, low[a], high[a])
-            spread = trees[node, LAST] - trees[node, FIRST] + 1
-            if tree_cut_allowed(
+            if not tree_sizes_fit(
+                problem.codes[a], order, start, end, limits.k, path, trees, row, node, spread
+            ):
+                continue
+            values = trees[node, LAST] - trees[node, FIRST] + 1
+            if not (limits.l > 1 or limits.more) or tree_parts_meet(
                 problem.codes[a], problem.classes, order, start, end, limits, path, trees, row,
-                trees[node, DEPTH] + 1, trees[node, FIRST],
-                np.empty((spread, problem.class_count), np.int64), np.empty(spread, np.int64),
+                node, spread, np.empty((values, problem.class_count), np.int64),
             ):  # fmt: skip
                 return a, node
         else:
@@ -409,6 +422,31 @@ def narrow(problem: Any, a: Any, key: Any, part: Any, record: Any, low: Any, hig
 
 
 @kernel
+def borrow_problem(problem: Any) -> Any:
+    """A problem whose arrays are not counted as references (see ``borrow``)."""
+    limits = problem.limits
+    return Problem(
+        borrow(problem.codes), borrow(problem.classes), problem.class_count, problem.tight,
+        borrow(problem.meta), borrow(problem.points), borrow(problem.trees), borrow(problem.path),
+        Limits(
+            limits.k, limits.l, limits.more, limits.distinct_l, limits.log_entropy_l,
+            limits.recursive_c, limits.recursive_l, limits.t, limits.ground,
+            borrow(limits.reference), borrow(limits.tree_parent), borrow(limits.tree_height),
+            borrow(limits.tree_node),
+        ),
+    )  # fmt: skip
+
+
+@kernel
+def borrow_tree(tree: Any) -> Any:
+    """A tree whose arrays are not counted as references (see ``borrow``)."""
+    return Tree(
+        borrow(tree.order), borrow(tree.nodes), borrow(tree.low), borrow(tree.high),
+        borrow(tree.own_low), borrow(tree.own_high), borrow(tree.leaves),
+    )  # fmt: skip
+
+
+@kernel
 def grow(
     problem: Any, order: Any, root_end: Any, root_low: Any, root_high: Any,
     total_low: Any, total_high: Any,
@@ -425,12 +463,33 @@ def grow(
     low = np.empty((room, d), np.int32)
     high = np.empty((room, d), np.int32)
     leaves = np.empty(room, np.int32)
-    stack = np.empty(room, np.int32)
+    own_low = np.empty((room, d), np.int32)
+    own_high = np.empty((room, d), np.int32)
+    nodes, leaf_count = fill(
+        problem, order, root_end, root_low, root_high, total_low, total_high, tree, low, high,
+        own_low, own_high, leaves,
+    )  # fmt: skip
+    return Tree(
+        order, tree[:nodes], low[:nodes], high[:nodes], own_low[:nodes], own_high[:nodes],
+        leaves[:leaf_count],
+    )  # fmt: skip
+
+
+@kernel
+def fill(
+    problem: Any, order: Any, root_end: Any, root_low: Any, root_high: Any, total_low: Any,
+    total_high: Any, tree: Any, low: Any, high: Any, own_low: Any, own_high: Any, leaves: Any,
+) -> Any:  # fmt: skip
+    """Write the nodes of a partition into the room made for them; count nodes and leaves."""
+    problem, order, tree = borrow_problem(problem), borrow(order), borrow(tree)
+    low, high, own_low, own_high = borrow(low), borrow(high), borrow(own_low), borrow(own_high)
+    total_low, total_high, leaves = borrow(total_low), borrow(total_high), borrow(leaves)
+    n, d, roots = order.shape[0], problem.codes.shape[0], root_end.shape[0]
+    stack = np.empty(tree.shape[0], np.int32)
     work = np.empty(n, np.int32)
     bins = np.empty(2 * n, np.int32)
     ends = np.empty(problem.path.shape[0] + 2, np.int32)
-    own_low = np.empty((room, d), np.int32)
-    own_high = np.empty((room, d), np.int32)
+    spread = np.empty(problem.path.shape[0], np.int32)
     widths = np.empty(d, np.float64)
     ranking = np.empty(d, np.int32)
     totals = np.zeros(problem.class_count, np.int64)
@@ -450,7 +509,7 @@ def grow(
         s, e = tree[node, START], tree[node, END]
         a, key = decide(
             problem, order, s, e, own_low[node], own_high[node], total_low, total_high, widths,
-            ranking, totals, counts, others, work, bins,
+            ranking, totals, counts, others, work, bins, spread,
         )  # fmt: skip
         tree[node, ATTRIBUTE] = a
         if a == LEAF:
@@ -488,7 +547,4 @@ def grow(
         for part in range(parts - 1, -1, -1):
             stack[depth] = nodes - parts + part
             depth += 1
-    return Tree(
-        order, tree[:nodes], low[:nodes], high[:nodes], own_low[:nodes], own_high[:nodes],
-        leaves[:leaf_count],
-    )  # fmt: skip
+    return nodes, leaf_count

@@ -1,0 +1,198 @@
+"""The strongest adversary: several models at once, and for each record the one that sees most."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from indiff.differential.result import FORMAT, DifferentialResult, Exactness
+from indiff.errors import UserError
+from indiff.release import to_backend
+
+# From the one that says least to the one that says most.
+WEAKEST: tuple[Exactness, ...] = ("approximation", "estimate", "lower-bound", "exact")
+
+
+@dataclass(frozen=True, eq=False)
+class StrongestResult:
+    """Each model's result, and the pointwise maximum of their distances.
+
+    ``distances[r]`` is the largest distance that any model sees for record r and ``seen_by[r]``
+    the model that sees it (the first listed among equals). It is the strongest of *these*
+    adversaries: another one may see more. ``confidence`` is that of the limits of all models
+    together.
+    """
+
+    results: dict[str, DifferentialResult]
+    distances: NDArray[np.float64]
+    records: NDArray[np.int64] = field(repr=False)
+    seen_by: NDArray[np.str_] = field(repr=False)
+    confidence: float | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"StrongestResult(delta={self.delta:.4g}, model={self.model!r}, "
+            f"records={len(self.distances):,}, models={list(self.results)})"
+        )
+
+    @property
+    def deltas(self) -> dict[str, float]:
+        """δ of each model."""
+        return {name: result.delta for name, result in self.results.items()}
+
+    @property
+    def delta(self) -> float:
+        """The largest δ of all models."""
+        known = [delta for delta in self.deltas.values() if not math.isnan(delta)]
+        return max(known, default=math.nan)
+
+    @property
+    def delta_upper(self) -> float:
+        """What a limit on δ is checked against: the largest upper limit of all models."""
+        uppers = [result.delta_upper for result in self.results.values()]
+        return max((upper for upper in uppers if not math.isnan(upper)), default=math.nan)
+
+    @property
+    def mean(self) -> float:
+        """The mean of the pointwise maximum."""
+        return float(self.distances.mean()) if len(self.distances) else math.nan
+
+    @property
+    def model(self) -> str:
+        """The model with the largest δ; the first listed among equals."""
+        return max(self.results, key=lambda name: _or_less(self.results[name].delta))
+
+    @property
+    def complete(self) -> bool:
+        """Whether every model measured every requested record."""
+        return all(result.complete for result in self.results.values())
+
+    @property
+    def exactness(self) -> Exactness:
+        """The weakest of the models' own."""
+        held = {result.exactness for result in self.results.values()}
+        return next(level for level in WEAKEST if level in held)
+
+    def worst(self, count: int = 10) -> list[dict[str, Any]]:
+        """Return the records with the largest distances, and the model that sees each."""
+        order = np.lexsort((self.records, -self.distances))[:count]
+        return [self._entry(int(place)) for place in order]
+
+    def _entry(self, place: int) -> dict[str, Any]:
+        name, record = str(self.seen_by[place]), int(self.records[place])
+        result = self.results[name]
+        row = int(np.searchsorted(result.records, record))
+        return {
+            "record": record,
+            "distance": float(self.distances[place]),
+            "model": name,
+            "belief": float(result.true_beliefs[row]),
+            "belief_without": float(result.true_beliefs_without[row]),
+            "prediction_changed": bool(result.predictions_changed[row]),
+        }
+
+    def to_arrow(self) -> pa.Table:
+        """Return one row per record: its number, largest distance, model, and each distance."""
+        columns: dict[str, Any] = {
+            "record": self.records,
+            "distance": self.distances,
+            "model": pa.array(self.seen_by.tolist(), pa.string()),
+        }
+        for name, result in self.results.items():
+            columns[name] = _at(result, self.records)
+        return pa.table(columns)
+
+    def to_frame(self) -> Any:
+        """Return :meth:`to_arrow` in the kind of frame that the table was read from."""
+        return to_backend(self.to_arrow(), next(iter(self.results.values())).backend)
+
+    def to_dict(self, *, worst: int = 10) -> dict[str, Any]:
+        """Return the result as plain data, without any value of the table."""
+        return {
+            "format": FORMAT,
+            "kind": "strongest-adversary",
+            "delta": self.delta,
+            "delta_upper": self.delta_upper,
+            "model": self.model,
+            "deltas": self.deltas,
+            "mean": self.mean,
+            "exactness": self.exactness,
+            "complete": self.complete,
+            "confidence": self.confidence,
+            "worst": self.worst(worst),
+            "results": {
+                name: json.loads(result.to_json(worst=worst))
+                for name, result in self.results.items()
+            },
+        }
+
+
+def each_confidence(confidence: float, models: int) -> float:
+    """Return the confidence of each model's limits, so that all hold together (Bonferroni).
+
+    >>> round(each_confidence(0.95, 5), 9)
+    0.99
+    """
+    if models < 1:
+        raise UserError("model names no adversary; give at least one, or leave it out.")
+    # What is no confidence at all is refused where it is used, as it was given.
+    return 1 - (1 - confidence) / models if 0 < confidence < 1 else confidence
+
+
+def combine(names: Sequence[str], run: Callable[[int], Any], confidence: float) -> Any:
+    """Run each model, and put their results together; several distances give a mapping."""
+    if len(set(names)) < len(names):
+        raise UserError(
+            f"models need names of their own; got {', '.join(names)}. Name each of them once."
+        )
+    found = [run(place) for place in range(len(names))]
+    if isinstance(found[0], dict):
+        return {
+            distance: strongest(
+                dict(zip(names, (each[distance] for each in found), strict=True)), confidence
+            )
+            for distance in found[0]
+        }
+    return strongest(dict(zip(names, found, strict=True)), confidence)
+
+
+def strongest(results: dict[str, DifferentialResult], confidence: float = 0.95) -> StrongestResult:
+    """Take the pointwise maximum over models of the records that all of them measured.
+
+    >>> import pyarrow as pa
+    >>> from indiff import Mondrian, differential_test, read_table
+    >>> table = read_table(
+    ...     pa.table({"Age": [28, 36, 47, 53, 72], "Gender": list("MMFMF"),
+    ...               "Disease": ["Flu", "Flu", "Cancer", "Flu", "Flu"]}),
+    ...     quasi=["Age", "Gender"], sensitive="Disease")
+    >>> differential_test(table, Mondrian(k=2, regions="cut"), model=["naive-bayes", "frequency"])
+    StrongestResult(delta=1, model='frequency', records=5, models=['naive-bayes', 'frequency'])
+    """
+    records = reduce(np.intersect1d, [result.records for result in results.values()])
+    each = np.stack([_at(result, records) for result in results.values()])
+    names = np.array(list(results))
+    sampled = any(result.confidence is not None for result in results.values())
+    return StrongestResult(
+        results,
+        each.max(axis=0),
+        np.asarray(records, np.int64),
+        names[each.argmax(axis=0)],
+        confidence if sampled else None,
+    )
+
+
+def _at(result: DifferentialResult, records: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the distances of these records, all of which the result has."""
+    return result.distances[np.searchsorted(result.records, records)]
+
+
+def _or_less(delta: float) -> float:
+    return -math.inf if math.isnan(delta) else delta
