@@ -18,6 +18,9 @@ from indiff.schema import Kind
 
 TF = "TF"
 
+# Up to so many TF features all their combinations are counted, in 8 kB per sensitive value.
+MOST_COUNTED = 10
+
 # In the appendix's order, which numbers them: e64 is TF-TF.
 NUMERIC: dict[str, Callable[[ReleasedColumn, int], Block] | None] = {
     "Scaling": numeric.scaling,
@@ -141,6 +144,8 @@ class EncodedRelease:
     ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
         """Return what :meth:`rows` and the classes teach, each distinct pair once, with weights."""
         held = self._distinct_rows
+        if held.by_group and all(block is None for block in self.blocks):
+            return self._tf_lesson(target)
         keys = held.classes.astype(np.int64)
         size, places = len(self.release.sensitive_values), []
         for column, block, shown, code in zip(
@@ -157,29 +162,51 @@ class EncodedRelease:
         ]
         return np.hstack(parts).astype(np.float64), held.classes[some], weights
 
+    def _tf_lesson(
+        self, target: NDArray[np.int32]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
+        """Return the lesson of a partition: TF is looked up by group, not by row."""
+        held, classes = self._distinct_rows, len(self.release.sensitive_values)
+        pattern = np.zeros(self.release.columns[0].count, np.int64)
+        for column, code in zip(self.release.columns, target, strict=True):
+            pattern = 2 * pattern + _covers(column, int(code))
+        keys = pattern[held.regions[0]] * classes + held.classes
+        total = np.bincount(keys, held.weights)
+        shown = np.flatnonzero(total)
+        seen, of_class = np.divmod(shown, classes)
+        places = np.arange(len(self.blocks) - 1, -1, -1)
+        features = ((seen[:, None] >> places) & 1).astype(np.float64)
+        return features, of_class.astype(np.int32), total[shown].astype(np.float64)
+
 
 @dataclass(frozen=True, eq=False)
 class DistinctRows:
-    """The distinct rows of a release: the region in each column, the class, and their weight."""
+    """The distinct rows of a release: the region in each column, the class, and their weight.
+
+    ``by_group`` says that a region has the same number in all columns, that of its group, and
+    that there are few enough columns to count all their combinations.
+    """
 
     regions: tuple[NDArray[np.int32], ...]
     classes: NDArray[np.int32]
     weights: NDArray[np.float64]
+    by_group: bool = False
 
 
 def distinct_rows(release: Release) -> DistinctRows:
     """Return each distinct row of a release once; whatever has no weight is left out."""
     classes, size = release.classes.astype(np.int64), len(release.sensitive_values)
-    index = release.columns[0].index
-    if release.weights is None and all(column.index is index for column in release.columns):
+    index, count = release.columns[0].index, release.columns[0].count
+    grouped = all(c.index is index and c.count == count for c in release.columns)
+    if release.weights is None and grouped:
         # The columns of a partition share one array, the group: counts by group and class do.
         counts = np.bincount(index.astype(np.int64) * size + classes)
         held = np.flatnonzero(counts)
         group, of_class = np.divmod(held, size)
         weights = counts[held].astype(np.float64)
-        return DistinctRows(
-            (group.astype(np.int32),) * len(release.columns), of_class.astype(np.int32), weights
-        )
+        regions = (group.astype(np.int32),) * len(release.columns)
+        few = len(release.columns) <= MOST_COUNTED
+        return DistinctRows(regions, of_class.astype(np.int32), weights, by_group=few)
     keys = classes
     for column in release.columns:
         keys, size = _joined(keys, size, column.index, column.count)
