@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from indiff.distances import Distance, as_distance, emd
 from indiff.errors import InternalError, UserError, unknown
-from indiff.ground_files import label_of, read_ground
+from indiff.ground_files import read_ground
 from indiff.hierarchy import Hierarchy
 from indiff.schema import Kind
+from indiff.side_files import label_of
 from indiff.table import Sensitive
 
 Floats = NDArray[np.float64]

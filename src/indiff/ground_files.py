@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.errors import UserError
+from indiff.side_files import read_cells
 
 Floats = NDArray[np.float64]
 
@@ -19,26 +19,14 @@ EARTH_KM = 6371.0088  # the mean radius (IUGG)
 PLACES = ("value", "latitude", "longitude")
 
 
-def label_of(value: Any) -> str:
-    """Return how a file names a sensitive value; the missing one has the empty name.
-
-    >>> label_of(3.0), label_of(None), label_of(("a", 1))
-    ('3', '', 'a, 1')
-    """
-    if value is None:
-        return ""
-    if isinstance(value, tuple):
-        return ", ".join(label_of(part) for part in value)
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
-
-
 def read_ground(path: Path, labels: Sequence[str]) -> Floats:
     """Read the ground distances between these values, in this order."""
-    lines = _read(path)
+    lines = read_cells(path, "ground distances")
+    if len(lines) < 2:
+        raise UserError(
+            f"{path.name} has no ground distances; expected a matrix with the values as first row "
+            f"and first column, or the columns {', '.join(PLACES)}."
+        )
     header = [cell.strip().lower() for cell in lines[0][1]]
     if sorted(header) == sorted(PLACES):
         return _places(path, header, lines[1:], labels)
@@ -58,38 +46,12 @@ def great_circle(latitude: Floats, longitude: Floats) -> Floats:
     return np.asarray(2 * EARTH_KM * np.arcsin(np.sqrt(np.clip(chord, 0, 1))), np.float64)
 
 
-def _read(path: Path) -> list[tuple[int, list[str]]]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UserError(
-            f"the file of ground distances {str(path)!r} cannot be read ({error.strerror}); "
-            "check the path and its permissions."
-        ) from None
-    except UnicodeDecodeError:
-        raise UserError(
-            f"the file of ground distances {str(path)!r} is not UTF-8 text; save it as UTF-8."
-        ) from None
-    first = text.split("\n", 1)[0]
-    reader = csv.reader(
-        text.splitlines(), delimiter=";" if ";" in first and "," not in first else ","
-    )
-    lines = [(reader.line_num, [cell.strip() for cell in line]) for line in reader if line]
-    if len(lines) < 2:
-        raise UserError(
-            f"{path.name} has no ground distances; expected a matrix with the values as first row "
-            f"and first column, or the columns {', '.join(PLACES)}."
-        )
-    return lines
-
-
 def _places(
     path: Path, header: list[str], lines: list[tuple[int, list[str]]], labels: Sequence[str]
 ) -> Floats:
     order = [header.index(name) for name in PLACES]
     found: dict[str, tuple[float, float]] = {}
     for number, cells in lines:
-        _check_width(path, number, cells, 3)
         label, up, along = (cells[place] for place in order)
         latitude = _number(path, number, up, "a latitude", -90, 90)
         longitude = _number(path, number, along, "a longitude", -180, 180)
@@ -108,7 +70,6 @@ def _matrix(path: Path, lines: list[tuple[int, list[str]]], labels: Sequence[str
         raise UserError(f"{path.name}: {twice!r} is named twice in the first row; keep one.")
     found: dict[str, dict[str, float]] = {}
     for number, cells in lines[1:]:
-        _check_width(path, number, cells, len(columns) + 1)
         if cells[0] in found:
             raise UserError(f"{path.name}, line {number}: {cells[0]!r} has a second row; keep one.")
         found[cells[0]] = {
@@ -131,14 +92,6 @@ def _matrix(path: Path, lines: list[tuple[int, list[str]]], labels: Sequence[str
             f"{found[one][other]:g} and back {found[other][one]:g}."
         )
     return costs
-
-
-def _check_width(path: Path, number: int, cells: list[str], width: int) -> None:
-    if len(cells) != width:
-        raise UserError(
-            f"{path.name}, line {number}: {width} cells are needed, as in the first row; "
-            f"got {len(cells)}."
-        )
 
 
 def _check_complete(path: Path, labels: Sequence[str], found: Any, part: str = "line") -> None:

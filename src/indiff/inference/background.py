@@ -87,7 +87,7 @@ class Prior:
 
 @dataclass(frozen=True, eq=False)
 class Background:
-    """Any model with background knowledge (DIT draft, Section 3): a prior π, and known columns.
+    """Any model with background knowledge (DIT draft, Section 4.1): a prior π, and known columns.
 
     With ``prior``, π replaces the release's class shares q: belief(c) ∝ model(c) · π_c / q_c, and
     0 where q_c = 0. It is exact for a model that follows Bayes' rule with q as prior, as naive

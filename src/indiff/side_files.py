@@ -1,0 +1,53 @@
+"""Small CSV files that a user writes beside a table, and how they name a sensitive value."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+from indiff.errors import UserError
+
+
+def label_of(value: Any) -> str:
+    """Return how a file names a sensitive value; the missing one has the empty name.
+
+    >>> label_of(3.0), label_of(None), label_of(("a", 1))
+    ('3', '', 'a, 1')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, tuple):
+        return ", ".join(label_of(part) for part in value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def read_cells(path: Path, what: str) -> list[tuple[int, list[str]]]:
+    """Read a CSV file as numbered lines of cells, each line as wide as the first."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise UserError(
+            f"the file of {what} {str(path)!r} cannot be read ({error.strerror}); "
+            "check the path and its permissions."
+        ) from None
+    except UnicodeDecodeError:
+        raise UserError(
+            f"the file of {what} {str(path)!r} is not UTF-8 text; save it as UTF-8."
+        ) from None
+    first = text.split("\n", 1)[0]
+    reader = csv.reader(
+        text.splitlines(), delimiter=";" if ";" in first and "," not in first else ","
+    )
+    lines = [(reader.line_num, [cell.strip() for cell in line]) for line in reader if line]
+    for number, cells in lines:
+        if len(cells) != len(lines[0][1]):
+            raise UserError(
+                f"{path.name}, line {number}: {len(lines[0][1])} cells are needed, as in the "
+                f"first row; got {len(cells)}."
+            )
+    return lines
