@@ -120,6 +120,7 @@ def differential_test(
     if informed and isinstance(chosen, NoisySanitizer) and isinstance(adversary, Frequency):
         adversary = SmoothedFrequency()  # how frequency reads noisy counts; here without a theorem
     adversary, notes = with_background(adversary, table, prior, known)
+    notes = (*getattr(adversary, "notes", ()), *notes)
     test = Test(table, chosen, adversary, runs, confidence, jobs, seed, progress, notes)
     names = describe(test.sanitizer), describe(test.model)
     check_testable(table)
