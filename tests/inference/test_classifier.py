@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -288,6 +289,19 @@ def test_the_weights_of_a_noisy_table_are_used() -> None:
         np.testing.assert_allclose(model.beliefs(release, target)[0], wanted, atol=1e-9)
     with pytest.raises(UserError, match="knn takes no sample_weight, and the records of this"):
         Classifier("knn").beliefs(release, target)
+
+
+@pytest.mark.parametrize("model", [Classifier("tree"), Classifier(GaussianNB())], ids=str)
+def test_what_has_no_weight_is_not_there(model: Classifier) -> None:
+    table = patients()
+    release = Identity().sanitize(table)
+    here = release.classes != 2
+    weighted = replace(release, weights=np.where(here, 1.0, -1.0))  # noise may go below 0
+    without = Identity().sanitize(table.take(np.flatnonzero(here)))
+    targets = table.take([0, 1, 2])
+    np.testing.assert_allclose(
+        model.beliefs(weighted, targets), model.beliefs(without, targets), atol=1e-9
+    )
 
 
 def test_models_by_name_by_object_and_by_text() -> None:
