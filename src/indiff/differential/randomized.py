@@ -38,7 +38,11 @@ def measure_exactly(
     grid = sanitizer.grid(table)
     found = exact_noise(sanitizer, find_cases(table, grid, rows))
     if sanitizer.randomized:
-        columns = {name: Column(found.distances) for name, _ in distances}
+        size = found.with_record.shape[1]
+        columns = {
+            distance[0]: Column(found.distances, largest=largest_distance(distance, size))
+            for distance in distances
+        }
     else:
         columns = from_beliefs(distances, found.with_record, found.without)
     covered = np.zeros(len(rows), np.bool_)
