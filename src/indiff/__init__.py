@@ -11,8 +11,12 @@ from indiff.version import __version__
 if TYPE_CHECKING:
     from indiff import datasets
     from indiff.differential import DifferentialResult, differential_test
+    from indiff.differential.membership import MembershipResult, membership_inference
+    from indiff.differential.strongest import StrongestResult
+    from indiff.differential.why import explain
+    from indiff.ground import Emd
     from indiff.hierarchy import Hierarchy
-    from indiff.inference import Frequency, NaiveBayes
+    from indiff.inference import Classifier, Encoding, Frequency, NaiveBayes
     from indiff.release import Release, read_release
     from indiff.risk import Risk, measure_risk
     from indiff.sanitizers.mondrian import Mondrian
@@ -22,22 +26,29 @@ if TYPE_CHECKING:
 
 # Loaded on first use, so that importing indiff costs nothing.
 _HOMES = {
+    "Classifier": "indiff.inference",
     "DifferentialResult": "indiff.differential",
+    "Emd": "indiff.ground",
+    "Encoding": "indiff.inference",
     "Frequency": "indiff.inference",
     "Gaussian": "indiff.sanitizers.noisy",
     "Geometric": "indiff.sanitizers.noisy",
     "Hierarchy": "indiff.hierarchy",
     "Identity": "indiff.sanitizers.trivial",
     "Laplace": "indiff.sanitizers.noisy",
+    "MembershipResult": "indiff.differential.membership",
     "Mondrian": "indiff.sanitizers.mondrian",
     "NaiveBayes": "indiff.inference",
     "RandomizedResponse": "indiff.sanitizers.noisy",
     "Release": "indiff.release",
     "Risk": "indiff.risk",
+    "StrongestResult": "indiff.differential.strongest",
     "Suppress": "indiff.sanitizers.trivial",
     "Table": "indiff.table",
     "differential_test": "indiff.differential",
+    "explain": "indiff.differential.why",
     "measure_risk": "indiff.risk",
+    "membership_inference": "indiff.differential.membership",
     "read_release": "indiff.release",
     "read_table": "indiff.table",
 }
@@ -56,7 +67,10 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "Classifier",
     "DifferentialResult",
+    "Emd",
+    "Encoding",
     "Frequency",
     "Gaussian",
     "Geometric",
@@ -64,18 +78,22 @@ __all__ = [
     "Identity",
     "InternalError",
     "Laplace",
+    "MembershipResult",
     "Mondrian",
     "NaiveBayes",
     "RandomizedResponse",
     "Release",
     "Risk",
+    "StrongestResult",
     "Suppress",
     "Table",
     "UserError",
     "__version__",
     "datasets",
     "differential_test",
+    "explain",
     "measure_risk",
+    "membership_inference",
     "read_release",
     "read_table",
 ]
