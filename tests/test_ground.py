@@ -260,3 +260,27 @@ def test_in_a_sampled_test() -> None:
     assert result.run_distances is not None
     assert (result.run_distances > 0).any()
     assert (result.run_distances <= 4).all()
+
+
+def test_the_longest_path_limits_a_sampled_distance() -> None:
+    tree = Hierarchy.from_lines(FIGURE_2)
+    table = jobs_table()
+    values = table.sensitive.values
+    longest = max(tree.path_length(a, b) for a in values for b in values)
+    result = differential_test(
+        table, Laplace(0.5), distance=Emd("hierarchy"), runs=100, targets=[0]
+    )
+    assert result.largest == longest
+    assert result.delta_interval is not None
+    assert result.delta <= result.delta_interval[1] <= longest
+    exact = differential_test(table, Mondrian(k=2), distance=Emd("hierarchy"))
+    assert exact.largest == longest
+
+
+def test_a_ground_without_differences_has_no_distance(tmp_path: Path) -> None:
+    path = tmp_path / "none.csv"
+    values = jobs_table().sensitive.values
+    lines = [",".join(["", *values]), *(",".join([v, *("0" for _ in values)]) for v in values)]
+    path.write_text("\n".join(lines))
+    result = differential_test(jobs_table(), Laplace(0.5), distance=Emd(path), runs=5, targets=[0])
+    assert (result.largest, result.delta_interval) == (0, (0, 0))

@@ -20,6 +20,8 @@ def mean_limits(each: NDArray[np.float64], *, largest: float, error: float) -> t
     >>> mean_limits(np.full(1000, 0.25), largest=np.inf, error=0.025)[1]
     inf
     """
+    if largest == 0:  # a ground distance that tells no two values apart
+        return 0.0, 0.0
     bound = largest if np.isfinite(largest) else 1.0
     share = np.minimum(each, bound) / bound
     margin = float(_mean_margin(share[:, None], width=1.0, error=error)[0])

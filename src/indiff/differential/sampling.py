@@ -16,6 +16,7 @@ from indiff.differential.refit import CHUNK_SECONDS, WORTH_SHARING, Progress
 from indiff.differential.runs import Floats, Pairs, RunSource
 from indiff.distances import DISTANCES, LARGEST, Distance
 from indiff.errors import UserError
+from indiff.ground import BoundEmd
 
 Named = tuple[str, Distance]
 
@@ -127,6 +128,8 @@ def largest_distance(distance: Named, values: int) -> float:
     (1.0, inf)
     """
     name, function = distance
+    if isinstance(function, BoundEmd):
+        return function.largest
     if DISTANCES.get(name) is not function:
         return np.inf  # one of the user's own, whatever its name
     return float(values) if name == "coordinate-tv" else LARGEST[name]
