@@ -22,8 +22,8 @@ from sklearn.naive_bayes import BernoulliNB
 from indiff import Mondrian, NaiveBayes, Table
 from indiff.differential.coverage import cover_one
 from indiff.hierarchy import Hierarchy
+from indiff.sanitizers.layout import END, START, Tree
 from indiff.sanitizers.mondrian import grow_parts, missing_parts, total_extremes
-from indiff.sanitizers.partition import END, START, Tree
 from indiff.schema import Kind
 
 Ints = NDArray[np.int32]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from indiff.compiled import kernel
-from indiff.sanitizers.partition import END, LABEL, MEMBERS, START
+from indiff.sanitizers.layout import END, LABEL, MEMBERS, START
 
 
 @kernel

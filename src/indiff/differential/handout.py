@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from indiff.compiled import kernel
 from indiff.differential.coverage import leaves_under
 from indiff.differential.leave_one_out import global_extremes, unmet_without
-from indiff.differential.node_keys import STAYS, empty_node, find_keys
+from indiff.differential.node import empty_node
+from indiff.differential.node_keys import STAYS, find_keys
 from indiff.release import Release
+from indiff.sanitizers.layout import ATTRIBUTE, CHILD, CUT, END, LEAF, START, Tree
 from indiff.sanitizers.mondrian import (
     Mondrian,
     grow_parts,
@@ -20,7 +22,7 @@ from indiff.sanitizers.mondrian import (
     release_of_groups,
     total_extremes,
 )
-from indiff.sanitizers.partition import ATTRIBUTE, CHILD, CUT, END, LEAF, START, Tree, grow
+from indiff.sanitizers.partition import grow
 from indiff.table import Table
 
 

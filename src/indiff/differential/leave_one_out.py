@@ -8,10 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.differential.coverage import add_forest
-from indiff.differential.refit import Beliefs, Progress
-from indiff.differential.threads import Shared
-from indiff.differential.walk import (
+from indiff.differential.believing import (
     FREQUENCY,
     LOGARITHMS,
     NAIVE_BAYES,
@@ -22,15 +19,17 @@ from indiff.differential.walk import (
     Outcome,
     believe_all,
     empty_outcome,
-    finish_alone,
     finish_generalized,
-    walk,
 )
+from indiff.differential.coverage import add_forest
+from indiff.differential.refit import Beliefs, Progress
+from indiff.differential.threads import Shared
+from indiff.differential.walk import finish_alone, walk
 from indiff.errors import UserError
 from indiff.inference import Frequency, NaiveBayes
 from indiff.sanitizers.constraints import meets
+from indiff.sanitizers.layout import CUT_BY, ON_A_LINE, Problem, Tree
 from indiff.sanitizers.mondrian import Mondrian, grow_parts, missing_parts, total_extremes
-from indiff.sanitizers.partition import CUT_BY, ON_A_LINE, Problem, Tree
 from indiff.table import Table
 
 # A product of this many powers of ten still fits a floating-point number.

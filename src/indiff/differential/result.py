@@ -85,6 +85,11 @@ class DifferentialResult:
         return len(self.distances) == self.requested and not self.failures
 
     @property
+    def interrupted(self) -> bool:
+        """Whether an interruption left requested records unmeasured."""
+        return len(self.distances) < self.requested and not self.failures
+
+    @property
     def delta(self) -> float:
         """δ: the largest distance (DIT v2, Definition 1); a lower bound if not all were tested."""
         return float(self.distances.max()) if len(self.distances) else math.nan
@@ -302,7 +307,7 @@ class DifferentialResult:
 
     def to_json(self, *, worst: int = 10) -> str:
         """Return :meth:`to_dict` as JSON; infinite numbers are the text ``"Infinity"``."""
-        return json.dumps(_finite(self.to_dict(worst=worst)), indent=2, ensure_ascii=False)
+        return json.dumps(finite(self.to_dict(worst=worst)), indent=2, ensure_ascii=False)
 
 
 def _modes(beliefs: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -311,11 +316,12 @@ def _modes(beliefs: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.argmax(beliefs >= top - 1e-12, axis=1)
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """Write infinite numbers and NaN as text, which JSON lacks a number for."""
     if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
+        return {key: finite(inner) for key, inner in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_finite(inner) for inner in value]
+        return [finite(inner) for inner in value]
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
     return value

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from indiff.differential.result import FORMAT, DifferentialResult, Exactness
+from indiff.differential.result import FORMAT, DifferentialResult, Exactness, finite
 from indiff.errors import UserError
 from indiff.release import to_backend
 
@@ -28,7 +28,7 @@ class StrongestResult:
     ``distances[r]`` is the largest distance that any model sees for record r and ``seen_by[r]``
     the model that sees it (the first listed among equals). It is the strongest of *these*
     adversaries: another one may see more. ``confidence`` is that of the limits of all models
-    together.
+    together. ``untried`` are models that an interruption left out.
     """
 
     results: dict[str, DifferentialResult]
@@ -36,6 +36,7 @@ class StrongestResult:
     records: NDArray[np.int64] = field(repr=False)
     seen_by: NDArray[np.str_] = field(repr=False)
     confidence: float | None = None
+    untried: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return (
@@ -61,9 +62,81 @@ class StrongestResult:
         return max((upper for upper in uppers if not math.isnan(upper)), default=math.nan)
 
     @property
+    def delta_interval(self) -> tuple[float, float] | None:
+        """Limits on the largest δ; None where no model's δ is an estimate."""
+        each = [result.delta_interval for result in self.results.values()]
+        lowers = [limits[0] for limits in each if limits is not None]
+        if not lowers:
+            return None
+        exact = [result.delta for result in self.results.values() if result.delta_interval is None]
+        return max(lowers + [delta for delta in exact if not math.isnan(delta)]), self.delta_upper
+
+    @property
     def mean(self) -> float:
         """The mean of the pointwise maximum."""
         return float(self.distances.mean()) if len(self.distances) else math.nan
+
+    @property
+    def mean_upper(self) -> float:
+        """What a limit on the mean is checked against: the mean of the largest upper limits."""
+        if not len(self.distances):
+            return math.nan
+        uppers = [
+            (result.distances if result.upper is None else result.upper)[self._rows(result)]
+            for result in self.results.values()
+        ]
+        return float(np.max(uppers, axis=0).mean())
+
+    @property
+    def changed_predictions(self) -> float:
+        """The percentage of records for which the prediction of at least one model changes."""
+        if not len(self.distances):
+            return math.nan
+        each = [r.predictions_changed[self._rows(r)] for r in self.results.values()]
+        return float(100 * np.any(each, axis=0).mean())
+
+    def _rows(self, result: DifferentialResult) -> NDArray[np.intp]:
+        return np.searchsorted(result.records, self.records)
+
+    @property
+    def _any(self) -> DifferentialResult:
+        """One of the results, for what all of them share."""
+        return next(iter(self.results.values()))
+
+    @property
+    def sensitive_name(self) -> str:
+        """The sensitive attribute."""
+        return self._any.sensitive_name
+
+    @property
+    def sanitizer(self) -> str:
+        """The sanitizer's name."""
+        return self._any.sanitizer
+
+    @property
+    def table_size(self) -> int:
+        """How many records the table has."""
+        return self._any.table_size
+
+    @property
+    def requested(self) -> int:
+        """How many records were to be measured."""
+        return self._any.requested
+
+    @property
+    def constraint_met(self) -> bool:
+        """Whether the release meets the sanitizer's own constraint."""
+        return all(result.constraint_met for result in self.results.values())
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """What failed, of any model."""
+        return tuple(text for result in self.results.values() for text in result.failures)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether an interruption left out a model or a record."""
+        return bool(self.untried) or any(result.interrupted for result in self.results.values())
 
     @property
     def model(self) -> str:
@@ -73,7 +146,7 @@ class StrongestResult:
     @property
     def complete(self) -> bool:
         """Whether every model measured every requested record."""
-        return all(result.complete for result in self.results.values())
+        return not self.untried and all(result.complete for result in self.results.values())
 
     @property
     def exactness(self) -> Exactness:
@@ -119,11 +192,15 @@ class StrongestResult:
         return {
             "format": FORMAT,
             "kind": "strongest-adversary",
+            "sensitive": self.sensitive_name,
             "delta": self.delta,
             "delta_upper": self.delta_upper,
             "model": self.model,
             "deltas": self.deltas,
+            "untried": list(self.untried),
             "mean": self.mean,
+            "mean_upper": self.mean_upper,
+            "changed_predictions_percent": self.changed_predictions,
             "exactness": self.exactness,
             "complete": self.complete,
             "confidence": self.confidence,
@@ -133,6 +210,10 @@ class StrongestResult:
                 for name, result in self.results.items()
             },
         }
+
+    def to_json(self, *, worst: int = 10) -> str:
+        """Return :meth:`to_dict` as JSON; infinite numbers are the text ``"Infinity"``."""
+        return json.dumps(finite(self.to_dict(worst=worst)), indent=2, ensure_ascii=False)
 
 
 def each_confidence(confidence: float, models: int) -> float:
@@ -153,18 +234,30 @@ def combine(names: Sequence[str], run: Callable[[int], Any], confidence: float) 
         raise UserError(
             f"models need names of their own; got {', '.join(names)}. Name each of them once."
         )
-    found = [run(place) for place in range(len(names))]
+    found: list[Any] = []
+    for place in range(len(names)):
+        found.append(run(place))
+        several = isinstance(found[-1], dict)
+        if any(one.interrupted for one in (found[-1].values() if several else found[-1:])):
+            break  # whoever interrupts one model does not ask for the next
+    tried, untried = names[: len(found)], tuple(names[len(found) :])
     if isinstance(found[0], dict):
         return {
             distance: strongest(
-                dict(zip(names, (each[distance] for each in found), strict=True)), confidence
+                dict(zip(tried, (each[distance] for each in found), strict=True)),
+                confidence,
+                untried,
             )
             for distance in found[0]
         }
-    return strongest(dict(zip(names, found, strict=True)), confidence)
+    return strongest(dict(zip(tried, found, strict=True)), confidence, untried)
 
 
-def strongest(results: dict[str, DifferentialResult], confidence: float = 0.95) -> StrongestResult:
+def strongest(
+    results: dict[str, DifferentialResult],
+    confidence: float = 0.95,
+    untried: tuple[str, ...] = (),
+) -> StrongestResult:
     """Take the pointwise maximum over models of the records that all of them measured.
 
     >>> import pyarrow as pa
@@ -186,6 +279,7 @@ def strongest(results: dict[str, DifferentialResult], confidence: float = 0.95) 
         np.asarray(records, np.int64),
         names[each.argmax(axis=0)],
         confidence if sampled else None,
+        untried,
     )
 
 

@@ -15,16 +15,8 @@ from indiff.errors import UserError
 from indiff.region import Anything, Interval, Missing, Region, ValueSet, node_region, plain
 from indiff.release import Release, ReleasedColumn
 from indiff.sanitizers.constraints import Constraints, as_limits, meets
-from indiff.sanitizers.partition import (
-    END,
-    LABEL,
-    MEMBERS,
-    START,
-    Problem,
-    Tree,
-    as_problem,
-    grow,
-)
+from indiff.sanitizers.layout import END, LABEL, MEMBERS, START, Problem, Tree, as_problem
+from indiff.sanitizers.partition import grow
 from indiff.sanitizers.trivial import anything, region_of, release_of
 from indiff.schema import Kind
 from indiff.table import Attribute, Table
