@@ -88,7 +88,9 @@ def command(
     ] = None,
     memory_limit: Annotated[
         str | None,
-        _option("--memory-limit", "Such as 2GB: DuckDB spills beyond it.", _ENGINE, "SIZE"),
+        _option(
+            "--memory-limit", "2GB: DuckDB spills beyond it; Spark's heap here.", _ENGINE, "SIZE"
+        ),
     ] = None,
     show_values: Annotated[
         bool,

@@ -166,10 +166,7 @@ class DuckDBEngine:
 
     def put(self, columns: Mapping[str, Sequence[Any]], types: Sequence[str]) -> str:
         """Copy a small table of the driver's values; return its name."""
-        small = pa.table({name: list(values) for name, values in columns.items()})
-        kinds = {"STRING": pa.string(), "BIGINT": pa.int64(), "DOUBLE": pa.float64()}
-        schema = pa.schema([(name, kinds[kind]) for name, kind in zip(columns, types, strict=True)])
-        return self.load(small.cast(schema))
+        return self.load(small_table(columns, types))
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         """Return the statement's rows, at most ``MOST_ROWS``."""
@@ -238,6 +235,17 @@ class DuckDBEngine:
         """Close the connection and remove what was spilled."""
         self._connection.close()
         self._spill.cleanup()
+
+
+def small_table(columns: Mapping[str, Sequence[Any]], types: Sequence[str]) -> pa.Table:
+    """Return the driver's values as Arrow, of the types that SQL calls so."""
+    kinds = {"STRING": pa.string(), "BIGINT": pa.int64(), "DOUBLE": pa.float64()}
+    return pa.table(
+        {
+            name: pa.array(list(values), kinds[kind])
+            for (name, values), kind in zip(columns.items(), types, strict=True)
+        }
+    )
 
 
 def csv_options(paths: Sequence[str]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import os
+import re
 import shutil
 import uuid
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from indiff.engines.canonical import CanonicalKind, Dialect, as_text, hash_part
-from indiff.engines.duckdb_engine import DuckDBEngine, literal
+from indiff.engines.duckdb_engine import DuckDBEngine, literal, small_table
 from indiff.engines.duckdb_engine import quoted as duckdb_quoted
 from indiff.engines.source import Source, in_utc, nested, no_rows, require_columns
 from indiff.errors import InternalError, UserError
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 PLAIN_NUMBER = r"^-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][-+]?[0-9]+)?$"
 FEW_COUNTS = 100_000
 """Counts of at most this many rows are reduced on the driver: one Spark job instead of dozens."""
-
-_PUT_TYPES = {"STRING": "string", "BIGINT": "bigint", "DOUBLE": "double"}
+LEAST_HEAP = 450
+SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT])(i?)B?", re.IGNORECASE)
 
 
 def connect(
@@ -40,7 +41,7 @@ def connect(
 ) -> SparkEngine:
     """Count the rows of a source with Spark."""
     require_spark()
-    session, is_ours = _session(source, master, threads)
+    session, is_ours = _session(source, master, threads, memory_limit)
     engine = SparkEngine(session, source, columns, missing_tokens, is_ours)
     try:
         engine.count(countings)
@@ -67,7 +68,9 @@ def require_spark() -> None:
         )
 
 
-def _session(source: Source, master: str | None, threads: int | None) -> tuple[SparkSession, bool]:
+def _session(
+    source: Source, master: str | None, threads: int | None, memory_limit: str | None
+) -> tuple[SparkSession, bool]:
     if source.spark is not None:
         return source.spark.sparkSession, False
     from pyspark.sql import SparkSession
@@ -84,9 +87,27 @@ def _session(source: Source, master: str | None, threads: int | None) -> tuple[S
     builder = SparkSession.builder.appName("indiff").master(master)
     builder = builder.config("spark.ui.enabled", "false")
     builder = builder.config("spark.sql.session.timeZone", "UTC")
+    if memory_limit is not None:
+        builder = builder.config("spark.driver.memory", _java_size(memory_limit))
     if master.startswith("local"):
         builder = builder.config("spark.sql.shuffle.partitions", str(2 * (os.cpu_count() or 1)))
     return builder.getOrCreate(), True
+
+
+def _java_size(size: str) -> str:
+    """Return a size as Java writes it.
+
+    >>> _java_size("2GB"), _java_size("1.5 GiB")
+    ('1907m', '1536m')
+    """
+    found = SIZE.fullmatch(size.strip())
+    if found is None:
+        raise UserError(f"memory_limit must be a size such as 2GB; got {size!r}.")
+    unit = (1024 if found[3] else 1000) ** (1 + "KMGT".index(found[2].upper()))
+    size_in_mib = int(float(found[1]) * unit / 2**20)
+    if size_in_mib < LEAST_HEAP:
+        raise UserError(f"Spark needs memory_limit of at least {LEAST_HEAP}MiB; got {size!r}.")
+    return f"{size_in_mib}m"
 
 
 class SparkEngine:
@@ -207,11 +228,8 @@ class SparkEngine:
         return self._put(columns, types)
 
     def _put(self, columns: Mapping[str, Sequence[Any]], types: Sequence[str]) -> str:
-        schema = ", ".join(
-            f"{name} {_PUT_TYPES[kind]}" for name, kind in zip(columns, types, strict=True)
-        )
-        rows = list(zip(*columns.values(), strict=True))
-        return self._view(self._session.createDataFrame(rows, schema))
+        # Arrow, because rows of Python values need a Python of the same version on every worker.
+        return self._view(self._session.createDataFrame(small_table(columns, types)))
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         """Return the statement's rows, at most ``MOST_ROWS``."""

@@ -167,7 +167,8 @@ def levels(counted: Counted, threshold: float) -> tuple[tuple[Level, ...], dict[
         rows = engine.query(
             f"""SELECT v.c{position}, v.n, v.single, v.linked, w.nh
               FROM {by_value} v JOIN {weighted} w ON {same([position], "v", "w")}
-              ORDER BY v.linked / v.n DESC, v.n, v.c{position} LIMIT {MOST_LEVELS}"""
+              ORDER BY ROUND(v.linked / v.n, 12) DESC, v.n, v.c{position} NULLS LAST
+              LIMIT {MOST_LEVELS}"""
         )
         found += [_level(counted, name, distinct[name], row, linked, threshold) for row in rows]
         engine.forget(by_value)
