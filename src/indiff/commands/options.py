@@ -97,15 +97,44 @@ Sanitizer = Annotated[
     _option("--sanitizer", "name:parameter=value,…, as in mondrian:k=5,l=2.", _TEST, "F"),
 ]
 Model = Annotated[
-    str | None,
+    list[str] | None,
     _option(
         "--model",
-        "The adversary: naive-bayes (default) or frequency (default for noisy tables).",
+        "The adversary: naive-bayes (default), frequency (default for noisy tables), tree, "
+        "forest, logistic, gradient-boosting, mlp, knn, each but frequency with an encoding "
+        "(tree:encoding=Scaling-Hot); several (a,b): the strongest.",
         _TEST,
-        "A",
+        "A[,B]",
     ),
 ]
-Distance = Annotated[str, _option("--distance", "Between the two beliefs.", _TEST, "D")]
+Prior = Annotated[
+    Path | None,
+    _option("--prior", "What the adversary believes beforehand: value,probability.", _TEST, "FILE"),
+]
+Known = Annotated[
+    list[str] | None,
+    _option("--known", "The only quasi-identifiers that the adversary knows.", _TEST, "A,B"),
+]
+Distance = Annotated[
+    str,
+    _option(
+        "--distance",
+        "Between the two beliefs: wasserstein, emd, tv, kl …; with a ground distance "
+        "emd:hierarchy, emd:numeric or emd:FILE.csv.",
+        _TEST,
+        "D",
+    ),
+]
+Why = Annotated[
+    int | None,
+    _option("--why", "Explain the N worst records, without any value.", _OUT, "N"),
+]
+ShowValues = Annotated[
+    bool, _option("--show-values", "With --why: show values of the table.", _OUT)
+]
+Membership = Annotated[
+    bool, _option("--membership", 'How well beliefs tell "in" from "out".', _OUT)
+]
 Targets = Annotated[
     str | None,
     _option("--targets", "Records to test: 7, 0-49 or 3,10-12. Default: all.", _TEST, "R"),

@@ -12,6 +12,7 @@ _OPTIONS = (
 _IN_SHELL_WORDS = (
     (r"\bjoint=True", "--joint"),
     (r"[Pp]ass unmet=\"generalize\"", "add unmet=generalize to --sanitizer"),
+    (r"\bhierarchies=\{'(.*?)': '(.*?)'\}", r"--hierarchy \1=\2"),
     (r"\bbins=\{'(.*?)': (\d+)\}", r"--bins \1=\2"),
     (r"\borders=\{'(.*?)': \[(.*?), (.*?), (.*?)\]\}", r"--order \1=\2,\3,\4"),
     (rf"(?<!\S)({_OPTIONS})='?([\w-]+)'?", r"--\1 \2"),

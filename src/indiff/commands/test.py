@@ -11,13 +11,24 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from indiff.commands import options, parsing
+from indiff.commands.adversaries import (
+    Answers,
+    Questions,
+    answer,
+    check_knowledge,
+    check_names,
+    input_files,
+)
 from indiff.commands.places import check_places, write_text
 from indiff.commands.verdict import NOTHING_EXCEEDED, TEST_LIMITS, Verdict, judge
 from indiff.errors import UserError
 
 if TYPE_CHECKING:
     from indiff.differential.result import DifferentialResult
+    from indiff.differential.strongest import StrongestResult
     from indiff.table import Table
+
+    Result = DifferentialResult | StrongestResult
 
 
 def command(
@@ -37,6 +48,8 @@ def command(
     sheet: options.Sheet = None,
     sanitizer: options.Sanitizer = "mondrian:k=5",
     model: options.Model = None,
+    prior: options.Prior = None,
+    known: options.Known = None,
     distance: options.Distance = "wasserstein",
     targets: options.Targets = None,
     method: options.Method = "auto",
@@ -47,14 +60,21 @@ def command(
     limit: options.Limits = None,
     json_file: options.Json = None,
     records: options.Records = None,
+    why: options.Why = None,
+    show_values: options.ShowValues = False,
+    membership: options.Membership = False,
 ) -> None:
     """Test what a release tells about each record that it could not tell without it."""
     limits = parsing.limits(limit, TEST_LIMITS)
-    check_names(sanitizer, model, distance, jobs)
+    models = parsing.split_lists(model)
+    columns = parsing.split_lists(known) or None
+    questions = Questions(why, show_values, membership)
+    check_names(sanitizer, models, distance, method, questions)
+    check_numbers(jobs, confidence)
     hierarchies = parsing.pairs("--hierarchy", hierarchy, "FILE")
     check_places(
         {"--json": json_file, "--records": records},
-        [data, *map(Path, hierarchies.values())],
+        [data, *map(Path, hierarchies.values()), *input_files(distance, prior)],
         frames=("--records",),
     )
     table = options.read(
@@ -62,10 +82,13 @@ def command(
         hierarchy=hierarchy, kind=kind, order=order, bins=bins, missing=missing,
         missing_token=missing_token, encoding=encoding, sheet=sheet,
     )  # fmt: skip
+    check_knowledge(table, sanitizer, distance, prior, columns)
     results, untested = run(
         table,
         sanitizer,
-        model=model,
+        model=models if len(models) > 1 else models[0] if models else None,
+        prior=prior,
+        known=columns,
         distance=distance,
         targets=parsing.targets(targets, table.source.num_rows),
         method=method,
@@ -74,32 +97,33 @@ def command(
         jobs=jobs,
         seed=seed,
     )
+    answers = [
+        Answers()
+        if result.interrupted
+        else answer(
+            table.focus(result.sensitive_name), sanitizer, result, questions, models=models,
+            prior=prior, known=columns, confidence=confidence, seed=seed,
+        )
+        for result in results
+    ]  # fmt: skip
     verdict = judge(results, limits, untested)
     if json_file is not None:
-        write_text(json_file, as_json(table, results, verdict))
+        write_text(json_file, as_json(table, results, verdict, answers))
     if records is not None:
         write_records(records, results)
-    show(table, data.name, results, verdict)
+    show(table, data.name, results, verdict, answers)
     raise typer.Exit(verdict.code)
 
 
-def check_names(sanitizer: str, model: str | None, distance: str, jobs: int) -> None:
-    """Refuse a misspelt name before any file is read."""
-    from indiff.distances import as_distance
-    from indiff.inference import as_model
-    from indiff.sanitizers.parse import as_sanitizer
-
-    as_sanitizer(sanitizer)
-    as_distance(distance)
-    if model is not None:
-        as_model(model)
+def check_numbers(jobs: int, confidence: float) -> None:
+    """Refuse numbers out of their range before any file is read."""
     if jobs < 1 and jobs != -1:
         raise UserError(f"--jobs must be -1 (all cores) or at least 1; got {jobs}.")
+    if not 0 < confidence < 1:
+        raise UserError(f"--confidence must be between 0 and 1; got {confidence}.")
 
 
-def run(
-    table: Table, sanitizer: str, **settings: Any
-) -> tuple[list[DifferentialResult], list[str]]:
+def run(table: Table, sanitizer: str, **settings: Any) -> tuple[list[Result], list[str]]:
     """Test one sensitive attribute after the other; an interruption leaves the rest untested."""
     from indiff.differential import differential_test
     from indiff.differential.testing import check_testable
@@ -109,19 +133,23 @@ def run(
         check_testable(table.focus(sensitive.name))
     options.announce_compilation()
     names = [sensitive.name for sensitive in table.sensitives]
-    results: list[DifferentialResult] = []
+    results: list[Result] = []
     for place, name in enumerate(names):
         with progress(f"testing {len(table):,} records") as report:
             result = differential_test(table.focus(name), sanitizer, progress=report, **settings)
         results.append(result)
-        if len(result.distances) < result.requested and not result.failures:
+        if result.interrupted:
             return results, names[place + 1 :]
     return results, []
 
 
-def as_json(table: Table, results: Sequence[DifferentialResult], verdict: Verdict) -> str:
+def as_json(
+    table: Table, results: Sequence[Result], verdict: Verdict, answers: Sequence[Answers] = ()
+) -> str:
     """Return one result as its own JSON, several below their names; limits and roles beside."""
     documents = [json.loads(result.to_json()) for result in results]
+    for one, answered in zip(documents, answers or [Answers()] * len(results), strict=True):
+        one.update(answered.to_dict())
     document = documents[0]
     if len(table.sensitives) > 1:
         document = {
@@ -147,7 +175,7 @@ def as_json(table: Table, results: Sequence[DifferentialResult], verdict: Verdic
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def write_records(path: Path, results: Sequence[DifferentialResult]) -> None:
+def write_records(path: Path, results: Sequence[Result]) -> None:
     """Write one row per tested record; with several sensitive attributes, below each other."""
     import pyarrow as pa
 
@@ -159,17 +187,29 @@ def write_records(path: Path, results: Sequence[DifferentialResult]) -> None:
             frame.add_column(0, "sensitive", pa.array([result.sensitive_name] * len(frame)))
             for frame, result in zip(frames, results, strict=True)
         ]
-    write_frame(pa.concat_tables(frames), path)
+    write_frame(pa.concat_tables(frames, promote_options="default"), path)
 
 
 def show(
-    table: Table, source: str, results: Sequence[DifferentialResult], verdict: Verdict
+    table: Table,
+    source: str,
+    results: Sequence[Result],
+    verdict: Verdict,
+    answers: Sequence[Answers] = (),
 ) -> None:
-    """Print the table's roles, every result and the verdict."""
-    from indiff.report import terminal
+    """Print the table's roles, every result with what was asked about it, and the verdict."""
+    from indiff.differential.strongest import StrongestResult
+    from indiff.report import adversaries, terminal
 
     console = terminal.open_console()
     terminal.show_table(console, table, source)
-    for result in results:
-        terminal.show_result(console, result, known=table.notes)
+    for place, result in enumerate(results):
+        if isinstance(result, StrongestResult):
+            adversaries.show_strongest(console, result, known=table.notes)
+        else:
+            terminal.show_result(console, result, known=table.notes)
+        found = answers[place] if answers else Answers()
+        if found.why:
+            adversaries.show_why(console, found.why)
+        adversaries.show_membership(console, found.membership)
     terminal.show_reasons(console, verdict.reasons, passed=verdict.code == NOTHING_EXCEEDED)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from indiff.differential.result import DifferentialResult
+    from indiff.differential.strongest import StrongestResult
 
 NOTHING_EXCEEDED, EXCEEDED, BAD_INPUT, INCOMPLETE = 0, 1, 2, 3
 INTERNAL_ERROR, INTERRUPTED = 70, 130
@@ -46,14 +48,15 @@ class Verdict:
 
 
 def judge(
-    results: Sequence[DifferentialResult], limits: Mapping[str, float], untested: Sequence[str] = ()
+    results: Sequence[DifferentialResult | StrongestResult],
+    limits: Mapping[str, float],
+    untested: Sequence[str] = (),
 ) -> Verdict:
     """Check every limit on every result; ``untested`` attributes were never reached.
 
     A release that does not meet its own constraint never passes. A number from some of the
     records is a lower bound: above the limit it fails, below the limit it does not pass.
     """
-    measured = [result for result in results if len(result.distances)]
     checks = tuple(
         Check(
             result.sensitive_name,
@@ -62,13 +65,12 @@ def judge(
             limit,
             "is" if result.delta_interval is None else "may be",
         )
-        for result in measured
+        for result in results
         for name, limit in limits.items()
+        if _is_measured(result, name)
     )
     unmet = [result for result in results if not result.constraint_met]
-    interrupted = bool(untested) or any(
-        len(result.distances) < result.requested and not result.failures for result in results
-    )
+    interrupted = bool(untested) or any(result.interrupted for result in results)
     partial = interrupted or any(
         not result.complete or len(result.distances) < result.table_size for result in results
     )
@@ -101,3 +103,8 @@ def judge(
     else:
         code = NOTHING_EXCEEDED
     return Verdict(code, checks, tuple(reasons))
+
+
+def _is_measured(result: DifferentialResult | StrongestResult, name: str) -> bool:
+    """Tell whether there is a number; δ of one model is one, even if others saw no record yet."""
+    return bool(len(result.distances)) or not math.isnan(getattr(result, TEST_LIMITS[name]))

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from indiff.differential.result import DifferentialResult
+    from indiff.differential.strongest import StrongestResult
     from indiff.release import Release
     from indiff.table import Table
 
@@ -173,8 +175,8 @@ def show_result(
     if not tested:
         return
     section(console, "Result", _numbers(result))
-    _show_worst(console, result, worst)
-    _show_cdf(console, result)
+    show_worst(console, result.worst(worst))
+    show_cdf(console, result.distances)
 
 
 def _distance(result: DifferentialResult) -> str:
@@ -222,34 +224,40 @@ def _interval(result: DifferentialResult) -> list[tuple[str, str]]:
     return [("δ, limits", f"{number(low)} to {number(high)} ({sure})")]
 
 
-def _show_worst(console: Console, result: DifferentialResult, count: int) -> None:
+def show_worst(console: Console, worst: Sequence[Mapping[str, Any]]) -> None:
+    """Show the worst records, and where several models were tried, the one that sees each."""
+    several = any("model" in row for row in worst)
     grid = Grid(box=None, padding=(0, 2), pad_edge=False, header_style="bold")
     for title in ("record", "distance", "belief with", "→ without"):
         grid.add_column(title, justify="right", no_wrap=True)
     grid.add_column("prediction", no_wrap=True)
-    worst = result.worst(count)
+    if several:
+        grid.add_column("seen by", overflow="fold")
     for row in worst:
+        seen_by = [Text(plain.name(row["model"]))] if several else []
         grid.add_row(
             f"{row['record']}",
             number(row["distance"]),
             f"{row['belief']:.4f}",
             f"{row['belief_without']:.4f}",
             "changed" if row["prediction_changed"] else "same",
+            *seen_by,
         )
     headline(console, "Worst records (belief in the record's true value)")
     print_clean(console, grid)
 
 
-def _show_cdf(console: Console, result: DifferentialResult) -> None:
+def show_cdf(console: Console, distances: NDArray[np.float64]) -> None:
+    """Show how many records are at or below a distance."""
     full = "█" if "utf" in (getattr(console.file, "encoding", "") or "").lower() else "#"
     grid = Grid(box=None, padding=(0, 2), pad_edge=False, show_header=False)
     grid.add_column(justify="right", no_wrap=True)
     grid.add_column(width=BAR, no_wrap=True)
     grid.add_column(justify="right", no_wrap=True)
     grid.add_column(justify="right", no_wrap=True)
-    tested = len(result.distances)
-    for threshold in cdf_steps(result.distances):
-        count = int((result.distances <= threshold).sum())
+    tested = len(distances)
+    for threshold in cdf_steps(distances):
+        count = int((distances <= threshold).sum())
         bar = full * math.floor(BAR * count / tested)
         grid.add_row(f"≤ {number(threshold)}", bar, f"{count:,}", percent(count, tested))
     headline(console, "Records at or below a distance")
@@ -348,7 +356,9 @@ def progress(what: str) -> Iterator[Callable[[int, int], object] | None]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def show_outliers(console: Console, result: DifferentialResult, planted: Sequence[int]) -> None:
+def show_outliers(
+    console: Console, result: DifferentialResult | StrongestResult, planted: Sequence[int]
+) -> None:
     """Tell which of the planted outliers are among the worst records, and what that means."""
     if not len(result.distances):
         return
