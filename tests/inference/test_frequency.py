@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 
 from indiff import Frequency, Identity, Mondrian, read_table
@@ -35,3 +38,23 @@ def test_a_target_that_nobody_covers_is_believed_to_be_like_everybody() -> None:
     beliefs, found = Frequency().beliefs_and_coverage(release, table.take([2]))
     assert beliefs.tolist() == [[0.5, 0.5]]  # the shares of that same release, not of the table
     assert found.tolist() == [False]
+
+
+def test_a_partition_is_looked_up_by_group_with_the_same_beliefs() -> None:
+    rng = np.random.default_rng(5)
+    columns = {"age": rng.integers(20, 60, 90), "town": rng.choice(list("abcdef"), 90),
+               "ill": rng.choice(list("xyz"), 90)}  # fmt: skip
+    table = read_table(pa.table(columns), quasi=["age", "town"], sensitive="ill")
+    release = Mondrian(k=4).sanitize(table)
+    assert release.columns[0].index is release.columns[1].index
+    by_row = replace(
+        release, columns=tuple(replace(c, index=c.index.copy()) for c in release.columns)
+    )
+    beliefs = Frequency().beliefs(release, table)
+    assert (beliefs == Frequency().beliefs(by_row, table)).all()
+    row = 17
+    covered = release.covers("age", int(columns["age"][row])) & release.covers(
+        "town", str(columns["town"][row])
+    )
+    shares = [(release.sensitive[covered] == value).mean() for value in release.sensitive_values]
+    assert beliefs[row] == pytest.approx(shares)

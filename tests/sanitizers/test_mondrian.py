@@ -367,3 +367,21 @@ def test_the_encoding_of_the_rewrite_is_the_papers() -> None:
     belief = bernoulli(features, sample.sensitive, sample.table.sensitive.values)
     assert belief.sum() == pytest.approx(1)
     assert all(low <= high for low, high in pairwise([0.0, *np.cumsum(belief)]))
+
+
+def test_sets_are_the_same_whether_cells_are_marked_or_sorted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = random.Random(3)
+    rows = {"town": [f"t{rng.randrange(9)}" for _ in range(80)],
+            "job": [f"j{rng.randrange(30)}" for _ in range(80)],
+            "ill": [rng.choice("yn") for _ in range(80)]}  # fmt: skip
+    table = read_table(pa.table(rows), quasi=["town", "job"], sensitive="ill")
+    marked = Mondrian(k=3).sanitize(table)
+    monkeypatch.setattr("indiff.sanitizers.mondrian.MOST_CELLS_PER_ROW", 0)
+    sorted_ones = Mondrian(k=3).sanitize(table)
+    assert marked.to_arrow().equals(sorted_ones.to_arrow())
+    for one, other in zip(marked.columns, sorted_ones.columns, strict=True):
+        for name in ("span_region", "span_low", "span_high"):
+            assert np.array_equal(getattr(one, name), getattr(other, name))
+            assert getattr(one, name).dtype == getattr(other, name).dtype

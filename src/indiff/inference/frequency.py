@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.release import Release
+from indiff.release import Release, ReleasedColumn
 from indiff.table import Table
 
 
@@ -38,12 +38,32 @@ class Frequency:
         beliefs = np.empty((distinct.shape[1], size))
         found = np.zeros(distinct.shape[1], dtype=bool)
         for place, combination in enumerate(distinct.T):
-            mask = np.ones(len(release), dtype=bool)
-            for column, code in zip(release.columns, combination, strict=True):
-                mask &= column.covering(int(code))
+            mask = _covering(release, combination)
             weights = None if release.weights is None else release.weights[mask]
             counts = np.bincount(release.classes[mask], weights=weights, minlength=size)
             found[place] = counts.sum() > 0
             shares = counts if found[place] else overall
             beliefs[place] = shares / shares.sum()
         return beliefs[back.ravel()], found[back.ravel()]
+
+
+def _covering(release: Release, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Tell for every row whether its regions cover these codes, one for each column."""
+    first = release.columns[0]
+    covered = zip(release.columns, codes.tolist(), strict=True)
+    if all(c.index is first.index and c.count == first.count for c in release.columns):
+        # A partition: rows of one group share all regions, so groups are looked up, not rows.
+        inside = np.ones(first.count, dtype=bool)
+        for column, code in covered:
+            inside &= _regions_covering(column, code)
+        return inside[first.index]
+    mask = np.ones(len(release), dtype=bool)
+    for column, code in covered:
+        mask &= column.covering(code)
+    return mask
+
+
+def _regions_covering(column: ReleasedColumn, code: int) -> NDArray[np.bool_]:
+    inside = np.zeros(column.count, dtype=bool)
+    inside[column.span_region[(column.span_low <= code) & (code <= column.span_high)]] = True
+    return inside
