@@ -74,6 +74,7 @@ class DuckDBEngine:
             raise UserError(
                 f"memory_limit must be a size such as 2GB; got {memory_limit!r} ({error})."
             ) from None
+        self._connection.execute("SET enable_progress_bar = false")  # it prints to the output
         try:
             self._relation = self._open()
             self.classes = tuple(self._classify(name) for name in self.columns)

@@ -101,10 +101,11 @@ class InProcessEngine(DuckDBEngine):
         """Return what one thread reads at a time: a row group, or a whole frame."""
         names = list(self.columns)
         if self.source.kind == "parquet":
+            footers = [(path, pq.read_metadata(path)) for path in self.source.paths]
             return [
-                lambda path=path, group=group: _row_group(path, group, names)
-                for path in self.source.paths
-                for group in range(pq.read_metadata(path).num_row_groups)
+                lambda path=path, footer=footer, group=group: _row_group(path, footer, group, names)
+                for path, footer in footers
+                for group in range(footer.num_row_groups)
             ]
         if self.source.kind == "frame":
             assert self.source.frame is not None
@@ -129,8 +130,8 @@ class InProcessEngine(DuckDBEngine):
         return self.load(in_utc(pa.table({**data, "n": counts[places]})))
 
 
-def _row_group(path: str, group: int, names: Sequence[str]) -> Batches:
-    with pq.ParquetFile(path, read_dictionary=list(names)) as file:
+def _row_group(path: str, footer: pq.FileMetaData, group: int, names: Sequence[str]) -> Batches:
+    with pq.ParquetFile(path, metadata=footer, read_dictionary=list(names)) as file:
         batches = file.iter_batches(BATCH, [group], columns=list(names), use_threads=False)
         yield from ([batch.column(name) for name in names] for batch in batches)
 
@@ -181,7 +182,8 @@ class Coder:
             return Codes(column.cast(kind).to_numpy(), base, table, size)
         if not pa.types.is_dictionary(column.type):
             column = _one_missing(column).dictionary_encode()
-        indices = column.indices.cast(pa.int32()).fill_null(-1).to_numpy()
+        indices = column.indices.cast(pa.int32())
+        indices = (indices.fill_null(-1) if indices.null_count else indices).to_numpy()
         with self._lock:
             if self._last is None or not self._last[0].equals(column.dictionary):
                 found = column.dictionary.to_pylist()
