@@ -87,7 +87,7 @@ def is_warm() -> bool:
 def announce(say: Callable[[str], object]) -> None:
     """Compile what is missing, after saying so in one line; silent when nothing is missing."""
     if not is_warm():
-        say("compiling kernels, once per installation (under 40 s) …")
+        say("compiling kernels, once per installation (about 40 s on two cores) …")
         warm()
 
 

@@ -14,7 +14,17 @@ from indiff.differential.leave_one_out import global_extremes, unmet_without
 from indiff.differential.node import empty_node
 from indiff.differential.node_keys import STAYS, find_keys
 from indiff.release import Release
-from indiff.sanitizers.layout import ATTRIBUTE, CHILD, CUT, END, LEAF, START, Tree
+from indiff.sanitizers.layout import (
+    ATTRIBUTE,
+    CHILD,
+    CUT,
+    END,
+    LEAF,
+    START,
+    Tree,
+    borrow_problem,
+    borrow_tree,
+)
 from indiff.sanitizers.mondrian import (
     Mondrian,
     grow_parts,
@@ -104,6 +114,7 @@ class Handout:
 @kernel
 def fork(problem: Any, tree: Any, roots: Any, place: Any, total_low: Any, total_high: Any) -> Any:
     """The node below which the partition changes when the record at ``place`` leaves."""
+    problem, tree = borrow_problem(problem), borrow_tree(tree)
     node = 0
     while tree.nodes[node, END] <= place:
         node += 1
@@ -112,10 +123,11 @@ def fork(problem: Any, tree: Any, roots: Any, place: Any, total_low: Any, total_
     bins = np.empty(2 * tree.order.shape[0], np.int32)
     places = np.full(1, place, np.int32)
     keys = np.empty(1, np.int32)
+    count = places.shape[0]
     while tree.nodes[node, ATTRIBUTE] != LEAF:
         find_keys(
             problem, tree.order, tree.nodes[node, START], tree.nodes[node, END],
-            tree.nodes[node, ATTRIBUTE], tree.nodes[node, CUT], places, 1, tree.own_low[node],
+            tree.nodes[node, ATTRIBUTE], tree.nodes[node, CUT], places, count, tree.own_low[node],
             tree.own_high[node], total_low, total_high, room, keys, work, bins,
         )  # fmt: skip
         if keys[0] != STAYS:

@@ -217,6 +217,8 @@ def _walk(
     Neighbours in the tree share their way down, so that hardly any work is done twice; and as
     every belief comes from whole-number counts, the threads change no bit of it.
     """
+    if not todo.any():
+        return
     needed, starts, counts = release
     roots = len(missing_parts(table))
 
