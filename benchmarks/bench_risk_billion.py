@@ -11,6 +11,7 @@ text as a dictionary, which is the least that anybody can do with the file.
 
 With 10⁸ rows a second or two of start-up is most of our time, so there the claims are on the time
 beyond start-up, each side's being what it takes for 10⁵ rows; with 10⁹ they are on all of it.
+Claims are on processor time, which other programs on the machine disturb less than wall time.
 """
 
 from __future__ import annotations
@@ -37,10 +38,10 @@ def decode(group):
         for batch in file.iter_batches(2**17, [group], columns=["age", "disease"],
                                        use_threads=False):
             pass
-start = time.perf_counter()
+start, used = time.perf_counter(), time.process_time()
 with ThreadPoolExecutor(threads) as pool:
     list(pool.map(decode, range(pq.read_metadata(path).num_row_groups)))
-print(time.perf_counter() - start)
+print(time.perf_counter() - start, time.process_time() - used)
 """
 DUCKDB = """
 import sys, duckdb
@@ -61,7 +62,7 @@ cells = (pl.scan_parquet(sys.argv[1]).group_by("age", "disease").agg(pl.len().al
 share = cells["n"] / cells["n"].sum()
 print(cells.group_by("age").agg(pl.col("n").sum())["n"].min(), -(share * share.log(2)).sum())
 """
-CLAIMED = {"decoding": 2.0, "memory": 1e9, "growth": 1.5}
+CLAIMED = {"decoding": 2.0, "memory": 1e9}
 
 
 @dataclass(frozen=True)
@@ -113,13 +114,14 @@ def race(path: Path, threads: int, runs: int) -> dict[str, Ran]:
         found = json.loads(answer.read_text())
         for name, side in sides.items():
             if name.startswith("decoding"):
-                sides[name] = Ran(float(side.out), side.processor, side.peak, "")
+                seconds, processor = map(float, side.out.split())
+                sides[name] = Ran(seconds, processor, side.peak, "")
             elif not name.startswith("indiff"):
                 least, joint = map(float, side.out.split())
                 assert least == found["groups"]["k"], name
                 assert math.isclose(joint, found["inference"]["disease"]["h_joint"]), name
         best = {
-            name: min(side, best.get(name, side), key=lambda one: one.seconds)
+            name: min(side, best.get(name, side), key=lambda one: one.processor)
             for name, side in sides.items()
         }
     return best
@@ -127,13 +129,13 @@ def race(path: Path, threads: int, runs: int) -> dict[str, Ran]:
 
 def grow(folder: Path, threads: int, largest: int) -> list[tuple[int, float]]:
     """Time ``indiff risk`` for tables of 10⁵, 10⁶ … rows."""
-    print("\ngrowth with rows (indiff risk, end to end, best of 3)")
+    print("\ngrowth with rows (indiff risk, end to end, the best of several runs)")
     found, rows = [], 100_000
     while rows <= largest:
         path = folder / f"rows-{rows}.parquet"
         if not path.exists():  # in a process of its own: its memory would count as its parent's
             ran([sys.executable, MAKE, str(path), "--rows", str(rows)])
-        sides = [indiff(path, threads, folder / "r.json") for _ in range(3 if rows < 1e9 else 1)]
+        sides = [indiff(path, threads, folder / "r.json") for _ in range(3 if rows < 1e9 else 2)]
         best = min(sides, key=lambda side: side.processor)
         found.append((rows, best.processor))
         print(
@@ -159,6 +161,7 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, help="where the table is made; about 2 GB")
     asked = parser.parse_args()
     rows = int(asked.rows or (1e9 if asked.full else 1e8))
+    ran([sys.executable, "-m", "indiff.compiled"])  # set-up, once per installation
     with tempfile.TemporaryDirectory(dir=asked.folder, prefix="indiff-") as name:
         folder = Path(name)
         growth = grow(folder, asked.threads, rows)
@@ -170,13 +173,13 @@ def main() -> int:
     for title, side in best.items():
         print(
             f"  {title:<32} {side.seconds:7.2f} s {side.processor:7.2f} s of processor "
-            f"{side.peak / 1e6:6.0f} MB; 10⁵ rows {idle[title].seconds:.2f} s"
+            f"{side.peak / 1e6:6.0f} MB; 10⁵ rows {idle[title].processor:.2f} s"
         )
     print()
     whole, peak = rows >= 1e9, best["indiff risk, end to end"].peak
-    times = {x: side.seconds - (0 if whole else idle[x].seconds) for x, side in best.items()}
+    times = {x: side.processor - (0 if whole else idle[x].processor) for x, side in best.items()}
     plain, coded, duckdb, polars, ours = times.values()
-    print("end to end" if whole else "beyond start-up")
+    print("processor time, " + ("end to end" if whole else "beyond start-up"))
     held = [
         claim(
             f"at most {CLAIMED['decoding']:g}× the time of decoding the two columns",
@@ -189,16 +192,18 @@ def main() -> int:
         linear(growth),
     ]
     print(f"(with text left as a dictionary, {ours / coded:.2f}× the time of decoding)")
+    walls = [side.seconds for side in best.values()]
+    names = ("decoding", "decoding to a dictionary", "DuckDB", "Polars")
+    shown = ", ".join(f"{n} {walls[-1] / wall:.2f}×" for n, wall in zip(names, walls, strict=False))
+    print(f"(wall time end to end, ours over {shown})")
     return 0 if all(held) else 1
 
 
 def linear(growth: list[tuple[int, float]]) -> bool:
-    """Compare the cost of ten times as many rows with ten times the cost beyond start-up."""
-    start = growth[0][1]
+    """Compare the largest table with one of a tenth of its rows."""
     (fewer, less), (more, much) = growth[-2:]
-    ratio = (much - start) / (less - start) / (more / fewer)
-    text = f"{more:,} rows cost at most {CLAIMED['growth']:g}× as much per row as {fewer:,}"
-    return claim(text, f"{ratio:.2f}×", ratio <= CLAIMED["growth"])
+    text = f"{more:,} rows cost at most {more // fewer}× as much as {fewer:,}"
+    return claim(text, f"{much / less:.2f}×", much <= more // fewer * less)
 
 
 if __name__ == "__main__":
