@@ -22,7 +22,7 @@ $(VENV)/.installed: pyproject.toml requirements/constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(PIP) install --constraint requirements/constraints.txt --editable '.[dev,transport,dp,spark]'
+	$(PIP) install --constraint requirements/constraints.txt --editable '.[dev,transport,dp,spark,dask,web]'
 	@touch $@
 
 # Tools that we compare with pin old libraries, so they live in an environment of their own.
@@ -30,6 +30,13 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	$(PYTHON) -m venv --clear .rivals
 	.rivals/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --requirement requirements/rivals.txt
 	@touch $@
+
+# The accessibility checker that the browser tests inject into a page.
+.axe/.installed: requirements/axe.json
+	@mkdir -p .axe
+	@if command -v npm >/dev/null; then \
+	  npm install --silent --no-audit --no-fund --prefix .axe "axe-core@$$(sed -n 's/.*"axe-core": "\(.*\)".*/\1/p' $<)" && touch $@; \
+	else echo "npm is missing: the accessibility tests are skipped"; fi
 
 demo: $(VENV)/.installed ## the whole job on built-in data
 	$(BIN)/indiff demo
@@ -39,10 +46,10 @@ lint: $(VENV)/.installed-dev ## ruff and mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: lint .rivals/.installed ## lint, types, unit and property tests; under five minutes
+test: lint .rivals/.installed .axe/.installed ## lint, types, unit and property tests; under five minutes
 	$(PYTEST) -n $(WORKERS) --dist loadgroup -m 'not system and not long'
 
-test-system: $(VENV)/.installed-dev .rivals/.installed ## cluster, kill, browser and load tests; under twenty minutes
+test-system: $(VENV)/.installed-dev .rivals/.installed .axe/.installed ## cluster, kill, browser and load tests; under twenty minutes
 	$(PYTEST) -m system
 
 test-long: $(VENV)/.installed-dev .rivals/.installed ## long property runs
@@ -56,4 +63,4 @@ format: $(VENV)/.installed-dev ## let ruff rewrite the code
 	$(BIN)/ruff format .
 
 clean: ## remove what set-up made
-	rm -rf $(VENV) .rivals .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .rivals .axe .mypy_cache .pytest_cache .ruff_cache .hypothesis
