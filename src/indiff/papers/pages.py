@@ -1,0 +1,139 @@
+"""Pages and their index as Markdown, charts as SVG: the same input gives the same bytes."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from indiff.papers.items import PAPERS, Cell, Grid, Item, Page
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+TIMED = "<!-- measured times: they differ from run to run and are not compared -->"
+_STATUS = re.compile(r"^\*\*Status:\*\* (.+)$", re.MULTILINE)
+_FONT = "sans-serif"
+
+
+def number(value: Cell) -> str:
+    """Write a cell: whole numbers with thousands, others with four significant digits.
+
+    >>> [number(v) for v in (9799, 0.21347, 9.611e-05, 1.0, None, "k")]
+    ['9,799', '0.2135', '9.611e-05', '1', '–', 'k']
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        return f"{value:,}"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    return f"{value:.4g}"
+
+
+def as_markdown(item: Item, page: Page) -> str:
+    """Write a page: where it stands, what is printed, our numbers, and every difference."""
+    lines = [f"# {item.title}", ""]
+    if page.timed:
+        lines += [TIMED, ""]
+    lines += [
+        f"{PAPERS[item.paper]}. `indiff reproduce {_word(item)}` makes this page.",
+        "",
+        f"**Status:** {page.status}",
+        "",
+        f"**Printed:** {page.printed}",
+        "",
+    ]
+    for chart in page.charts:
+        lines += [f"![{chart.shows}]({chart_name(item, chart.part)})", ""]
+    for grid in page.tables:
+        lines += [*_grid(grid), ""]
+    if page.notes:
+        lines += ["## Differences, and why", "", *(f"- {note}" for note in page.notes), ""]
+    return "\n".join(lines)
+
+
+def chart_name(item: Item, part: str) -> str:
+    """Return the file name of a chart."""
+    return f"{item.stem}{part and '-' + part}.svg"
+
+
+def _word(item: Item) -> str:
+    return "errata" if item.paper == "errata" else item.name
+
+
+def _grid(grid: Grid) -> list[str]:
+    texts = [[number(cell).replace("|", "\\|") for cell in row] for row in grid.rows]
+    rule = ["---" if not _numeric(grid.rows, c) else "---:" for c in range(len(grid.header))]
+    head = [cell.replace("|", "\\|") for cell in grid.header]
+    rows = [f"| {' | '.join(row)} |" for row in [head, rule, *texts]]
+    return [f"### {grid.title}", "", *rows]
+
+
+def _numeric(rows: Sequence[Sequence[Cell]], column: int) -> bool:
+    cells = [row[column] for row in rows if row[column] is not None]
+    return bool(cells) and all(not isinstance(cell, str) for cell in cells)
+
+
+def as_svg(spec: Mapping[str, object]) -> str:
+    """Draw a chart; the drawing holds no time, no path and no random name."""
+    import vl_convert
+
+    config = {"font": _FONT, "background": "white", "view": {"stroke": "#ccc"}}
+    whole = {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "config": config,
+        **spec,
+    }
+    svg: str = vl_convert.vegalite_to_svg(json.dumps(whole))
+    return svg.rstrip("\n") + "\n"
+
+
+def write_page(item: Item, page: Page, folder: Path) -> list[Path]:
+    """Write a page and its charts; return the files."""
+    files = [folder / f"{item.stem}.md"]
+    files[0].write_text(as_markdown(item, page), encoding="utf-8")
+    for chart in page.charts:
+        files.append(folder / chart_name(item, chart.part))
+        files[-1].write_text(as_svg(chart.spec), encoding="utf-8")
+    return files
+
+
+def status_of(item: Item, folder: Path) -> str | None:
+    """Read the status of a page in the folder; None where it was never made."""
+    path = folder / f"{item.stem}.md"
+    if not path.is_file():
+        return None
+    found = _STATUS.search(path.read_text(encoding="utf-8"))
+    return found.group(1) if found else None
+
+
+def write_index(items: Iterable[Item], folder: Path) -> Path:
+    """Write README.md: every item of every paper with the status of its page."""
+    items = list(items)
+    lines = [
+        "# The papers, recomputed",
+        "",
+        "Every table and figure of the four papers, our numbers beside the printed ones. "
+        "`indiff reproduce all` makes these pages again, `indiff reproduce --list` names the "
+        "items.",
+        "",
+    ]
+    for paper, title in PAPERS.items():
+        own = [item for item in items if item.paper == paper]
+        if not own:
+            continue
+        lines += [f"## {title}", "", "| item | what | status |", "|---|---|---|"]
+        for item in own:
+            status = status_of(item, folder)
+            name = f"[`{_word(item)}`]({item.stem}.md)" if status else f"`{_word(item)}`"
+            lines.append(f"| {name} | {item.title} | {status or 'not made yet'} |")
+        lines.append("")
+    path = folder / "README.md"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
