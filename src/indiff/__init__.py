@@ -9,7 +9,7 @@ from indiff.errors import InternalError, UserError
 from indiff.version import __version__
 
 if TYPE_CHECKING:
-    from indiff import datasets
+    from indiff import datasets, plot
     from indiff.differential import DifferentialResult, differential_test
     from indiff.differential.membership import MembershipResult, membership_inference
     from indiff.differential.strongest import StrongestResult
@@ -52,13 +52,14 @@ _HOMES = {
     "read_release": "indiff.release",
     "read_table": "indiff.table",
 }
+_MODULES = ("datasets", "plot")
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
-    if name == "datasets":
-        return importlib.import_module("indiff.datasets")
+    if name in _MODULES:
+        return importlib.import_module(f"indiff.{name}")
     raise AttributeError(f"module 'indiff' has no attribute {name!r}")
 
 
@@ -94,6 +95,7 @@ __all__ = [
     "explain",
     "measure_risk",
     "membership_inference",
+    "plot",
     "read_release",
     "read_table",
 ]

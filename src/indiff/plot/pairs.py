@@ -1,0 +1,229 @@
+"""Pairs: a number before and after, without and with, one line per metric, column or record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from indiff.differential.result import DifferentialResult
+from indiff.differential.strongest import StrongestResult
+from indiff.errors import UserError
+from indiff.plot.style import BLUE, GREY, ORANGE, data, drawn, labels, legend, number
+from indiff.risk.result import Risk
+
+STEP = 30
+MOST_ROWS = 30
+
+
+def risk(before: Risk | Sequence[Mapping[str, Any]], after: Risk | None = None) -> alt.LayerChart:
+    """Draw each risk metric of a table before and after sanitizing (ITPR paper, Section 5).
+
+    Takes two risks, or the document's ``charts.risk``. A metric is drawn as a share of its own
+    range; one without an upper end is not drawn. A low risk after sanitizing does not bound an
+    attacker who knows other columns.
+
+    >>> import indiff
+    >>> table = indiff.datasets.demo(records=200)
+    >>> before = indiff.measure_risk(table, quasi=["age", "sex"], sensitive="diagnosis")
+    >>> after = indiff.measure_risk(table, quasi=["sex"], sensitive="diagnosis")
+    >>> len(indiff.plot.risk(before, after).to_dict()["layer"])
+    2
+    """
+    rows = _risk_rows(before, after) if isinstance(before, Risk) else list(before)
+    shown = labels(f"{row['metric']} · {row['about']}" for row in rows)
+    pairs = [
+        (name, _share(row["before"], row.get("range")), _share(row["after"], row.get("range")))
+        for name, row in zip(shown, rows, strict=True)
+    ]
+    return _dumbbells(
+        [pair for pair in pairs if pair[1] is not None or pair[2] is not None],
+        names=("before sanitizing", "after sanitizing"),
+        title="share of the metric's range (1 is the worst)",
+    )
+
+
+def columns(
+    before: Risk | Sequence[Mapping[str, Any]], after: Risk | None = None
+) -> alt.LayerChart:
+    """Draw what each quasi-identifier tells alone (ITPR paper, Section 5.3).
+
+    Takes one risk or two, or the document's ``charts.columns``; at most the 30 worst lines are
+    drawn. Two columns that tell little alone may tell much together.
+
+    >>> import indiff
+    >>> table = indiff.datasets.demo(records=200)
+    >>> found = indiff.measure_risk(table, quasi=["age", "sex"], sensitive="diagnosis")
+    >>> chart = indiff.plot.columns(found)
+    """
+    rows = _column_rows(before, after) if isinstance(before, Risk) else list(before)
+    several = len({row["metric"] for row in rows}) > 1
+    shown = labels(
+        f"{row['column']} · {row['metric']}" if several else row["column"] for row in rows
+    )
+    pairs = [
+        (name, drawn(number(row["before"])), drawn(number(row["after"])))
+        for name, row in zip(shown, rows, strict=True)
+    ]
+    pairs.sort(key=lambda pair: -max(one for one in (pair[1], pair[2], 0.0) if one is not None))
+    metrics = list(dict.fromkeys(str(row["metric"]) for row in rows))
+    title = (
+        "risk of the column alone"
+        if several or not metrics
+        else f"{metrics[0]} of the column alone"
+    )
+    return _dumbbells(
+        pairs[:MOST_ROWS], names=("before sanitizing", "after sanitizing"), title=title
+    )
+
+
+def worst(
+    result: DifferentialResult | StrongestResult | Sequence[Mapping[str, Any]], count: int = 10
+) -> alt.LayerChart:
+    """Draw the records with the largest distances: belief in the true value without and with them.
+
+    Takes a result, or the document's ``charts.worst``. The number at the right is the distance d.
+    The two beliefs can be close where d is large: then it is another value that moved.
+
+    >>> import indiff
+    >>> table = indiff.read_table(
+    ...     indiff.datasets.demo(records=200), quasi=["age", "sex"], sensitive="diagnosis"
+    ... )
+    >>> chart = indiff.plot.worst(indiff.differential_test(table, indiff.Mondrian(k=5)))
+    """
+    rows: list[Mapping[str, Any]]
+    if isinstance(result, DifferentialResult | StrongestResult):
+        rows = list(result.worst(count))
+    else:
+        rows = list(result[:count])
+    several = len({row.get("model") for row in rows}) > 1
+    shown = labels(
+        f"record {row['record']} · {row['model']}" if several else f"record {row['record']}"
+        for row in rows
+    )
+    chart = _dumbbells(
+        [
+            (name, drawn(number(row["belief_without"])), drawn(number(row["belief"])))
+            for name, row in zip(shown, rows, strict=True)
+        ],
+        names=("without the record", "with the record"),
+        title="belief in the record's true value",
+        most=1.18,
+    )
+    distances = [
+        {"line": name, "text": f"d = {_text(number(row['distance']))}"}
+        for name, row in zip(shown, rows, strict=True)
+    ]
+    words = (
+        alt.Chart(data(distances))
+        .mark_text(align="right", fontSize=11, color=GREY)
+        .encode(y=alt.Y("line:N", sort=shown), x=alt.datum(1.18), text="text:N")
+    )
+    return alt.layer(*chart.layer, words).properties(height=alt.Step(STEP), width=560)
+
+
+def _text(value: float) -> str:
+    return "∞" if math.isinf(value) else f"{value:.3g}"
+
+
+def _share(value: Any, limits: Sequence[Any] | None) -> float | None:
+    """The value as a share of its range; nothing where the range has no upper end."""
+    low, high = (0.0, 1.0) if limits is None else (number(limits[0]), number(limits[1]))
+    if not math.isfinite(high - low) or high <= low:
+        return None
+    return drawn((number(value) - low) / (high - low))
+
+
+def _risk_rows(before: Risk, after: Risk | None) -> list[dict[str, Any]]:
+    if after is None:
+        raise UserError("plot.risk compares two risks: give the one after sanitizing as well.")
+    pairs = [("re-identification", before.reidentification, after.reidentification)]
+    pairs += [
+        (name, found, after.inference[name])
+        for name, found in before.inference.items()
+        if name in after.inference
+    ]
+    return [
+        {
+            "metric": metric.upper(),
+            "about": about,
+            "before": getattr(old, metric),
+            "after": getattr(new, metric),
+            "range": [0, 1],
+        }
+        for about, old, new in pairs
+        for metric in ("itpr", "dr")
+    ]
+
+
+def _column_rows(before: Risk, after: Risk | None) -> list[dict[str, Any]]:
+    later = {} if after is None else {one.column: one.alone.dr for one in after.contributions}
+    return [
+        {
+            "column": one.column,
+            "metric": "DR",
+            "before": one.alone.dr,
+            "after": later.get(one.column),
+        }
+        for one in before.contributions
+    ]
+
+
+def _dumbbells(
+    pairs: Sequence[tuple[str, float | None, float | None]],
+    *,
+    names: tuple[str, str],
+    title: str,
+    most: float = 1.0,
+) -> alt.LayerChart:
+    """Draw one line per pair: a hollow square for the first number, a disc for the second."""
+    order = [name for name, _, _ in pairs]
+    spans = [
+        {"line": name, "low": min(first, second), "high": max(first, second)}
+        for name, first, second in pairs
+        if first is not None and second is not None
+    ]
+    ends = [
+        {"line": name, "series": what, "value": value}
+        for name, first, second in pairs
+        for what, value in zip(names, (first, second), strict=True)
+        if value is not None
+    ]
+    domain = [
+        min([0.0, *(end["value"] for end in ends)]),
+        max([most, *(end["value"] for end in ends)]),
+    ]
+    y = alt.Y(
+        "line:N",
+        sort=order,
+        title=None,
+        scale=alt.Scale(domain=order),
+        axis=alt.Axis(labelLimit=170, ticks=False, domain=False, grid=True),
+    )
+    scale = alt.Scale(domain=domain, nice=False)
+    axis = alt.Axis(format="~g", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
+    colours = alt.Scale(domain=list(names), range=[ORANGE, BLUE])
+    shapes = alt.Scale(domain=list(names), range=["square", "circle"])
+    rules = (
+        alt.Chart(data(spans))
+        .mark_rule(strokeWidth=3, color=GREY, opacity=0.45)
+        .encode(y=y, x=alt.X("low:Q", title=title, scale=scale, axis=axis), x2="high:Q")
+    )
+    points = (
+        alt.Chart(data(ends))
+        .mark_point(filled=True, size=95, opacity=1)
+        .encode(
+            y=y,
+            x=alt.X("value:Q", title=title, scale=scale, axis=axis),
+            color=alt.Color("series:N", scale=colours, legend=legend()),
+            shape=alt.Shape("series:N", scale=shapes, legend=legend()),
+            tooltip=[
+                alt.Tooltip("line:N", title="what"),
+                alt.Tooltip("series:N", title="when"),
+                alt.Tooltip("value:Q", title="value", format=".4~g"),
+            ],
+        )
+    )
+    return alt.layer(rules, points).properties(height=alt.Step(STEP), width=560)

@@ -1,0 +1,89 @@
+"""What all charts share: colours that tell apart in print too, and labels that cannot break."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import altair as alt
+
+# At least 3:1 on white, and apart in luminance for those who see no hue.
+BLUE, ORANGE, GREEN, PURPLE, GREY = "#1d5fa6", "#b4530a", "#1c7c54", "#7d4aa8", "#5f6b7a"
+SERIES = (BLUE, ORANGE, GREEN, PURPLE, GREY)
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [3, 1])
+LIMIT = "#b3261e"
+LONGEST_LABEL = 60
+
+
+def data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
+    """Put rows into the chart itself, so that it needs nothing else to be shown."""
+    return alt.InlineData(values=list(rows))
+
+
+def number(value: Any) -> float:
+    """Read a number of a document, where infinity, NaN and nothing are text or null.
+
+    >>> number("Infinity"), number(None), number(0.5)
+    (inf, nan, 0.5)
+    """
+    return math.nan if value is None else float(value)
+
+
+def drawn(value: float) -> float | None:
+    """Return what a chart can draw; infinite and undefined numbers are left to its text."""
+    return value if math.isfinite(value) else None
+
+
+def label(text: object) -> str:
+    """Return a text on one line, of bounded length, without characters that steer its display.
+
+    >>> label("age\\u202e\\n")
+    'age��'
+    >>> len(label("x" * 10_000))
+    60
+    """
+    clean = "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in str(text)
+    )
+    if len(clean) <= LONGEST_LABEL:
+        return clean
+    head = LONGEST_LABEL // 2
+    return clean[:head] + "…" + clean[-(LONGEST_LABEL - head - 1) :]
+
+
+def labels(texts: Iterable[object]) -> list[str]:
+    """Return a label for each text; equal ones are numbered, so that no two rows fall together.
+
+    >>> labels(["a", "b", "a"])
+    ['a', 'b', 'a (2)']
+    """
+    seen: Counter[str] = Counter()
+    found: list[str] = []
+    for short in map(label, texts):
+        seen[short] += 1
+        unique = short if seen[short] == 1 else f"{short} ({seen[short]})"
+        while unique in found:
+            seen[short] += 1
+            unique = f"{short} ({seen[short]})"
+        found.append(unique)
+    return found
+
+
+def legend() -> alt.Legend:
+    """Return a legend above the chart, one line per entry, which fits on a phone."""
+    return alt.Legend(
+        title=None, orient="top", direction="vertical", columns=1, labelLimit=300, symbolSize=120
+    )
+
+
+def series(names: Sequence[str]) -> tuple[alt.Color, alt.StrokeDash]:
+    """Tell series apart by colour and by dashes, so that neither is needed alone."""
+    domain = list(names)
+    colours = [SERIES[place % len(SERIES)] for place in range(len(domain))]
+    dashes = [DASHES[place % len(DASHES)] for place in range(len(domain))]
+    return (
+        alt.Color("series:N", scale=alt.Scale(domain=domain, range=colours), legend=legend()),
+        alt.StrokeDash("series:N", scale=alt.Scale(domain=domain, range=dashes), legend=legend()),
+    )

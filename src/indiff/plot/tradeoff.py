@@ -1,0 +1,115 @@
+"""The trade: how much a setting exposes against what it leaves of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from indiff.errors import UserError, unknown
+from indiff.plot.style import BLUE, GREEN, GREY, data, drawn, label, labels, legend, number
+
+RISKS = {
+    "delta": "δ, the largest distance (lower is safer)",
+    "mean": "mean distance (lower is safer)",
+    "itpr": "ITPR (lower is safer)",
+}
+UTILITIES = {
+    "ncp": "normalised certainty penalty (lower keeps more)",
+    "discernibility": "discernibility penalty (lower keeps more)",
+    "average_group": "average group size (lower keeps more)",
+    "accuracy": "accuracy of a legitimate analyst (higher keeps more)",
+}
+FRONT, BEATEN, CHOSEN = "on the front", "beaten by another setting", "recommended"
+
+
+def tradeoff(
+    comparison: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    *,
+    risk: str = "delta",
+    utility: str = "ncp",
+) -> alt.LayerChart:
+    """Draw each setting of a comparison: its risk against what it leaves of the data.
+
+    Takes the comparison's document or its rows. Settings on the Pareto front, which no other one
+    beats in both, are named and joined by a line. A setting without one of the two numbers
+    (failed, infinite) is not drawn. The front holds for the two measures shown.
+
+    >>> rows = [
+    ...     {"setting": "mondrian:k=2", "delta": 1.5, "ncp": 0.1, "on_front": True},
+    ...     {"setting": "mondrian:k=9", "delta": 0.4, "ncp": 0.3, "on_front": True},
+    ... ]
+    >>> chart = tradeoff(rows)
+    """
+    if risk not in RISKS:
+        raise unknown("risk", risk, RISKS)
+    if utility not in UTILITIES:
+        raise unknown("utility", utility, UTILITIES)
+    document = comparison if isinstance(comparison, Mapping) else {"rows": comparison}
+    recommended = document.get("recommended")
+    found = list(document["rows"])
+    rows = []
+    for name, row in zip(labels(row["setting"] for row in found), found, strict=True):
+        across, up = drawn(number(row.get(utility))), drawn(number(row.get(risk)))
+        if across is None or up is None:
+            continue
+        kind = FRONT if row.get("on_front") else BEATEN
+        if recommended is not None and row["setting"] == recommended:
+            kind = CHOSEN
+        named = kind != BEATEN
+        rows.append(
+            {"setting": name, "kind": kind, "x": across, "y": up, "name": name if named else ""}
+        )
+    if not rows:
+        raise UserError(
+            f"no setting has both {risk} and {utility}: measure one that has, or choose other "
+            f"measures. Risks: {', '.join(RISKS)}; utilities: {', '.join(UTILITIES)}."
+        )
+    return _drawn(rows, label(UTILITIES[utility]), label(RISKS[risk]))
+
+
+def _drawn(rows: list[dict[str, Any]], across: str, up: str) -> alt.LayerChart:
+    kinds = [kind for kind in (CHOSEN, FRONT, BEATEN) if any(row["kind"] == kind for row in rows)]
+    looks = {CHOSEN: (GREEN, "diamond"), FRONT: (BLUE, "circle"), BEATEN: (GREY, "square")}
+    x = alt.X(
+        "x:Q", title=across, scale=alt.Scale(zero=False, padding=24), axis=alt.Axis(format="~g")
+    )
+    y = alt.Y("y:Q", title=up, scale=alt.Scale(zero=True, padding=12), axis=alt.Axis(format="~g"))
+    colour = alt.Color(
+        "kind:N",
+        scale=alt.Scale(domain=kinds, range=[looks[kind][0] for kind in kinds]),
+        legend=legend(),
+    )
+    shape = alt.Shape(
+        "kind:N",
+        scale=alt.Scale(domain=kinds, range=[looks[kind][1] for kind in kinds]),
+        legend=legend(),
+    )
+    front = sorted(
+        (row for row in rows if row["kind"] != BEATEN), key=lambda row: (row["x"], row["y"])
+    )
+    line = (
+        alt.Chart(data(front)).mark_line(color=BLUE, strokeWidth=1.5, opacity=0.5).encode(x=x, y=y)
+    )
+    points = (
+        alt.Chart(data(rows))
+        .mark_point(filled=True, size=90, opacity=1)
+        .encode(
+            x=x,
+            y=y,
+            color=colour,
+            shape=shape,
+            tooltip=[
+                alt.Tooltip("setting:N", title="setting"),
+                alt.Tooltip("y:Q", title="risk", format=".4~g"),
+                alt.Tooltip("x:Q", title="utility", format=".4~g"),
+            ],
+        )
+    )
+    words = (
+        alt.Chart(data(rows))
+        .mark_text(align="left", dx=8, dy=-8, fontSize=11, color=GREY, limit=150)
+        .encode(x=x, y=y, text="name:N")
+    )
+    return alt.layer(line, points, words).properties(height=320, width=560)
