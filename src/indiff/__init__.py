@@ -10,6 +10,9 @@ from indiff.version import __version__
 
 if TYPE_CHECKING:
     from indiff import datasets, plot
+    from indiff.audit.plan import Plan, read_plan
+    from indiff.audit.result import AuditResult
+    from indiff.audit.running import run_audit
     from indiff.differential import DifferentialResult, differential_test
     from indiff.differential.membership import MembershipResult, membership_inference
     from indiff.differential.strongest import StrongestResult
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
 # Loaded on first use, so that importing indiff costs nothing.
 _HOMES = {
+    "AuditResult": "indiff.audit.result",
     "Classifier": "indiff.inference",
     "DifferentialResult": "indiff.differential",
     "Emd": "indiff.ground",
@@ -39,6 +43,7 @@ _HOMES = {
     "MembershipResult": "indiff.differential.membership",
     "Mondrian": "indiff.sanitizers.mondrian",
     "NaiveBayes": "indiff.inference",
+    "Plan": "indiff.audit.plan",
     "RandomizedResponse": "indiff.sanitizers.noisy",
     "Release": "indiff.release",
     "Risk": "indiff.risk",
@@ -49,8 +54,10 @@ _HOMES = {
     "explain": "indiff.differential.why",
     "measure_risk": "indiff.risk",
     "membership_inference": "indiff.differential.membership",
+    "read_plan": "indiff.audit.plan",
     "read_release": "indiff.release",
     "read_table": "indiff.table",
+    "run_audit": "indiff.audit.running",
 }
 _MODULES = ("datasets", "plot")
 
@@ -68,6 +75,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "AuditResult",
     "Classifier",
     "DifferentialResult",
     "Emd",
@@ -82,6 +90,7 @@ __all__ = [
     "MembershipResult",
     "Mondrian",
     "NaiveBayes",
+    "Plan",
     "RandomizedResponse",
     "Release",
     "Risk",
@@ -96,6 +105,8 @@ __all__ = [
     "measure_risk",
     "membership_inference",
     "plot",
+    "read_plan",
     "read_release",
     "read_table",
+    "run_audit",
 ]

@@ -1,0 +1,1 @@
+"""The audit: one plan, findings, a verdict, one plain document that every report is made from."""

@@ -1,0 +1,105 @@
+"""Parts of the document that are not findings: the plan in effect, the versions, plain numbers."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import math
+import platform
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from indiff.audit.naming import RARE, Naming
+from indiff.audit.plan import Plan
+from indiff.differential.choosing import choose_model
+from indiff.differential.testing import describe
+from indiff.sanitizers.protocol import Sanitizer
+from indiff.version import __version__
+
+_DIGITS = 12  # what a number of the document keeps: rounding noise would differ by machine
+_LIBRARIES = ("numpy", "numba", "pyarrow", "duckdb", "scikit-learn", "scipy", "pydantic")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a repetition needs."""
+    found = {"indiff": __version__, "python": platform.python_version()}
+    return found | {name: importlib.metadata.version(name) for name in _LIBRARIES}
+
+
+def plan_block(plan: Plan, naming: Naming, sanitizer: Sanitizer | None) -> dict[str, Any]:
+    """Return every parameter in effect: files by their names, values only if enough hold them."""
+    found = plan.model_dump(mode="json")
+    data, adversary = found["data"], found["adversary"]
+    data["path"] = _file(data["path"])
+    data["hierarchies"] = {name: _file(path) for name, path in data["hierarchies"].items()}
+    data["orders"] = {
+        name: [naming.value(name, value) for value in order]
+        for name, order in data["orders"].items()
+    }
+    data["bins"] = _bins(plan, naming)
+    found["release"]["file"] = _file(found["release"]["file"])
+    adversary["prior"] = _file(adversary["prior"])
+    if adversary["distance"].lower().endswith(".csv"):
+        adversary["distance"] = f"emd:{_file(adversary['distance'].removeprefix('emd:'))}"
+    if sanitizer is not None:
+        adversary["models"] = [
+            describe(choose_model(name, sanitizer)) for name in plan.adversary.models
+        ]
+    if isinstance(adversary["targets"], list):
+        adversary["targets"] = ranges(adversary["targets"])
+    return found
+
+
+def _file(path: str | None) -> str | None:
+    return None if path is None else Path(path).name
+
+
+def _bins(plan: Plan, naming: Naming) -> Any:
+    """Return the bins without an edge that is a rare value of the column."""
+    bins = plan.data.bins
+
+    def edges(column: str | None, one: int | list[float]) -> Any:
+        if isinstance(one, int):
+            return one
+        columns = plan.data.sensitive if column is None else [column]
+        return [
+            RARE if RARE in [naming.value(name, edge) for name in columns] else edge for edge in one
+        ]
+
+    if isinstance(bins, Mapping):
+        return {name: edges(name, one) for name, one in bins.items()}
+    return None if bins is None else edges(None, bins)
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Write record numbers as the command line does.
+
+    >>> ranges([0, 1, 2, 7, 9, 10])
+    '0-2,7,9-10'
+    """
+    found: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if found and number == found[-1][1] + 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in found)
+
+
+def plain(value: Any) -> Any:
+    """Turn numbers into what JSON holds: 12 digits, infinite ones and NaN as text.
+
+    >>> plain({"d": (1 / 3, math.inf, 5)})
+    {'d': [0.333333333333, 'Infinity', 5]}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if isinstance(value, float):
+        if math.isnan(value):
+            return "NaN"
+        if math.isinf(value):
+            return "Infinity" if value > 0 else "-Infinity"
+        return float(f"{value:.{_DIGITS}g}")
+    return value

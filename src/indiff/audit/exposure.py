@@ -1,0 +1,274 @@
+"""The differential test as findings: private inference, public inference, membership."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from indiff.audit.finding import Finding
+from indiff.audit.metrics import METRICS, metric, percent
+from indiff.audit.plan import Plan
+from indiff.differential import differential_test
+from indiff.differential.choosing import choose_model
+from indiff.differential.membership import membership_inference
+from indiff.differential.result import DifferentialResult
+from indiff.differential.strongest import StrongestResult, each_confidence, strongest
+from indiff.differential.testing import describe
+from indiff.errors import UserError
+from indiff.sanitizers.protocol import Sanitizer
+from indiff.table import Table
+from indiff.thinning import thinned
+
+_NAMES = ("delta", "mean", "quantile", "changed_predictions", "told_by_the_crowd")
+_NOT_OVER_RUNS = ("sampled", "closed-form")
+Progress = Callable[[int, int], object]
+
+
+@dataclass(frozen=True, eq=False)
+class Exposure:
+    """What the differential test of one sensitive attribute found."""
+
+    findings: tuple[Finding, ...]
+    results: dict[str, DifferentialResult] = field(default_factory=dict)
+    combined: DifferentialResult | StrongestResult | None = None
+    interrupted: bool = False
+
+    @property
+    def curves(self) -> list[dict[str, Any]]:
+        """The thinned CDF of each adversary's distances."""
+        found = []
+        for name, result in self.results.items():
+            if len(result.distances):
+                x, y = thinned(*result.cdf())
+                found.append(
+                    {"name": f"{result.sensitive_name}: {name}", "x": x.tolist(), "y": y.tolist()}
+                )
+        return found
+
+
+def measure_exposure(
+    table: Table, sanitizer: Sanitizer, plan: Plan, progress: Progress | None = None
+) -> Exposure:
+    """Run the differential test of one sensitive attribute with every adversary of the plan.
+
+    An adversary that cannot be asked is a failed finding; the others still are.
+    """
+    adversaries = [choose_model(name, sanitizer) for name in plan.adversary.models]
+    names = [describe(adversary) for adversary in adversaries]
+    findings: list[Finding] = []
+    results: dict[str, DifferentialResult] = {}
+    interrupted = False
+    for name, adversary in zip(names, adversaries, strict=True):
+        if interrupted:
+            findings += missed(table, "skipped", "the audit was interrupted", name)
+            continue
+        try:
+            result = differential_test(
+                table, sanitizer, model=adversary, progress=progress, **settings(plan)
+            )
+        except UserError as error:
+            findings += missed(table, "failed", str(error), name)
+            continue
+        interrupted = result.interrupted
+        if not len(result.distances):
+            findings += missed(table, "failed", _nothing(result), name)
+            continue
+        results[name] = result
+        findings += _findings(result, plan)
+        if plan.adversary.membership:
+            findings.append(_membership(result, plan))
+    combined: DifferentialResult | StrongestResult | None = None
+    if len(results) > 1:
+        combined = strongest(results, plan.adversary.confidence)
+        findings += _strongest(combined, plan)
+    elif results:
+        combined = next(iter(results.values()))
+    return Exposure(tuple(findings), results, combined, interrupted)
+
+
+def settings(plan: Plan) -> dict[str, Any]:
+    """Return the options of the differential test that the plan sets."""
+    asked = plan.adversary
+    return {
+        "distance": asked.distance,
+        "targets": asked.targets,
+        "method": asked.method,
+        "runs": asked.runs,
+        "confidence": each_confidence(asked.confidence, len(asked.models)),
+        "jobs": plan.run.jobs,
+        "seed": plan.run.seed,
+        "prior": asked.prior,
+        "known": asked.known,
+    }
+
+
+def _nothing(result: DifferentialResult) -> str:
+    return result.failures[0] if result.failures else "no record was measured"
+
+
+def missed(
+    table: Table, status: Any, reason: str, model: str, names: Sequence[str] = _NAMES
+) -> list[Finding]:
+    """Return the findings of an adversary who could not be asked."""
+    about = table.sensitive.name
+    return [
+        metric(name, about=about, model=model).missed(
+            f"{name}:{about}:{model}", status, reason, about=about
+        )
+        for name in names
+    ]
+
+
+def _findings(result: DifferentialResult, plan: Plan) -> list[Finding]:
+    about, model = result.sensitive_name, result.model
+    words = {"about": about, "model": model, "largest": most(result.largest)}
+    common: dict[str, Any] = {
+        "about": about,
+        "exactness": result.exactness,
+        "seed": plan.run.seed,
+        "parameters": _parameters(result),
+    }
+
+    def found(name: str, value: float, more_words: Any = None, **more: Any) -> Finding:
+        chosen = metric(name, about=about, model=model)
+        filled = {**words, **(more_words or {})}
+        return chosen.found(f"{name}:{about}:{model}", value, filled, **{**common, **more})
+
+    mean_interval = None
+    if result.lower is not None and result.upper is not None:
+        mean_interval = (float(result.lower.mean()), result.mean_upper)
+    quantile_interval = None
+    if result.lower is not None and result.upper is not None:
+        quantile_interval = (_quantile(result.lower), _quantile(result.upper))
+    span = (0.0, result.largest if np.isfinite(result.largest) else None)
+    baseline = float(np.bincount(result.classes).max() / len(result.classes))
+    return [
+        found("delta", result.delta, interval=result.delta_interval, range=span),
+        found("mean", result.mean, interval=mean_interval, range=span),
+        found("quantile", _quantile(result.distances), interval=quantile_interval, range=span),
+        found("changed_predictions", result.changed_predictions),
+        found(
+            "told_by_the_crowd",
+            accuracy(result.beliefs_without, result.classes),
+            {"baseline": percent(baseline)},
+            parameters={
+                **_parameters(result),
+                "baseline": baseline,
+                "belief_in_true_value": float(result.true_beliefs_without.mean()),
+                "accuracy_with_record": accuracy(result.beliefs, result.classes),
+            },
+        ),
+    ]
+
+
+def _quantile(distances: Any) -> float:
+    return float(np.quantile(distances, 0.99, method="inverted_cdf"))
+
+
+def accuracy(beliefs: Any, classes: Any) -> float:
+    """Return how often the most probable value is the true one; a tie counts by its share.
+
+    >>> accuracy(np.array([[0.5, 0.5], [0.9, 0.1]]), np.array([0, 1]))
+    0.25
+    """
+    top = beliefs >= beliefs.max(axis=1, keepdims=True) - 1e-12
+    right = np.take_along_axis(top, classes[:, None].astype(np.intp), axis=1)[:, 0]
+    return float((right / top.sum(axis=1)).mean())
+
+
+def _parameters(result: DifferentialResult) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "model": result.model,
+        "distance": result.distance,
+        "method": result.method,
+        "records_tested": len(result.distances),
+        "records_requested": result.requested,
+        "records_in_table": result.table_size,
+        "infinite": result.infinite,
+        "uncovered": result.uncovered,
+        "uncovered_without": result.uncovered_without,
+        "generalized_without": result.generalized_without,
+        "failures": len(result.failures),
+    }
+    if result.runs is not None:
+        found |= {"runs": result.runs, "confidence": result.confidence}
+    return found
+
+
+def _membership(result: DifferentialResult, plan: Plan) -> Finding:
+    about, id = result.sensitive_name, f"advantage:{result.sensitive_name}:{result.model}"
+    chosen = METRICS["advantage"]
+    if result.method in _NOT_OVER_RUNS:
+        reason = (
+            "its beliefs are means over runs, which no adversary sees; δ and its limits say what "
+            "a randomized release tells"
+        )
+        return chosen.missed(id, "skipped", reason, about=about)
+    try:
+        found = membership_inference(
+            result, confidence=plan.adversary.confidence, seed=plan.run.seed
+        )
+    except UserError as error:
+        return chosen.missed(id, "failed", str(error), about=about)
+    return chosen.found(
+        id,
+        found.advantage.value,
+        about=about,
+        interval=(found.advantage.lower, found.advantage.upper),
+        exactness="estimate",
+        seed=plan.run.seed,
+        parameters={
+            "model": result.model,
+            "area_under_roc": found.area.value,
+            "true_positives_at": {
+                str(rate): one.value for rate, one in found.true_positives_at.items()
+            },
+            "told_apart": found.told_apart,
+            "confidence": found.confidence,
+            "resamples": found.resamples,
+        },
+    )
+
+
+def _strongest(result: StrongestResult, plan: Plan) -> list[Finding]:
+    """Return the strongest of several adversaries, record by record."""
+    about = result.sensitive_name
+    model = "the strongest adversary"
+    largest = max(one.largest for one in result.results.values())
+    words = {"about": about, "model": model, "largest": most(largest)}
+    common: dict[str, Any] = {
+        "about": about,
+        "exactness": result.exactness,
+        "seed": plan.run.seed,
+        "range": (0.0, largest if np.isfinite(largest) else None),
+        "parameters": {"models": list(result.results), "confidence": result.confidence},
+    }
+    mean_interval = None
+    if result.delta_interval is not None:
+        mean_interval = (0.0, result.mean_upper)
+    values: dict[str, tuple[float, Any]] = {
+        "delta": (result.delta, result.delta_interval),
+        "mean": (result.mean, mean_interval),
+    }
+    found = [
+        metric(name, about=about, model=model).found(
+            f"{name}:{about}:strongest", value, words, **{**common, "interval": interval}
+        )
+        for name, (value, interval) in values.items()
+    ]
+    changed = metric("changed_predictions", about=about, model=model)
+    percents = {**common, "range": changed.range}
+    return [
+        *found,
+        changed.found(
+            f"changed_predictions:{about}:strongest", result.changed_predictions, words, **percents
+        ),
+    ]
+
+
+def most(value: float) -> str:
+    """Write the largest possible distance in a sentence."""
+    return "without bound" if not np.isfinite(value) else f"{value:g}"

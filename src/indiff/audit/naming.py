@@ -1,0 +1,103 @@
+"""What an audit may name: a value only where enough records hold it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from indiff.side_files import label_of
+from indiff.table import Table
+
+RARE = "a rare value"
+_NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)")
+_QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+_TELLING_DIGITS = 4  # a shorter number in a sentence is a count of records or columns
+
+
+@dataclass(frozen=True, eq=False)
+class Naming:
+    """Decides what may be named.
+
+    A value may be named if at least ``min_cell`` records hold it, or if the user asked for all
+    of them (``show_values``). Column names are always named.
+    """
+
+    table: Table = field(repr=False)
+    min_cell: int = 10
+    show_values: bool = False
+
+    def value(self, column: str, value: Any) -> Any:
+        """Return a value that enough records hold, or none hold; else ``"a rare value"``.
+
+        >>> from indiff.table import read_table
+        >>> people = pa.table({"age": [30, 30, 47], "ill": ["flu", "flu", "HIV"]})
+        >>> naming = Naming(read_table(people, quasi=["age"], sensitive="ill"), min_cell=2)
+        >>> naming.value("ill", "flu"), naming.value("ill", "HIV"), naming.value("ill", "cold")
+        ('flu', 'a rare value', 'cold')
+        """
+        if self.show_values:
+            return value
+        held = self._count(column, value)
+        return value if held == 0 or held >= self.min_cell else RARE
+
+    def text(self, text: str) -> str:
+        """Return a sentence that another module wrote, without any rare value in it."""
+        if self.show_values:
+            return text
+        text = _QUOTED.sub(self._quoted, text)
+        for value in self._rare_texts:
+            if value in text:
+                text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", RARE, text)
+        return _NUMBER.sub(self._number, text)
+
+    def _quoted(self, match: re.Match[str]) -> str:
+        inside = match.group(1) if match.group(1) is not None else match.group(2)
+        return RARE if inside not in self._names and self._is_rare(inside) else match.group(0)
+
+    def _number(self, match: re.Match[str]) -> str:
+        text = match.group(0)
+        digits = sum(character.isdigit() for character in text)
+        if digits < _TELLING_DIGITS and "." not in text:
+            return text
+        return RARE if self._is_rare(text) or self._is_rare(text.replace(",", "")) else text
+
+    def _is_rare(self, text: str) -> bool:
+        counts = [self._count(name, text) for name in self.table.source.column_names]
+        return any(0 < count < self.min_cell for count in counts)
+
+    def _count(self, column: str, value: Any) -> int:
+        cells = self.table.source[column] if column in self.table.source.column_names else None
+        return 0 if cells is None else _held(cells, value)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(self.table.source.column_names)
+
+    @cached_property
+    def _rare_texts(self) -> tuple[str, ...]:
+        """The rare texts of all columns, the longest first."""
+        found: set[str] = set()
+        for name in self.table.source.column_names:
+            cells = self.table.source[name]
+            if pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type):
+                counted = pc.value_counts(cells)
+                rare = pc.less(counted.field("counts"), self.min_cell)
+                found.update(filter(None, counted.field("values").filter(rare).to_pylist()))
+        return tuple(sorted(found - self._names, key=lambda text: (-len(text), text)))
+
+
+def _held(cells: pa.ChunkedArray, value: Any) -> int:
+    """Count the records that hold a value, which may be given as text."""
+    text = label_of(value)
+    if pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type):
+        try:
+            wanted = float(text)
+        except ValueError:
+            return 0
+        return int(pc.sum(pc.equal(cells.cast(pa.float64(), safe=False), wanted)).as_py() or 0)
+    return int(pc.sum(pc.equal(cells.cast(pa.string()), text)).as_py() or 0)

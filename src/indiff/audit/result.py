@@ -1,0 +1,103 @@
+"""AuditResult: the document of one audit, and the files that are made from it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from indiff.audit.finding import Finding, Limit
+from indiff.errors import UserError, unknown
+
+
+@dataclass(frozen=True, eq=False)
+class AuditResult:
+    """What an audit found: one plain document, from which every report is made."""
+
+    document: dict[str, Any]
+
+    def __repr__(self) -> str:
+        return (
+            f"AuditResult({self.document['title']!r}, {self.verdict['status']}, "
+            f"{len(self.document['findings'])} findings)"
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> AuditResult:
+        """Return the result that a report's JSON file holds."""
+        try:
+            document = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise UserError(
+                f"an audit's file is JSON; this is not ({error}). Use report.json."
+            ) from None
+        if not isinstance(document, dict) or document.get("kind") != "audit":
+            raise UserError("this is no audit's document; use the report.json that indiff wrote.")
+        if document.get("format") != 1:
+            raise UserError(
+                f"this version reads documents of format 1; got {document.get('format')!r}."
+            )
+        return cls(document)
+
+    @property
+    def verdict(self) -> dict[str, Any]:
+        """The verdict: ``status``, ``exit_code`` and ``reasons``."""
+        found: dict[str, Any] = self.document["verdict"]
+        return found
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings, in the order of the report."""
+        return tuple(_finding(one) for one in self.document["findings"])
+
+    def finding(self, id: str) -> Finding:
+        """Return one finding by its id, such as ``k`` or ``delta:diagnosis:naive-bayes``."""
+        known = {one.id: one for one in self.findings}
+        if id not in known:
+            raise unknown("finding", id, known)
+        return known[id]
+
+    def to_json(self) -> str:
+        """Return the document as JSON; only ``timing`` differs between two runs."""
+        return json.dumps(self.document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def to_markdown(self) -> str:
+        """Return the report as Markdown; it is the same for every run of the same plan."""
+        from indiff.report import markdown
+
+        return markdown.render(self.document)
+
+    def to_html(self) -> str:
+        """Return the report as one self-contained page."""
+        from indiff.report import html
+
+        return html.render(self.document)
+
+    def write(self, folder: str | Path) -> dict[str, Path]:
+        """Write ``report.html``, ``report.json`` and ``report.md``, for their owner only."""
+        from indiff.report.files import write_report
+
+        return write_report(self, Path(folder))
+
+    def _repr_html_(self) -> str:
+        from indiff.report.notebook import summary
+
+        return summary(self.document)
+
+
+def _finding(one: dict[str, Any]) -> Finding:
+    fields = dict(one)
+    fields["value"] = _number(one["value"])
+    fields["before"] = _number(one["before"])
+    for name in ("range", "interval"):
+        if one[name] is not None:
+            fields[name] = tuple(_number(end) for end in one[name])
+    if one["limit"] is not None:
+        fields["limit"] = Limit(**one["limit"])
+    return Finding(**fields)
+
+
+def _number(value: Any) -> Any:
+    """Read a number of the document, which writes infinite ones as text."""
+    return float(value) if isinstance(value, str | int | float) else value

@@ -1,0 +1,299 @@
+"""run_audit: read, sanitize, measure everything, judge, and put it all into one document."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from indiff.audit import exposure, risks
+from indiff.audit.curve import parameter_curve
+from indiff.audit.document import plain, plan_block, versions
+from indiff.audit.finding import Finding
+from indiff.audit.naming import Naming
+from indiff.audit.plan import Plan, read_plan
+from indiff.audit.profile import profile_findings, table_block
+from indiff.audit.result import AuditResult
+from indiff.audit.usefulness import utility_findings
+from indiff.audit.verdict import judge
+from indiff.audit.worst import worst_records
+from indiff.errors import UserError
+from indiff.release import Release, read_release
+from indiff.sanitizers.parse import as_sanitizer
+from indiff.sanitizers.protocol import Sanitizer
+from indiff.table import Table, read_table
+
+FORMAT = 1
+Progress = Callable[[str, int, int], object]
+_NO_SANITIZER = (
+    "a release made elsewhere cannot be made again without a record; name its sanitizer to test it"
+)
+
+
+@dataclass
+class _Clock:
+    """How long each step took: the only part of a document that differs between two runs."""
+
+    started: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+    begin: float = field(default_factory=time.perf_counter)
+    steps: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        begin = time.perf_counter()
+        yield
+        self.steps[name] = self.steps.get(name, 0.0) + time.perf_counter() - begin
+
+    def to_dict(self) -> dict[str, Any]:
+        seconds = round(time.perf_counter() - self.begin, 3)
+        steps = {name: round(spent, 3) for name, spent in self.steps.items()}
+        return {"started": self.started, "seconds": seconds, "steps": steps}
+
+
+@dataclass(frozen=True, eq=False)
+class _Subject:
+    """One sensitive attribute: its table, and the release or the reason why there is none."""
+
+    table: Table
+    release: Release | None
+    reason: str | None = None
+
+
+def run_audit(
+    plan: Plan | str | Path,
+    table: Any = None,
+    *,
+    progress: Progress | None = None,
+    command: str | None = None,
+    source: str | None = None,
+) -> AuditResult:
+    """Measure everything a plan asks for and judge it.
+
+    ``plan`` is a :class:`Plan` or the path of one; ``table`` is a frame or a table to audit
+    instead of the plan's file. Bad input raises; a measurement that cannot be made becomes a
+    failed finding, which is never a pass. ``progress`` is called with what is being done and how
+    far it is.
+
+    >>> import indiff
+    >>> plan = indiff.Plan(
+    ...     data={"quasi": ["age", "sex"], "sensitive": "diagnosis"},
+    ...     release={"sanitizer": "mondrian:k=5"}, limits={"k": 5, "delta": 0.1})
+    >>> result = indiff.run_audit(plan, indiff.datasets.demo(records=200))
+    >>> result.verdict["status"], result.finding("k").value, result.finding("k").exceeded
+    ('fail', 5.0, False)
+    """
+    chosen = plan if isinstance(plan, Plan) else read_plan(plan)
+    say = progress or (lambda stage, done, total: None)
+    clock = _Clock()
+    with clock.step("reading"):
+        say("reading the table", 0, 0)
+        read = _read(chosen, table)
+    naming = Naming(read, chosen.report.min_cell, chosen.report.show_values)
+    sanitizer = None if chosen.release.file is not None else as_sanitizer(chosen.release.sanitizer)
+    with clock.step("sanitizing"):
+        say("sanitizing", 0, 0)
+        subjects = [
+            _subject(read.focus(one.name), sanitizer, chosen, naming) for one in read.sensitives
+        ]
+    with clock.step("profile"):
+        findings = profile_findings(read)
+    with clock.step("risk"):
+        parts = [_risk(subject, chosen, naming, len(subjects) > 1, say) for subject in subjects]
+        risk = risks.merged(parts)
+    exposures: list[exposure.Exposure] = []
+    with clock.step("differential test"):
+        for subject in subjects:
+            exposures.append(_exposure(subject, sanitizer, chosen, naming, exposures, say))
+    interrupted = any(one.interrupted for one in exposures)
+    worst: list[dict[str, Any]] = []
+    curve = None
+    if not interrupted and sanitizer is not None:
+        with clock.step("worst records"):
+            say("explaining the worst records", 0, 0)
+            for subject, one in zip(subjects, exposures, strict=True):
+                if one.combined is not None:
+                    worst += worst_records(subject.table, sanitizer, one.combined, chosen, naming)
+        with clock.step("parameter"):
+            say("testing other parameters", 0, 0)
+            curve = parameter_curve(subjects[0].table, chosen, naming)
+    findings += [*risk.findings, *(found for one in exposures for found in one.findings)]
+    with clock.step("utility"):
+        say("measuring utility", 0, 0)
+        for subject in subjects:
+            findings += _utility(subject, chosen, naming, interrupted, len(subjects) > 1)
+    met = all(one.release is None or one.release.constraint_met for one in subjects)
+    judged, verdict = judge(
+        _in_order(findings), chosen.limits, constraint_met=met, interrupted=interrupted
+    )
+    name = source or (Path(chosen.data.path).name if chosen.data.path else "a frame")
+    document = {
+        "format": FORMAT,
+        "kind": "audit",
+        "title": chosen.report.title or f"Audit of {name}",
+        "verdict": verdict.to_dict(),
+        "table": table_block(read, name, naming),
+        "release": _release_block(subjects, chosen, naming),
+        "findings": [finding.to_dict() for finding in judged],
+        "charts": {
+            "cdf": [curve for one in exposures for curve in one.curves],
+            "parameter": curve,
+            "risk": risk.bars,
+            "columns": risk.columns,
+            "worst": worst,
+        },
+        "plan": plan_block(chosen, naming, sanitizer),
+        "min_cell": chosen.report.min_cell,
+        "show_values": chosen.report.show_values,
+        "seed": chosen.run.seed,
+        "versions": versions(),
+        "command": command or "indiff.run_audit(plan)",
+        "timing": clock.to_dict(),
+    }
+    return AuditResult(plain(document))
+
+
+def _read(plan: Plan, table: Any) -> Table:
+    if isinstance(table, Table):
+        return table
+    if table is None and plan.data.path is None:
+        raise UserError("[data] path is needed; name the table's file, or pass a table.")
+    data = plan.data
+    read = read_table(
+        data.path if table is None else table,
+        quasi=data.quasi,
+        sensitive=data.sensitive,
+        joint=data.joint,
+        identifier=data.identifier,
+        other=data.other,
+        kinds=data.kinds,
+        orders=data.orders,
+        hierarchies=data.hierarchies,
+        bins=data.bins,
+        missing=data.missing,
+        missing_tokens=data.missing_tokens,
+        encoding=data.encoding,
+        sheet=data.sheet,
+    )
+    if data.individual is not None and data.individual not in read.column_names:
+        from indiff.errors import unknown
+
+        raise unknown("column", data.individual, read.column_names)
+    return read
+
+
+def _subject(table: Table, sanitizer: Sanitizer | None, plan: Plan, naming: Naming) -> _Subject:
+    """Make or read the release of one sensitive attribute."""
+    try:
+        if sanitizer is None:
+            assert plan.release.file is not None
+            release = read_release(plan.release.file, table, encoding=plan.release.encoding)
+        elif sanitizer.randomized:
+            release = sanitizer.sanitize(table, np.random.default_rng(plan.run.seed))
+        else:
+            release = sanitizer.sanitize(table)
+    except UserError as error:
+        return _Subject(table, None, naming.text(str(error)))
+    return _Subject(table, release)
+
+
+def _risk(
+    subject: _Subject, plan: Plan, naming: Naming, several: bool, say: Progress
+) -> risks.RiskPart:
+    say("measuring risk before and after", 0, 0)
+    reason = None if subject.reason is None else f"there is no release: {subject.reason}"
+    both = risks.measure_both(
+        subject.table, subject.release, individual=plan.data.individual, why_not=reason
+    )
+    weighted = subject.release is not None and subject.release.weights is not None
+    part = risks.risk_part(
+        subject.table,
+        both,
+        status="skipped" if weighted else "failed",
+        suffix=f":{subject.table.sensitive.name}" if several else "",
+    )
+    return replace(part, findings=_told(part.findings, naming))
+
+
+def _exposure(
+    subject: _Subject,
+    sanitizer: Sanitizer | None,
+    plan: Plan,
+    naming: Naming,
+    earlier: list[exposure.Exposure],
+    say: Progress,
+) -> exposure.Exposure:
+    table = subject.table
+    status, reason = "skipped", None
+    if any(one.interrupted for one in earlier):
+        reason = "the audit was interrupted"
+    elif sanitizer is None:
+        reason = _NO_SANITIZER
+    elif subject.reason is not None:
+        status, reason = "failed", f"there is no release: {subject.reason}"
+    if reason is not None or sanitizer is None:
+        named = [name for name in plan.adversary.models if name != "auto"] or ["naive-bayes"]
+        lost = [one for name in named for one in exposure.missed(table, status, str(reason), name)]
+        return exposure.Exposure(tuple(lost))
+    stage = f"testing {len(table):,} records"
+    found = exposure.measure_exposure(
+        table, sanitizer, plan, lambda done, total: say(stage, done, total)
+    )
+    return replace(found, findings=_told(found.findings, naming))
+
+
+def _utility(
+    subject: _Subject, plan: Plan, naming: Naming, interrupted: bool, several: bool
+) -> list[Finding]:
+    reason = None
+    if interrupted:
+        reason = "the audit was interrupted"
+    elif subject.reason is not None:
+        reason = f"there is no release: {subject.reason}"
+    suffix = f":{subject.table.sensitive.name}" if several else ""
+    found = utility_findings(subject.table, subject.release, plan, reason=reason, suffix=suffix)
+    return list(_told(found, naming))
+
+
+def _told(findings: Any, naming: Naming) -> tuple[Finding, ...]:
+    """Keep rare values out of the reasons that other modules gave."""
+    return tuple(
+        one if one.reason is None else replace(one, reason=naming.text(one.reason))
+        for one in findings
+    )
+
+
+def _in_order(findings: list[Finding]) -> list[Finding]:
+    """Put the findings in the order of the questions; equal ids would not be told apart."""
+    from indiff.audit.finding import QUESTIONS
+
+    order = list(QUESTIONS)
+    ids = [finding.id for finding in findings]
+    assert len(set(ids)) == len(ids), "findings need ids of their own"
+    return sorted(findings, key=lambda finding: order.index(finding.question))
+
+
+def _release_block(subjects: list[_Subject], plan: Plan, naming: Naming) -> dict[str, Any]:
+    release = subjects[0].release
+    foreign = plan.release.file is not None
+    notes = [f"no release of {one.table.sensitive.name} could be made: {one.reason}"
+             for one in subjects if one.reason is not None]  # fmt: skip
+    if len(subjects) > 1:
+        notes.append("each sensitive attribute has a release of its own, measured on its own")
+    groups = None
+    if release is not None and release.groups is not None:
+        groups = len(np.unique(release.groups))
+    return {
+        "sanitizer": Path(str(plan.release.file)).name if foreign else plan.release.sanitizer,
+        "records": 0 if release is None else len(release),
+        "constraint_met": all(
+            one.release is not None and one.release.constraint_met for one in subjects
+        ),
+        "groups": groups,
+        "notes": [naming.text(note) for note in notes],
+    }
