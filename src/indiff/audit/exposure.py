@@ -10,6 +10,7 @@ import numpy as np
 
 from indiff.audit.finding import Finding
 from indiff.audit.metrics import METRICS, metric, percent
+from indiff.audit.naming import spoken
 from indiff.audit.plan import Plan
 from indiff.differential import differential_test
 from indiff.differential.choosing import choose_model
@@ -115,7 +116,7 @@ def missed(
     """Return the findings of an adversary who could not be asked."""
     about = table.sensitive.name
     return [
-        metric(name, about=about, model=model).missed(
+        metric(name, about=spoken(about), model=model).missed(
             f"{name}:{about}:{model}", status, reason, about=about
         )
         for name in names
@@ -124,7 +125,7 @@ def missed(
 
 def _findings(result: DifferentialResult, plan: Plan) -> list[Finding]:
     about, model = result.sensitive_name, result.model
-    words = {"about": about, "model": model, "largest": most(result.largest)}
+    words = {"about": spoken(about), "model": model, "largest": most(result.largest)}
     common: dict[str, Any] = {
         "about": about,
         "exactness": result.exactness,
@@ -133,7 +134,7 @@ def _findings(result: DifferentialResult, plan: Plan) -> list[Finding]:
     }
 
     def found(name: str, value: float, more_words: Any = None, **more: Any) -> Finding:
-        chosen = metric(name, about=about, model=model)
+        chosen = metric(name, about=spoken(about), model=model)
         filled = {**words, **(more_words or {})}
         return chosen.found(f"{name}:{about}:{model}", value, filled, **{**common, **more})
 
@@ -238,7 +239,7 @@ def _strongest(result: StrongestResult, plan: Plan) -> list[Finding]:
     about = result.sensitive_name
     model = "the strongest adversary"
     largest = max(one.largest for one in result.results.values())
-    words = {"about": about, "model": model, "largest": most(largest)}
+    words = {"about": spoken(about), "model": model, "largest": most(largest)}
     common: dict[str, Any] = {
         "about": about,
         "exactness": result.exactness,
@@ -254,12 +255,12 @@ def _strongest(result: StrongestResult, plan: Plan) -> list[Finding]:
         "mean": (result.mean, mean_interval),
     }
     found = [
-        metric(name, about=about, model=model).found(
+        metric(name, **words).found(
             f"{name}:{about}:strongest", value, words, **{**common, "interval": interval}
         )
         for name, (value, interval) in values.items()
     ]
-    changed = metric("changed_predictions", about=about, model=model)
+    changed = metric("changed_predictions", **words)
     percents = {**common, "range": changed.range}
     return [
         *found,

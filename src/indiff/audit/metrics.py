@@ -287,6 +287,9 @@ METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}
 
 
 def metric(name: str, **words: Any) -> Metric:
-    """Return a metric with its title's blanks filled."""
-    chosen = METRICS[name]
-    return replace(chosen, title=chosen.title.format(**words) if words else chosen.title)
+    """Return a metric with the blanks of its title filled.
+
+    >>> metric("t", about="income").title
+    "Distance of a group's income from the table's (t)"
+    """
+    return replace(METRICS[name], title=METRICS[name].title.format(**words))

@@ -19,6 +19,19 @@ _QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 _TELLING_DIGITS = 4  # a shorter number in a sentence is a count of records or columns
 
 
+def spoken(name: str, longest: int = 60) -> str:
+    r"""Return a column's name as a sentence can hold it: on one line, not too long.
+
+    >>> spoken("age\n"), len(spoken("x" * 10_000))
+    ('age\\n', 60)
+    """
+    text = "".join(
+        one if one.isprintable() else one.encode("unicode_escape", "surrogatepass").decode("ascii")
+        for one in name
+    )
+    return text if len(text) <= longest else f"{text[: longest // 2]}…{text[1 - longest // 2 :]}"
+
+
 @dataclass(frozen=True, eq=False)
 class Naming:
     """Decides what may be named.

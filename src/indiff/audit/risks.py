@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from indiff.audit.finding import Finding
 from indiff.audit.metrics import metric
+from indiff.audit.naming import spoken
 from indiff.errors import UserError
 from indiff.release import Release
 from indiff.risk import Risk, measure_risk
@@ -149,11 +150,11 @@ def risk_part(
     ``suffix`` tells the releases of several sensitive attributes apart.
     """
     before, after, before_reason, after_reason = risks
-    about = table.sensitive.name
+    about, said = table.sensitive.name, spoken(table.sensitive.name)
     findings = []
     for name, read in {**_WHO, **_WHAT}.items():
         concerns = about if name in _WHAT else None
-        chosen = metric(name, about=about)
+        chosen = metric(name, about=said)
         id = f"{name}:{about}" if concerns else f"{name}{suffix}"
         more: dict[str, Any] = {"about": concerns}
         if before is not None:
@@ -165,7 +166,7 @@ def risk_part(
         if name in ("k", "singled_out") and after.method.individual is not None:
             more["parameters"] = {"individual": after.method.individual}
         findings.append(
-            chosen.found(id, read(after, about), {"about": about}, exactness="exact", **more)
+            chosen.found(id, read(after, about), {"about": said}, exactness="exact", **more)
         )
     return RiskPart(tuple(findings), _bars(about, before, after), _columns(before, after))
 
