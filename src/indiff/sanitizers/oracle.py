@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.random import Generator
 
@@ -13,13 +13,28 @@ from indiff.release import Release, read_release, to_backend
 from indiff.table import Table
 
 
+class BlackBox:
+    """What nobody lets us see: it may be random without saying so, and may look at row order.
+
+    ``per_record``: two records that look alike need not be alike to it (it also sees identifiers,
+    other columns and the order of rows), so each of them is tested by a call of its own.
+    """
+
+    per_record: ClassVar[bool] = True
+
+
+class OracleFailed(UserError):
+    """A foreign sanitizer stopped with an error, or returned what is no release of the table."""
+
+
 @dataclass(frozen=True)
-class Oracle:
+class Oracle(BlackBox):
     """A function from frame to frame, called with the original columns of a table.
 
-    The frame is of the kind that the table was read from (pandas, Polars, or PyArrow for a file).
-    The result is read against the original's columns; it may have fewer or other rows, but every
-    cell must be readable as a region.
+    The frame is of the kind that the table was read from (pandas, Polars, or PyArrow for a file)
+    and the function's own: whatever it does to it, the table stays as it is. The result is read
+    against the original's columns; it may have fewer, more or other rows and further columns, but
+    every cell of a quasi-identifier must be readable as a region.
 
     >>> import pyarrow as pa
     >>> from indiff.table import read_table
@@ -39,9 +54,45 @@ class Oracle:
 
     def sanitize(self, table: Table, rng: Generator | None = None) -> Release:
         """Call the function and read what it returns."""
-        returned = self.function(to_backend(table.frame(), table.backend))
+        frame = own_frame(table)
+        try:
+            returned = self.function(frame)
+        except (UserError, MemoryError):
+            raise
+        except Exception as error:  # a stranger's code may raise anything
+            raise OracleFailed(
+                f"a sanitizer function must return a frame; {str(self)!r} raised "
+                f"{_first_line(error)} on {len(table):,} records. Correct the function."
+            ) from error
         if returned is None:
-            raise UserError(
+            raise OracleFailed(
                 f"a sanitizer function must return a frame; {str(self)!r} returned None."
             )
-        return replace(read_release(returned, table), sanitizer=str(self))
+        return read_returned(returned, table, str(self))
+
+
+def own_frame(table: Table) -> Any:
+    """Return the table's original columns as a frame that its receiver may write into."""
+    frame = table.frame()  # a copy: Arrow's take never shares memory
+    if table.backend == "pandas":
+        # Some columns of to_pandas are read-only views; a user's own frame never is.
+        return to_backend(frame, "pandas").copy()
+    return to_backend(frame, table.backend)
+
+
+def read_returned(returned: Any, table: Table, name: str) -> Release:
+    """Read what a foreign sanitizer returned, a frame or a file; say whose it is if it is none."""
+    try:
+        release = read_release(returned, table)
+    except UserError as error:
+        raise OracleFailed(
+            f"a sanitizer must return a release of the table; what {name!r} returned for "
+            f"{len(table):,} records is none: {error}"
+        ) from error
+    return replace(release, sanitizer=name, backend=table.backend)
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).splitlines() or [""]
+    words = lines[0][:200]
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__

@@ -1,15 +1,18 @@
-"""Sanitizers as text: ``name:parameter=value,parameter=value``."""
+"""Sanitizers as text: ``name:parameter=value,parameter=value``, a command, or a folder."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 from indiff.errors import UserError, unknown
+from indiff.sanitizers.command import parse_command
 from indiff.sanitizers.mondrian import Mondrian
 from indiff.sanitizers.noisy import Gaussian, Geometric, Laplace, RandomizedResponse
 from indiff.sanitizers.oracle import Oracle
 from indiff.sanitizers.protocol import Sanitizer
+from indiff.sanitizers.releases import Releases
 from indiff.sanitizers.seeded_oracle import SeededOracle, takes_rng
 from indiff.sanitizers.trivial import Identity, Suppress
 
@@ -77,6 +80,8 @@ def as_sanitizer(sanitizer: Any) -> Sanitizer:
     (3.0, 2)
     >>> str(as_sanitizer("laplace:epsilon=0.5,bins=3"))
     'laplace:epsilon=0.5,bins=3'
+    >>> as_sanitizer("command(timeout=60):cp {input} {output}").timeout
+    60.0
     """
     if isinstance(sanitizer, str):
         return _parse(sanitizer)
@@ -94,11 +99,21 @@ def as_sanitizer(sanitizer: Any) -> Sanitizer:
     )
 
 
+# What follows these names is one text, with commas and equal signs of its own.
+BLACK_BOXES = ("command", "shell", "releases")
+_COMMAND = re.compile(r"\s*(command|shell)(?:\(([^)]*)\))?:(.*)", re.DOTALL)
+
+
 def _parse(text: str) -> Sanitizer:
+    command = _COMMAND.fullmatch(text)
+    if command is not None:
+        return parse_command(command[1], command[2] or "", command[3])
     name, _, rest = text.partition(":")
     name = name.strip()
+    if name == "releases":
+        return Releases(rest.strip())
     if name not in SANITIZERS:
-        raise unknown("sanitizer", name, SANITIZERS)
+        raise unknown("sanitizer", name, [*SANITIZERS, *BLACK_BOXES])
     make, known = SANITIZERS[name]
     parameters: dict[str, Any] = {}
     for part in filter(None, (piece.strip() for piece in rest.split(","))):

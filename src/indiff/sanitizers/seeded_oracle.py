@@ -11,12 +11,12 @@ import numpy as np
 from numpy.random import Generator
 
 from indiff.release import Release
-from indiff.sanitizers.oracle import Oracle
+from indiff.sanitizers.oracle import BlackBox, Oracle
 from indiff.table import Table
 
 
 @dataclass(frozen=True)
-class SeededOracle:
+class SeededOracle(BlackBox):
     """A function of a frame and a numpy generator, called ``function(frame, rng=generator)``.
 
     The test calls it with the same random numbers with and without a record, which tells much

@@ -1,0 +1,109 @@
+"""Run a program: its time limited, its complaints kept in part, its children never left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+KEPT = 2000  # bytes of standard error: its end says why a program stopped
+_PIECE = 1 << 16
+_LEFT_IN_PIPE = 16  # such pieces are more than any pipe holds
+_GLANCE = 0.05  # seconds between looks at a program whose children hold its error stream
+_BLINK = 0.002  # seconds between looks at one that has closed it: it is about to end
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a program ended: its exit code (None: stopped at its time limit), its last words."""
+
+    code: int | None
+    words: str
+
+
+def run_program(
+    arguments: Sequence[str], *, folder: str, environment: Mapping[str, str], timeout: float
+) -> Ended:
+    """Run a program without a shell and wait for it; end it and its children at the time limit.
+
+    Of standard error only the end is kept, however much is written. Standard output is dropped.
+    Whatever interrupts the waiting, the program's whole process group is ended first.
+
+    >>> ended = run_program(["sh", "-c", "echo no such table >&2; exit 3"], folder="/",
+    ...                     environment={"PATH": "/bin:/usr/bin"}, timeout=10)
+    >>> ended.code, ended.words
+    (3, 'no such table')
+    """
+    process = subprocess.Popen(
+        list(arguments),
+        cwd=folder,
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        start_new_session=True,  # a process group of its own, which can be ended as a whole
+    )
+    assert process.stderr is not None
+    tail = _Tail(process.stderr.fileno())
+    try:
+        in_time = _wait(process, tail, time.monotonic() + timeout)
+    finally:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)  # also what it left running behind it
+        code = process.wait()
+        process.stderr.close()
+    return Ended(code if in_time else None, tail.text())
+
+
+def _wait(process: subprocess.Popen[bytes], tail: _Tail, deadline: float) -> bool:
+    """Wait for the program and read its complaints; False if it is still at work at the end."""
+    while not _has_ended(process):
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return False
+        if tail.closed:
+            time.sleep(min(left, _BLINK))
+        else:
+            tail.read(min(left, _GLANCE))
+    for _ in range(_LEFT_IN_PIPE):  # a child of the program may go on writing for ever
+        if tail.closed or not tail.read(0):
+            break
+    return True
+
+
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Tell whether the program has ended; its number stays its own until it is waited for."""
+    if not hasattr(os, "waitid"):  # macOS before Python 3.13
+        return process.poll() is not None
+    look = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    return os.waitid(os.P_PID, process.pid, look) is not None
+
+
+class _Tail:
+    """The end of a stream."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.closed = False
+        self._descriptor = descriptor
+        self._kept = b""
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLIN)
+
+    def read(self, patience: float) -> bool:
+        """Read what is there, after waiting this long at most; False if nothing came."""
+        if not self._poll.poll(1000 * patience):
+            return False
+        piece = os.read(self._descriptor, _PIECE)
+        self.closed = not piece
+        self._kept = (self._kept + piece)[-KEPT:]
+        return True
+
+    def text(self) -> str:
+        """Return the kept end as one line."""
+        return " ".join(self._kept.decode("utf-8", "replace").split())
