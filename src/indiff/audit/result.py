@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from indiff.audit.finding import Finding, Limit
 from indiff.errors import UserError, unknown
 
+if TYPE_CHECKING:
+    from indiff.differential.result import DifferentialResult
+    from indiff.release import Release
+
 
 @dataclass(frozen=True, eq=False)
 class AuditResult:
-    """What an audit found: one plain document, from which every report is made."""
+    """What an audit found: one plain document, from which every report is made.
+
+    ``results`` has the differential tests behind it, one for each of the document's curves and in
+    their order, and ``releases`` what was tested; a result read from JSON has neither.
+    """
 
     document: dict[str, Any]
+    results: tuple[DifferentialResult, ...] = field(default=(), repr=False)
+    releases: tuple[Release, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
         return (

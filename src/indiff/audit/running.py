@@ -56,6 +56,22 @@ class _Clock:
         return {"started": self.started, "seconds": seconds, "steps": steps}
 
 
+@dataclass(frozen=True)
+class _Staged:
+    """The audit's progress as one test's, which may also tell each new distance."""
+
+    say: Progress
+    stage: str
+
+    def __call__(self, done: int, total: int) -> None:
+        self.say(self.stage, done, total)
+
+    def measured(self, distance: float) -> None:
+        """Hand a record's distance to whoever wants it."""
+        if hasattr(self.say, "measured"):
+            self.say.measured(distance)
+
+
 @dataclass(frozen=True, eq=False)
 class _Subject:
     """One sensitive attribute: its table, and the release or the reason why there is none."""
@@ -93,7 +109,7 @@ def run_audit(
     clock = _Clock()
     with clock.step("reading"):
         say("reading the table", 0, 0)
-        read = _read(chosen, table)
+        read = read_data(chosen, table)
     naming = Naming(read, chosen.report.min_cell, chosen.report.show_values)
     sanitizer = None if chosen.release.file is not None else as_sanitizer(chosen.release.sanitizer)
     with clock.step("sanitizing"):
@@ -155,10 +171,15 @@ def run_audit(
         "command": command or "indiff.run_audit(plan)",
         "timing": clock.to_dict(),
     }
-    return AuditResult(plain(document))
+    return AuditResult(
+        plain(document),
+        results=tuple(result for one in exposures for result in one.results.values()),
+        releases=tuple(one.release for one in subjects if one.release is not None),
+    )
 
 
-def _read(plan: Plan, table: Any) -> Table:
+def read_data(plan: Plan, table: Any = None) -> Table:
+    """Read the table of a plan, or the one given instead, with the plan's roles and kinds."""
     if isinstance(table, Table):
         return table
     if table is None and plan.data.path is None:
@@ -241,9 +262,7 @@ def _exposure(
         lost = [one for name in named for one in exposure.missed(table, status, str(reason), name)]
         return exposure.Exposure(tuple(lost))
     stage = f"testing {len(table):,} records"
-    found = exposure.measure_exposure(
-        table, sanitizer, plan, lambda done, total: say(stage, done, total)
-    )
+    found = exposure.measure_exposure(table, sanitizer, plan, _Staged(say, stage))
     return replace(found, findings=_told(found.findings, naming))
 
 
