@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from indiff.differential.result import DifferentialResult
-from indiff.differential.strongest import StrongestResult
 from indiff.errors import UserError
 from indiff.plot.style import LIMIT, data, drawn, label, labels, legend, number, series
 from indiff.thinning import thinned
+
+if TYPE_CHECKING:  # a document is drawn without loading what measured it
+    from indiff.differential.result import DifferentialResult
+    from indiff.differential.strongest import StrongestResult
 
 # Smaller distances are rounding; a logarithmic axis would give them most of its width.
 SMALLEST_DRAWN = 1e-6
 HEIGHT = 280
 
-Results = DifferentialResult | StrongestResult
-
 
 def cdf(
-    results: Results | Mapping[str, DifferentialResult] | Sequence[Any],
+    results: DifferentialResult
+    | StrongestResult
+    | Mapping[str, DifferentialResult]
+    | Sequence[Any],
     *,
     limit: float | None = None,
 ) -> alt.LayerChart:
@@ -107,22 +110,15 @@ def _steps(
 
 
 def _curves(results: Any) -> list[tuple[str, list[float], list[float]]]:
-    if isinstance(results, DifferentialResult):
-        results = {results.model: results}
-    elif isinstance(results, StrongestResult):
-        results = results.results
-    if isinstance(results, Mapping):
-        results = [(name, result) for name, result in results.items()]
-    else:
-        results = [
-            (one.model, one) if isinstance(one, DifferentialResult) else one for one in results
-        ]
+    if not isinstance(results, Mapping | Sequence):
+        results = getattr(results, "results", [results])  # the strongest of several has each
+    named = results.items() if isinstance(results, Mapping) else results
     found = []
-    for one in results:
+    for one in named:
         if isinstance(one, Mapping):
             name, across, up = one["name"], one["x"], one["y"]
         else:
-            name, result = one
+            name, result = one if isinstance(one, tuple) else (one.model, one)
             if not len(result.distances):
                 continue
             across, up = thinned(*result.cdf())

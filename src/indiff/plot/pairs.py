@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from indiff.differential.result import DifferentialResult
-from indiff.differential.strongest import StrongestResult
 from indiff.errors import UserError
 from indiff.plot.style import BLUE, GREY, ORANGE, data, drawn, labels, legend, number
-from indiff.risk.result import Risk
+
+if TYPE_CHECKING:  # a document is drawn without loading what measured it
+    from indiff.differential.result import DifferentialResult
+    from indiff.differential.strongest import StrongestResult
+    from indiff.risk.result import Risk
 
 STEP = 30
 MOST_ROWS = 30
@@ -32,7 +34,7 @@ def risk(before: Risk | Sequence[Mapping[str, Any]], after: Risk | None = None) 
     >>> len(indiff.plot.risk(before, after).to_dict()["layer"])
     2
     """
-    rows = _risk_rows(before, after) if isinstance(before, Risk) else list(before)
+    rows = list(before) if isinstance(before, Sequence) else _risk_rows(before, after)
     shown = labels(f"{row['metric']} · {row['about']}" for row in rows)
     pairs = [
         (name, _share(row["before"], row.get("range")), _share(row["after"], row.get("range")))
@@ -58,7 +60,7 @@ def columns(
     >>> found = indiff.measure_risk(table, quasi=["age", "sex"], sensitive="diagnosis")
     >>> chart = indiff.plot.columns(found)
     """
-    rows = _column_rows(before, after) if isinstance(before, Risk) else list(before)
+    rows = list(before) if isinstance(before, Sequence) else _column_rows(before, after)
     several = len({row["metric"] for row in rows}) > 1
     shown = labels(
         f"{row['column']} · {row['metric']}" if several else row["column"] for row in rows
@@ -93,11 +95,7 @@ def worst(
     ... )
     >>> chart = indiff.plot.worst(indiff.differential_test(table, indiff.Mondrian(k=5)))
     """
-    rows: list[Mapping[str, Any]]
-    if isinstance(result, DifferentialResult | StrongestResult):
-        rows = list(result.worst(count))
-    else:
-        rows = list(result[:count])
+    rows = list(result[:count] if isinstance(result, Sequence) else result.worst(count))
     several = len({row.get("model") for row in rows}) > 1
     shown = labels(
         f"record {row['record']} · {row['model']}" if several else f"record {row['record']}"
@@ -121,7 +119,7 @@ def worst(
         .mark_text(align="right", fontSize=11, color=GREY)
         .encode(y=alt.Y("line:N", sort=shown), x=alt.datum(1.18), text="text:N")
     )
-    return alt.layer(*chart.layer, words).properties(height=alt.Step(STEP), width=560)
+    return alt.layer(*chart.layer, words).properties(height=STEP * len(shown), width=560)
 
 
 def _text(value: float) -> str:
@@ -226,4 +224,4 @@ def _dumbbells(
             ],
         )
     )
-    return alt.layer(rules, points).properties(height=alt.Step(STEP), width=560)
+    return alt.layer(rules, points).properties(height=STEP * max(1, len(order)), width=560)

@@ -17,9 +17,9 @@ LIMIT = "#b3261e"
 LONGEST_LABEL = 60
 
 
-def data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
+def data(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Put rows into the chart itself, so that it needs nothing else to be shown."""
-    return alt.InlineData(values=list(rows))
+    return {"values": list(rows)}
 
 
 def number(value: Any) -> float:
@@ -47,6 +47,8 @@ def label(text: object) -> str:
     clean = "".join(
         letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in str(text)
     )
+    if clean == "__proto__":  # Vega looks labels up in objects, where this name is taken
+        return "__proto__\N{WORD JOINER}"
     if len(clean) <= LONGEST_LABEL:
         return clean
     head = LONGEST_LABEL // 2

@@ -1,0 +1,132 @@
+"""The report as one HTML file: no network, nothing that runs but its own chart bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from indiff.report import plain
+from indiff.report.bundle import chart_bundle, script_json, source_hash, starter, stylesheet
+from indiff.report.figures import figures
+from indiff.report.numbers import apart, duration, number, percent
+from indiff.report.words import QUESTIONS, VERDICTS, badge, flat, glance, headline
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+MOST_COLUMNS = 500
+MOST_RECORDS = 200
+
+
+def render(document: Mapping[str, Any]) -> str:
+    """Return an audit's document as a self-contained HTML page of less than 2 MB.
+
+    The page is made from the document alone, so it can be made again from its JSON, and equal
+    documents give equal pages. Whatever comes from the table is escaped: it is text, never markup.
+
+    >>> page = render({
+    ...     "format": 1, "kind": "audit", "title": "a < b", "findings": [], "charts": {},
+    ...     "verdict": {"status": "no-limits", "exit_code": 0, "reasons": []},
+    ...     "table": {"source": "t.csv", "records": 0, "dropped": 0, "fingerprint": "", "notes": [],
+    ...               "columns": []},
+    ...     "release": {"sanitizer": "identity", "records": 0, "constraint_met": True,
+    ...                 "groups": None, "notes": []},
+    ...     "plan": {}, "min_cell": 10, "show_values": False, "seed": 0, "command": "",
+    ...     "versions": {"indiff": "1"}, "timing": {"started": "", "seconds": 0, "steps": {}},
+    ... })
+    >>> "<h1>a &lt; b</h1>" in page
+    True
+    """
+    drawn = figures(document)
+    bundle = chart_bundle() if drawn else ""
+    scripts = [bundle, starter()]
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            document=document,
+            verdict=VERDICTS[document["verdict"]["status"]],
+            headline=headline(document),
+            glance=glance(document["findings"]),
+            questions=QUESTIONS,
+            findings=_by_question(document["findings"]),
+            figures={
+                question: [one for one in drawn if one.question == question]
+                for question in ("singling-out", "linkability", "inference", "utility", "worst")
+            },
+            drawn=drawn,
+            worst=document["charts"].get("worst") or [],
+            plan=flat(document.get("plan") or {}),
+            scripts=scripts,
+            styles=stylesheet(),
+            policy=_policy(scripts, stylesheet()),
+            most_columns=MOST_COLUMNS,
+            most_records=MOST_RECORDS,
+        )
+    )
+
+
+def _by_question(
+    findings: Iterable[Mapping[str, Any]],
+) -> dict[str, dict[str | None, list[Mapping[str, Any]]]]:
+    """Findings by question, then by private, public or neither; what exceeds its limit first."""
+    found: dict[str, dict[str | None, list[Mapping[str, Any]]]] = {}
+    for place, one in enumerate(findings):
+        kinds = found.setdefault(one["question"], {"private": [], "public": [], None: []})
+        kinds[one.get("inference")].append({**one, "place": place})
+    for kinds in found.values():
+        for listed in kinds.values():
+            listed.sort(key=lambda one: badge(one)[2])
+    return found
+
+
+def _policy(scripts: Sequence[str], styles: str) -> str:
+    """The content security policy: only these scripts and styles, and nothing from anywhere."""
+    allowed = " ".join(source_hash(script) for script in scripts if script)
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src {allowed}",
+            f"style-src {source_hash(styles)}",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    def shown(value: Any) -> Any:
+        """What a template may print: control characters as escapes, the longest texts cut."""
+        if isinstance(value, str) and not isinstance(value, Markup):
+            return plain.message(value)
+        return value
+
+    def raw(text: str) -> Markup:
+        """Mark our own scripts and styles, and JSON that is already escaped, as markup."""
+        return Markup(text)
+
+    environment = Environment(
+        loader=PackageLoader("indiff.report", "templates"),
+        autoescape=True,
+        finalize=shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["flat"] = flat
+    environment.filters |= {
+        "apart": apart,
+        "badge": badge,
+        "duration": duration,
+        "json_data": lambda value: raw(script_json(value)),
+        "name": lambda text: plain.name(str(text)),
+        "number": number,
+        "percent": percent,
+        "raw": raw,
+    }
+    return environment

