@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from indiff.commands import demo, reproduce, risk, sanitize, test
+from indiff.commands import audit, demo, reproduce, risk, sanitize, test
 from indiff.commands.shell_words import in_shell_words
 from indiff.commands.verdict import BAD_INPUT, INTERNAL_ERROR, INTERRUPTED, NOTHING_EXCEEDED
 from indiff.errors import UserError
@@ -24,6 +24,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("demo")(demo.command)
+app.command("audit")(audit.command)
 app.command("test")(test.command)
 app.command("risk")(risk.command)
 app.command("sanitize")(sanitize.command)

@@ -273,6 +273,8 @@ def _in_one_sentence(error: ValidationError) -> str:
         return _stray(place)
     if first["type"] == "missing":
         return f"{where} is needed; add it to the plan."
+    if first["type"] == "too_short":
+        return f"{where} must name at least 1 of them; got none."
     rule = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
     return f"{where} must be {rule}; got {first['input']!r}."
 

@@ -1,4 +1,4 @@
-"""``indiff demo``: the whole job on built-in data."""
+"""``indiff demo``: the whole job on built-in data, a report at the end."""
 
 from __future__ import annotations
 
@@ -9,51 +9,55 @@ import typer
 
 from indiff.commands import options
 from indiff.commands.places import write_text
-from indiff.commands.test import as_json, run, show, write_records
+from indiff.commands.test import as_json, write_records
 from indiff.commands.verdict import judge
-from indiff.errors import UserError
 
 SANITIZER = "mondrian:k=5"
+OUT = Path("indiff-demo")
 
 
 def command(
     out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="Also write release.csv, result.json and records.csv.",
-            show_default=False,
-        ),
-    ] = None,
+        Path, typer.Option("--out", metavar="DIR", help="Where the report and the release go.")
+    ] = OUT,
     seed: options.Seed = 0,
 ) -> None:
-    """Sanitize and test a made-up table of 5,000 patients, six of them outliers."""
+    """Audit a made-up table of 5,000 patients, six of them outliers, and write the report."""
+    from indiff.audit.plan import Plan
+    from indiff.audit.running import run_audit
     from indiff.datasets import demo_outliers, demo_table
+    from indiff.datasets.patients import IDENTIFIER, QUASI, SENSITIVE
+    from indiff.differential import differential_test
     from indiff.report import terminal
+    from indiff.report.audit import show_audit, show_paths
+    from indiff.report.files import make_folder
     from indiff.sanitizers.parse import as_sanitizer
 
-    if out is not None:
-        _make_folder(out)
+    make_folder(out)
+    plan = Plan(
+        data={"identifier": IDENTIFIER, "quasi": list(QUASI), "sensitive": SENSITIVE},
+        release={"sanitizer": SANITIZER},
+        limits={"k": 5, "delta": 0.5},
+        report={
+            "title": "Audit of the demo: 5,000 made-up patients",
+            "parameter": "mondrian:k=2,5,10,20,50",
+        },
+        run={"seed": seed},
+    )
     table = demo_table(seed=seed)
     options.announce_compilation()
-    release = as_sanitizer(SANITIZER).sanitize(table)
-    results, untested = run(table, SANITIZER, seed=seed)
-    verdict = judge(results, {}, untested)
-    if out is not None:
-        release.write(out / "release.csv", seed=seed)
-        write_text(out / "result.json", as_json(table, results, verdict))
-        write_records(out / "records.csv", results)
-    show(table, "demo (made-up patients)", results, verdict)
-    terminal.show_outliers(terminal.open_console(), results[0], demo_outliers(seed=seed))
-    raise typer.Exit(verdict.code)
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(
-            f"--out must be a folder that can be made; {str(folder)!r} cannot "
-            f"({error.strerror}). Choose another place."
-        ) from None
+    audited = run_audit(plan, table, command="indiff demo", source="demo (made-up patients)")
+    result = differential_test(table, SANITIZER, seed=seed)
+    as_sanitizer(SANITIZER).sanitize(table).write(out / "release.csv", seed=seed)
+    write_text(out / "result.json", as_json(table, [result], judge([result], {})))
+    write_records(out / "records.csv", [result])
+    paths = audited.write(out)
+    console = terminal.open_console()
+    show_audit(console, audited.document)
+    terminal.show_outliers(console, result, demo_outliers(seed=seed))
+    terminal.section(
+        console,
+        "The demo ends with 0",
+        [("indiff audit", f"would end with {audited.verdict['exit_code']} on this verdict")],
+    )
+    show_paths(console, paths)
