@@ -77,16 +77,17 @@ def measure_both(
 
     ``why_not`` says why there is no release. Returns both risks and both reasons.
     """
-    before, before_reason = _measured(table, Identity().sanitize(table), individual)
+    before, before_reason = measured(table, Identity().sanitize(table), individual)
     if release is None:
         return before, None, before_reason, why_not
-    after, after_reason = _measured(table, release, individual)
+    after, after_reason = measured(table, release, individual)
     return before, after, before_reason, after_reason
 
 
-def _measured(
-    table: Table, release: Release, individual: str | None
+def measured(
+    table: Table, release: Release, individual: str | None = None
 ) -> tuple[Risk | None, str | None]:
+    """Measure one release of a table; what cannot be measured has its reason instead."""
     try:
         return _risk(table, release, individual), None
     except UserError as error:
