@@ -1,0 +1,1 @@
+"""The audit in a browser: a local server, its store, its workers and its pages."""

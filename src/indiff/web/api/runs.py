@@ -1,0 +1,173 @@
+"""Runs: estimated, started one or several at a time, followed, cancelled, deleted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import StreamingResponse
+
+from indiff.web import choices
+from indiff.web.api.common import ERRORS, ID, BatchId, DatasetId, RunId, Server, TheServer
+from indiff.web.models import (
+    Choices,
+    Estimate,
+    Event,
+    Progress,
+    Run,
+    RunningCdf,
+    RunRequest,
+    Verdict,
+)
+from indiff.web.planning import plans
+from indiff.web.store import UNFINISHED, NotFoundError, Row
+
+router = APIRouter(tags=["runs"], responses=ERRORS)
+LOOK_EVERY = 0.5
+
+
+@router.get("/choices")
+def what_can_be_chosen(server: TheServer) -> Choices:
+    """List sanitizers, commands, models, distances and limits, with one sentence each."""
+    return Choices(
+        sanitizers=choices.SANITIZERS,
+        commands=sorted(server.settings.commands),
+        models=choices.listed(choices.MODELS),
+        distances=choices.listed(choices.DISTANCES),
+        limits=choices.limits(),
+    )
+
+
+@router.post("/datasets/{dataset}/estimates", status_code=202)
+def estimate(server: TheServer, dataset: DatasetId, request: RunRequest) -> Estimate:
+    """Try a few records, to tell how long the runs will take; poll the answer."""
+    made = _tasks(server, dataset, request)
+    (job,) = server.store.add_jobs(
+        "estimate", dataset, [("estimate", {"plans": [task["plan"] for _, task in made]})]
+    )
+    server.queue.wake()
+    return estimated(server.store.job(job))
+
+
+@router.get("/estimates/{estimate}")
+def show_estimate(server: TheServer, estimate: RunId) -> Estimate:
+    """Return an estimate; its state says whether it is there yet."""
+    return estimated(server.store.job(estimate, "estimate"))
+
+
+@router.post("/datasets/{dataset}/runs", status_code=202)
+def start(server: TheServer, dataset: DatasetId, request: RunRequest) -> list[Run]:
+    """Start one run for each release; they share a batch."""
+    jobs = server.store.add_jobs("run", dataset, _tasks(server, dataset, request))
+    server.queue.wake()
+    return [shown(server, server.store.job(job)) for job in jobs]
+
+
+def _tasks(server: Server, dataset: str, request: RunRequest) -> list[tuple[str, dict[str, Any]]]:
+    made = plans(server.store, server.store.dataset(dataset), request)
+    return [(title, {"plan": plan.model_dump(exclude_none=True)}) for title, plan in made]
+
+
+@router.get("/runs")
+def runs(
+    server: TheServer,
+    dataset: Annotated[str | None, Query(pattern=ID)] = None,
+    batch: Annotated[str | None, Query(pattern=ID)] = None,
+) -> list[Run]:
+    """List the runs, the newest first."""
+    found = server.store.jobs(kind="run", dataset=dataset, batch=batch)
+    return [shown(server, row) for row in found]
+
+
+@router.get("/batches/{batch}")
+def show_batch(server: TheServer, batch: BatchId) -> list[Run]:
+    """Return the runs that were started together, in the order they were asked for."""
+    found = server.store.jobs(kind="run", batch=batch)
+    return [shown(server, row) for row in reversed(found)]
+
+
+@router.get("/runs/{run}")
+def show(server: TheServer, run: RunId) -> Run:
+    """Return one run: its state, how far it is, and the distances known so far."""
+    return shown(server, server.store.job(run, "run"))
+
+
+@router.get("/runs/{run}/events")
+def events(server: TheServer, run: RunId) -> list[Event]:
+    """Return what happened to a run."""
+    server.store.job(run, "run")
+    return [Event(**event) for event in server.store.events(run)]
+
+
+@router.get(
+    "/runs/{run}/stream",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+)
+def stream(request: Request, server: TheServer, run: RunId) -> StreamingResponse:
+    """Follow a run by server-sent events, one for each change, until it has ended."""
+    server.store.job(run, "run")
+
+    async def follow() -> AsyncIterator[str]:
+        last = ""
+        while not await request.is_disconnected():
+            try:
+                row = await asyncio.to_thread(server.store.job, run)
+            except NotFoundError:
+                yield "event: deleted\ndata: {}\n\n"
+                return
+            now = shown(server, row).model_dump_json()
+            if now != last:
+                last = now
+                yield f"event: run\ndata: {now}\n\n"
+            if row["state"] not in UNFINISHED:
+                return
+            await asyncio.sleep(LOOK_EVERY)
+
+    return StreamingResponse(follow(), media_type="text/event-stream")
+
+
+@router.post("/runs/{run}/cancel")
+def cancel(server: TheServer, run: RunId) -> Run:
+    """End a run that waits or computes; one that has ended stays as it is."""
+    server.store.job(run, "run")
+    server.queue.cancel(run)
+    return shown(server, server.store.job(run, "run"))
+
+
+@router.delete("/runs/{run}", status_code=204, response_class=Response)
+def delete(server: TheServer, run: RunId) -> Response:
+    """Delete a run with its results, from the store and from the disk."""
+    server.store.job(run, "run")
+    server.queue.cancel(run)
+    server.store.delete_run(run)
+    return Response(status_code=204)
+
+
+def shown(server: Server, row: Row) -> Run:
+    """Return a run as the interface shows it."""
+    cdf = row["running_cdf"]
+    return Run(
+        **{
+            name: row[name]
+            for name in ("id", "batch", "dataset", "title", "state", "problem", "created",
+                         "started", "ended")
+        },
+        progress=Progress(step=row["step"], done=row["done"], total=row["total"]),
+        running_cdf=None if cdf is None else RunningCdf(**cdf),
+        verdict=None if row["answer"] is None else Verdict(**row["answer"]["verdict"]),
+    )  # fmt: skip
+
+
+def estimated(row: Row) -> Estimate:
+    """Return an estimate as the interface shows it."""
+    answer = row["answer"] or {}
+    return Estimate(
+        id=row["id"],
+        state=row["state"],
+        seconds=answer.get("seconds"),
+        sentence=answer.get("sentence"),
+        problem=row["problem"],
+    )

@@ -1,0 +1,273 @@
+"""The words of the HTTP interface: what goes in and what comes out, typed."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
+Short = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+RoleName = Literal["identifier", "quasi", "sensitive", "other"]
+KindName = Literal["numeric", "categorical", "ordinal"]
+State = Literal["queued", "running", "done", "failed", "cancelled"]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class Model(BaseModel):
+    """Everything that comes in says exactly what is known."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Problem(BaseModel):
+    """Why a request was refused: the rule, the value received and the way out."""
+
+    error: str
+
+
+class SessionInfo(BaseModel):
+    """What a script needs to know of its session."""
+
+    csrf: str
+    version: str
+
+
+class FolderEntry(BaseModel):
+    """A table below the server's folder."""
+
+    path: str
+    bytes: int
+
+
+class ChosenFile(Model):
+    """A table below the server's folder, by its path from there."""
+
+    path: Annotated[str, StringConstraints(min_length=1, max_length=4000)]
+
+
+class Reading(Model):
+    """How a file is read where its ending does not tell."""
+
+    encoding: Short | None = None
+    sheet: Short | None = None
+    missing_tokens: Annotated[list[str], Field(max_length=100)] = [""]
+
+
+class ColumnProfile(BaseModel):
+    """What one column looks like, and what it was guessed to be."""
+
+    name: str
+    kind: KindName
+    is_date: bool
+    distinct: int
+    missing: int
+    guessed_role: RoleName
+    reason: str
+
+
+class Profile(BaseModel):
+    """What a table looks like; ``preview`` has its first records as text."""
+
+    records: int
+    columns: list[ColumnProfile]
+    preview: list[list[str | None]]
+    notes: list[str]
+
+
+class ColumnRole(Model):
+    """A column's role, and its kind where it is not the one that its values suggest."""
+
+    name: Name
+    role: RoleName
+    kind: KindName | None = None
+    order: Annotated[list[str], Field(max_length=10_000)] | None = None
+
+
+class Roles(Model):
+    """The roles of some columns; the others keep theirs."""
+
+    columns: Annotated[list[ColumnRole], Field(min_length=1, max_length=10_000)]
+
+
+class ColumnState(BaseModel):
+    """A column as it will be used."""
+
+    name: str
+    role: RoleName
+    kind: KindName | None
+    order: list[str] | None
+    hierarchy: bool
+
+
+class Dataset(BaseModel):
+    """A table that the server knows."""
+
+    id: str
+    name: str
+    origin: Literal["upload", "folder"]
+    bytes: int
+    created: str
+    state: State
+    problem: str | None
+    reading: dict[str, Any]
+    profile: Profile | None
+    columns: list[ColumnState]
+
+
+class Bands(Model):
+    """Bands of numbers, each width a multiple of the one before: 5, 10, 20."""
+
+    build: Literal["bands"]
+    column: Name
+    widths: Annotated[
+        list[Annotated[int, Field(ge=1, le=10**9)]], Field(min_length=1, max_length=10)
+    ] = [5, 10, 20, 40]
+    start: Annotated[int, Field(ge=-(10**9), le=10**9)] = 0
+
+
+class Masks(Model):
+    """Codes whose last characters are masked, one more on each level: 1234*, 123**."""
+
+    build: Literal["masks"]
+    column: Name
+
+
+class UploadedRelease(BaseModel):
+    """A release that was made elsewhere."""
+
+    id: str
+    dataset: str
+    name: str
+    bytes: int
+    created: str
+
+
+class ReleaseChoice(Model):
+    """One way to a release: exactly one of a built-in sanitizer, a file, a named command."""
+
+    sanitizer: Short | None = None
+    file: Id | None = None
+    command: Short | None = None
+
+
+class Choices(BaseModel):
+    """What can be chosen: names, defaults and one sentence each."""
+
+    sanitizers: list[dict[str, Any]]
+    commands: list[str]
+    models: list[dict[str, str]]
+    distances: list[dict[str, str]]
+    limits: list[dict[str, str]]
+
+
+class AdversaryChoice(Model):
+    """Who learns from the release, and how the learning is measured."""
+
+    models: Annotated[list[Short], Field(min_length=1, max_length=8)] = ["auto"]
+    distance: Short = "wasserstein"
+    known: Annotated[list[Name], Field(max_length=1000)] | None = None
+    targets: Annotated[int, Field(ge=1, le=10**9)] | None = None
+    runs: Annotated[int, Field(ge=1, le=100_000)] = 100
+    confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
+    membership: bool = True
+
+
+class RunRequest(Model):
+    """One or several releases of a dataset to audit with the same adversary and limits."""
+
+    releases: Annotated[list[ReleaseChoice], Field(min_length=1, max_length=50)]
+    adversary: AdversaryChoice = AdversaryChoice()
+    limits: Annotated[dict[str, Number], Field(max_length=50)] = {}
+    title: Short | None = None
+    joint: bool = False
+    bins: Annotated[dict[str, Annotated[int, Field(ge=2, le=50)]], Field(max_length=50)] = {}
+    missing: Literal["error", "drop", "split"] = "error"
+    min_cell: Annotated[int, Field(ge=1, le=10**9)] = 10
+    show_values: bool = False
+    worst: Annotated[int, Field(ge=0, le=1000)] = 10
+    task: Name | None = None
+    seed: Annotated[int, Field(ge=0, le=2**31)] = 0
+
+
+class Progress(BaseModel):
+    """How far a run is."""
+
+    step: str | None
+    done: int | None
+    total: int | None
+
+
+class RunningCdf(BaseModel):
+    """The distances known so far: ``y`` is the share of them at or below ``x``."""
+
+    x: list[float]
+    y: list[float]
+    measured: int
+    total: int
+
+
+class Verdict(BaseModel):
+    """How a finished run came out."""
+
+    status: str
+    reasons: list[str]
+    delta: float | str | None
+
+
+class Run(BaseModel):
+    """One audit of one release."""
+
+    id: str
+    batch: str
+    dataset: str
+    title: str
+    state: State
+    progress: Progress
+    running_cdf: RunningCdf | None
+    problem: str | None
+    verdict: Verdict | None
+    created: str
+    started: str | None
+    ended: str | None
+
+
+class Event(BaseModel):
+    """Something that happened to a run."""
+
+    at: str
+    text: str
+
+
+class Estimate(BaseModel):
+    """How long a run will take, roughly; poll until its state is done."""
+
+    id: str
+    state: State
+    seconds: float | None
+    sentence: str | None
+    problem: str | None
+
+
+class Above(BaseModel):
+    """How many records lie above a threshold."""
+
+    finding: str
+    threshold: float
+    above: int
+    records: int
+
+
+class Worst(BaseModel):
+    """The most exposed records, each with why."""
+
+    records: list[dict[str, Any]]
+
+
+class Download(BaseModel):
+    """A file of a finished run."""
+
+    name: str
+    bytes: int
+    address: str

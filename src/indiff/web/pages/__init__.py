@@ -1,0 +1,1 @@
+"""The pages: one file per step, each a thin face of the same functions as the HTTP interface."""

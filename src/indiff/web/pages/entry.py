@@ -1,0 +1,83 @@
+"""The way in and out: the one-time link, the password, the end of a session."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from indiff.web.api.common import Server, TheServer
+from indiff.web.guard import Refused, cookie_name
+from indiff.web.pages.common import fields, go, page, text
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/")
+def start() -> Response:
+    """Begin with the data."""
+    return go("/data")
+
+
+@router.get("/open")
+def open_link(
+    request: Request, server: TheServer, token: Annotated[str, Query(max_length=200)] = ""
+) -> Response:
+    """Use the one-time link up, and give the browser its session."""
+    if server.sessions.password is not None:
+        return go("/login")
+    name = server.sessions.open_with_link(token)
+    if name is None:
+        raise Refused(
+            403,
+            "this link was used before or is not this server's; each works once. Start "
+            "'indiff serve' again for a new one.",
+        )
+    return _with_session(request, name)
+
+
+@router.get("/login")
+def login(request: Request, server: TheServer) -> Response:
+    """Ask for the password."""
+    _needs_password(server)
+    return page(request, "login.html", problem=None)
+
+
+@router.post("/login")
+async def check_password(request: Request, server: TheServer) -> Response:
+    """Check the password, a few times a minute at most."""
+    _needs_password(server)
+    if server.sessions.too_many_failures():
+        raise Refused(429, "too many wrong passwords; wait a minute and try again.")
+    name = server.sessions.open_with_password(text(await fields(request), "password"))
+    if name is None:
+        return page(request, "login.html", status=403, problem="This is not the password.")
+    return _with_session(request, name)
+
+
+def _needs_password(server: Server) -> None:
+    if server.sessions.password is None:
+        raise Refused(404, "this server has no password; open the link that it printed.")
+
+
+def _with_session(request: Request, name: str) -> Response:
+    answer = go("/data")
+    answer.set_cookie(
+        cookie_name(request.scope),
+        name,
+        httponly=True,
+        samesite="strict",
+        path="/",
+        secure=request.url.scheme == "https",
+    )
+    return answer
+
+
+@router.post("/logout")
+def logout(request: Request, server: TheServer) -> Response:
+    """End the session."""
+    server.sessions.close(request.state.session_name)
+    answer = go("/open")
+    answer.delete_cookie(cookie_name(request.scope), path="/")
+    return answer

@@ -1,0 +1,74 @@
+"""Starting the server: a port, the one-time link, and uvicorn without a log of requests."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import webbrowser
+from collections.abc import Callable
+from dataclasses import replace
+
+from indiff.errors import UserError
+from indiff.web.settings import Settings, is_loopback
+
+
+def serve(settings: Settings, *, browser: bool, say: Callable[[str], None]) -> None:
+    """Serve until interrupted; ``say`` gets the lines for the terminal."""
+    import uvicorn
+
+    from indiff.web.app import make_app
+
+    os.umask(0o077)  # whatever is written is for its owner only
+    listener = _listen(settings.host, settings.port)
+    port = listener.getsockname()[1]
+    settings = replace(settings, port=port)
+    app = make_app(settings)
+    server = app.state.server
+    waiting = len(server.store.unfinished())
+    link = f"http://{_shown(settings.host)}:{port}/"
+    if settings.password is None:
+        link += f"open?token={server.sessions.new_link()}"
+    say(f"indiff is at {link}")
+    if settings.password is None:
+        say("The link works once. Press Ctrl-C to stop.")
+    else:
+        say("Sign in with the password. Press Ctrl-C to stop.")
+    if not is_loopback(settings.host):
+        say("Other machines can reach it, unencrypted: put it behind a proxy with TLS.")
+    if waiting:
+        say(f"Unfinished jobs of an earlier start go on: {waiting}.")
+    sys.stdout.flush()
+    if browser:
+        webbrowser.open(link)
+    uvicorn.Server(
+        uvicorn.Config(
+            app,
+            access_log=False,  # addresses may hold names of columns and the link's token
+            log_level="warning",
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=2,
+        )
+    ).run(sockets=[listener])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host.strip("[]"), port))
+    except OSError as error:
+        listener.close()
+        raise UserError(
+            f"the server must be able to listen at {host}, port {port}; it is not "
+            f"({error.strerror}). Choose another --port, or leave it out for a free one."
+        ) from None
+    return listener
+
+
+def _shown(host: str) -> str:
+    if host in ("0.0.0.0", "::"):
+        return socket.gethostname()
+    return f"[{host}]" if ":" in host else host
