@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from indiff.commands import audit, demo, reproduce, risk, sanitize, test
+from indiff.commands import audit, demo, reproduce, risk, sanitize, serve, test
 from indiff.commands.shell_words import in_shell_words
 from indiff.commands.verdict import BAD_INPUT, INTERNAL_ERROR, INTERRUPTED, NOTHING_EXCEEDED
 from indiff.errors import UserError
@@ -29,6 +29,7 @@ app.command("test")(test.command)
 app.command("risk")(risk.command)
 app.command("sanitize")(sanitize.command)
 app.command("reproduce")(reproduce.command)
+app.command("serve")(serve.command)
 
 # Typer has click inside or beside it, as its version goes; this is the class in both.
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0].__bases__[0]
