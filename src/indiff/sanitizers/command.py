@@ -181,7 +181,8 @@ class Command(BlackBox):
         if ended.code is None:
             return (
                 f"a command must end in time; {str(self)!r} was stopped after {self.timeout:g} "
-                f"seconds on {len(table):,} records. Give it longer with timeout=.{said}"
+                f"seconds on {len(table):,} records. Give it longer: timeout=1200, or "
+                f"command(timeout=1200):… on the command line.{said}"
             )
         how = f"with code {ended.code}" if ended.code > 0 else f"by signal {-ended.code}"
         return (

@@ -1,0 +1,162 @@
+"""``indiff test DATA --release OUT``: one release beside its original, without its sanitizer."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from indiff.commands.places import write_text
+from indiff.commands.verdict import INCOMPLETE, NOTHING_EXCEEDED, Verdict, judge
+from indiff.errors import UserError
+
+if TYPE_CHECKING:
+    from indiff.differential.release_result import ReleaseResult
+    from indiff.table import Table
+
+_PANEL = "A release beside its original"
+
+Release = Annotated[
+    Path | None,
+    typer.Option(
+        "--release",
+        help="Test this release of DATA, whatever made it, instead of a sanitizer.",
+        metavar="FILE",
+        rich_help_panel=_PANEL,
+        show_default=False,
+    ),
+]
+Key = Annotated[
+    str | None,
+    typer.Option(
+        "--key",
+        help="The column that tells whose row of the release is whose.",
+        metavar="COLUMN",
+        rich_help_panel=_PANEL,
+    ),
+]
+RowsInOrder = Annotated[
+    bool,
+    typer.Option(
+        "--rows-in-order",
+        help="The release's rows are DATA's, in its order.",
+        rich_help_panel=_PANEL,
+    ),
+]
+
+
+def check_options(
+    release: Path | None, key: str | None, rows_in_order: bool, others: Mapping[str, bool]
+) -> None:
+    """Refuse what does not go together; ``others`` tells which unfitting options were given."""
+    if release is None:
+        if key is not None or rows_in_order:
+            raise UserError(
+                "--key and --rows-in-order are for a release beside its original; add --release "
+                "FILE, or leave them out."
+            )
+        return
+    if key is not None and rows_in_order:
+        raise UserError("rows are matched by --key or by --rows-in-order, not by both; leave one.")
+    given = [option for option, was_given in others.items() if was_given]
+    if given:
+        raise UserError(
+            "--release tests one release by dropping its rows, for which there is no "
+            f"{', '.join(given)}. Leave it out."
+        )
+
+
+def run(
+    table: Table,
+    source: str,
+    release: Path,
+    *,
+    key: str | None,
+    rows_in_order: bool,
+    model: str | None,
+    distance: str,
+    targets: Sequence[int] | None,
+    limits: Mapping[str, float],
+    json_file: Path | None,
+    records: Path | None,
+) -> int:
+    """Test the release for every sensitive attribute, write and show the results."""
+    from indiff.commands.options import announce_compilation
+    from indiff.differential.dropped_row import test_release
+    from indiff.report import beside, terminal
+
+    announce_compilation()
+    results: list[ReleaseResult] = [
+        test_release(
+            table.focus(sensitive.name), release, key=key, rows_in_order=rows_in_order,
+            model=model, distance=distance, targets=targets,
+        )
+        for sensitive in table.sensitives
+    ]  # fmt: skip
+    verdict = judge_release(results, limits)
+    if json_file is not None:
+        write_text(json_file, as_json(results, verdict))
+    if records is not None:
+        _write_records(records, results)
+    console = terminal.open_console()
+    terminal.show_table(console, table, source)
+    for result in results:
+        beside.show_release_result(console, result, known=table.notes)
+    terminal.show_reasons(console, verdict.reasons, passed=verdict.code == NOTHING_EXCEEDED)
+    return verdict.code
+
+
+def judge_release(results: Sequence[ReleaseResult], limits: Mapping[str, float]) -> Verdict:
+    """Check the limits; an approximation can show that one is exceeded, never that it is kept."""
+    tests = [result.test for result in results if result.test is not None]
+    verdict = judge(tests, limits)
+    if verdict.code == NOTHING_EXCEEDED and limits:
+        reason = (
+            "nothing exceeded, but the dropped-row test is an approximation: no pass"
+            if tests
+            else "the dropped-row test was skipped, so no limit could be checked: no pass"
+        )
+        return Verdict(INCOMPLETE, verdict.checks, (reason,))
+    return verdict
+
+
+def as_json(results: Sequence[ReleaseResult], verdict: Verdict) -> str:
+    """Return one result as its own JSON, several below their names."""
+    documents: list[dict[str, Any]] = [json.loads(result.to_json()) for result in results]
+    document = documents[0]
+    if len(documents) > 1:
+        document = {
+            "format": documents[0]["format"],
+            "kind": "release-tests",
+            "results": {one["sensitive"]: one for one in documents},
+        }
+    document["limits"] = [
+        {
+            "sensitive": check.sensitive,
+            "name": check.name,
+            "value": check.value if math.isfinite(check.value) else str(check.value),
+            "limit": check.limit,
+            "exceeded": check.exceeded,
+        }
+        for check in verdict.checks
+    ]
+    document["verdict"] = {"exit_code": verdict.code, "reasons": list(verdict.reasons)}
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _write_records(path: Path, results: Sequence[ReleaseResult]) -> None:
+    import pyarrow as pa
+
+    from indiff.release import write_frame
+
+    frames = [result.to_arrow() for result in results]
+    if len(results) > 1:
+        frames = [
+            frame.add_column(0, "sensitive", pa.array([result.sensitive_name] * len(frame)))
+            for frame, result in zip(frames, results, strict=True)
+        ]
+    write_frame(pa.concat_tables(frames, promote_options="default"), path)
