@@ -1,0 +1,239 @@
+"""Worst-first: which records look exposed, before a slow sanitizer is asked about any of them.
+
+Without a release the records are ranked by what tends to expose people whatever the sanitizer:
+what naive Bayes would lose with the record if the raw data were published, what it loses under a
+Mondrian (both exactly, in milliseconds), and how rare the record's values are. With the release
+f(D), which every run makes anyway, most places go to the records whose own released row matters
+most to the adversary: the distance if that row alone were dropped. That is an approximation of
+the test (DIT v2, Section 3.2, says why it is not the same), good enough to choose an order.
+
+An order decides what is measured first and never what is measured, so no order can make a
+distance wrong; but a sample that was taken worst-first is not random, and nothing follows from it
+about the other records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indiff.differential.leave_one_out import leave_one_out
+from indiff.distances import wasserstein
+from indiff.errors import UserError
+from indiff.inference import Frequency, Model, NaiveBayes
+from indiff.release import Release, ReleasedColumn
+from indiff.sanitizers.mondrian import Mondrian
+from indiff.sanitizers.trivial import Identity
+from indiff.table import Table
+
+Floats = NDArray[np.float64]
+
+# What a Mondrian without any hint from the user does; the ranking hardly depends on it.
+SURROGATE_K = 5
+# With a release, so many of every four places go to its own list.
+FROM_RELEASE = 3
+
+
+def rank(
+    table: Table, *, seed: int = 0, release: Release | None = None, model: Model | None = None
+) -> NDArray[np.intp]:
+    """Return all rows of the table, those that look most exposed first.
+
+    ``release`` is f(D) of the sanitizer under test, and ``model`` the adversary; each makes the
+    order better, and neither is needed. Records that look the same come in an order by ``seed``.
+    Looking exposed proves nothing, nor does looking safe: ``docs/targets.md`` says how many of
+    the most exposed records such an order has found, and where it fails.
+
+    >>> import pyarrow as pa
+    >>> from indiff import read_table
+    >>> table = read_table(
+    ...     pa.table({"age": [30, 30, 30, 31, 31, 90], "ill": ["n", "n", "y", "n", "y", "y"]}),
+    ...     quasi=["age"], sensitive="ill")
+    >>> int(rank(table)[0])
+    5
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise UserError(f"seed must be a whole number of at least 0; got {seed!r}.")
+    shuffled = np.random.default_rng(seed).permutation(len(table))
+
+    def worst_first(scores: Floats) -> NDArray[np.intp]:
+        # Scores that differ by rounding alone are equal, or rounding would choose the order.
+        order = np.argsort(-np.round(scores[shuffled], 12), kind="stable")
+        return shuffled[order].astype(np.intp)
+
+    rare = worst_first(rarity(table))
+    if len(table) < 2 or int((table.sensitive.counts > 0).sum()) < 2:
+        return rare  # no adversary has anything to learn
+    blind = interleave(
+        [
+            worst_first(dropped_distances(table, Identity().sanitize(table), NaiveBayes())),
+            rare,
+            worst_first(_under_mondrian(table)),
+        ]
+    )
+    if release is None:
+        return blind
+    asked: list[NaiveBayes | Frequency] = [NaiveBayes(), Frequency()]
+    if isinstance(model, NaiveBayes | Frequency):
+        asked = [model]
+    informed = interleave(
+        [worst_first(dropped_distances(table, release, adversary)) for adversary in asked]
+    )
+    return interleave([*[informed] * FROM_RELEASE, blind])
+
+
+def interleave(orders: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
+    """Take the next new row of each order in turn; an order that is listed twice has two turns.
+
+    >>> interleave([np.array([0, 1, 2, 3]), np.array([3, 0, 1, 2])]).tolist()
+    [0, 3, 1, 2]
+    """
+    size = len(orders[0])
+    taken = np.zeros(size, bool)
+    following = {id(order): iter(order.tolist()) for order in orders}
+    merged: list[int] = []
+    while len(merged) < size:
+        for order in orders:
+            row = next((row for row in following[id(order)] if not taken[row]), None)
+            if row is not None:
+                taken[row] = True
+                merged.append(row)
+    return np.array(merged, np.intp)
+
+
+def rarity(table: Table) -> Floats:
+    """Return how rare a record's values are: −Σ ln of the share that holds each of them.
+
+    Up to the independence of columns it is the surprise at the record (ITPR paper, Section 3),
+    the sensitive value left out. A rare record may be safe, and a common one exposed.
+
+    >>> import pyarrow as pa
+    >>> from indiff import read_table
+    >>> table = read_table(pa.table({"age": [30, 30, 30, 90], "ill": list("nyny")}),
+    ...                    quasi=["age"], sensitive="ill")
+    >>> rarity(table).round(3).tolist()
+    [0.288, 0.288, 0.288, 1.386]
+    """
+    total = np.zeros(len(table))
+    for attribute in table.attributes:
+        held = np.bincount(attribute.codes, minlength=len(attribute.values))
+        total -= np.log(held[attribute.codes] / len(table))
+    return total
+
+
+def dropped_distances(table: Table, release: Release, model: NaiveBayes | Frequency) -> Floats:
+    """Return for each record how far the belief about it moves if its released row is dropped.
+
+    The rows are the table's, one by one, where the sensitive column says so; otherwise a record's
+    row is the one with its sensitive value that covers most of its values, the first of equals.
+    A record without such a row does not move the belief. It is not the differential test: the
+    other rows would have been released otherwise too.
+    """
+    targets = _codes(table, release)
+    rows = own_rows(table, release)
+    present = model.beliefs(release, table)
+    absent = present.copy()
+    found = np.flatnonzero(rows >= 0)
+    weights = np.ones(len(release)) if release.weights is None else release.weights
+    if isinstance(model, Frequency):
+        counts, totals = _covering_counts(release, targets), release.class_totals()
+        covers = _covered(release, rows[found], targets[:, found]).all(axis=0)
+        drop = np.zeros((len(found), counts.shape[1]))
+        drop[np.arange(len(found)), release.classes[rows[found]]] = weights[rows[found]]
+        left = counts[found] - drop * covers[:, None]
+        lost = left.sum(axis=1) <= 0
+        left[lost] = (totals - drop)[lost]
+        some = left.sum(axis=1) > 0
+        absent[found[some]] = left[some] / left[some].sum(axis=1, keepdims=True)
+        return np.asarray(wasserstein(present, absent))
+    totals = release.class_totals()
+    counts = np.stack(
+        [
+            column.cover_counts(release.classes, len(totals), release.weights)[codes]
+            for column, codes in zip(release.columns, targets, strict=True)
+        ],
+        axis=1,
+    )
+    covers = _covered(release, rows[found], targets[:, found])
+    classes, dropped = release.classes[rows[found]], weights[rows[found]]
+    counts[found, :, classes] -= covers.T * dropped[:, None]
+    # Rows of one class and weight leave the same totals behind.
+    kinds, kind = np.unique(np.stack([classes, dropped]), axis=1, return_inverse=True)
+    for number, (of_class, weight) in enumerate(kinds.T):
+        left = totals.copy()
+        left[int(of_class)] -= weight
+        if left.sum() > 0:
+            some = found[kind.ravel() == number]
+            absent[some] = model.from_counts(left, counts[some])
+    return np.asarray(wasserstein(present, absent))
+
+
+def own_rows(table: Table, release: Release) -> NDArray[np.intp]:
+    """Return each record's row of the release, as far as that can be told; −1 where it has none."""
+    if np.array_equal(release.classes, table.sensitive.codes):
+        return np.arange(len(table), dtype=np.intp)
+    rows = np.full(len(table), -1, np.intp)
+    targets = _codes(table, release)
+    for of_class in np.unique(table.sensitive.codes):
+        candidates = np.flatnonzero(release.classes == of_class)
+        if not len(candidates):
+            continue
+        for target in np.flatnonzero(table.sensitive.codes == of_class):
+            repeated = np.repeat(targets[:, [target]], len(candidates), axis=1)
+            hits = _covered(release, candidates, repeated).sum(axis=0)
+            rows[target] = candidates[int(hits.argmax())]
+    return rows
+
+
+def _under_mondrian(table: Table) -> Floats:
+    surrogate = Mondrian(k=min(SURROGATE_K, len(table)), unmet="generalize")
+    found = leave_one_out(table, surrogate, NaiveBayes(), np.arange(len(table), dtype=np.intp))
+    return np.asarray(wasserstein(found.with_record, found.without))
+
+
+def _codes(table: Table, release: Release) -> NDArray[np.int32]:
+    """Return released columns × records: what the table holds there."""
+    return np.stack([table.attribute(c.attribute.name).codes for c in release.columns])
+
+
+def _covered(
+    release: Release, rows: NDArray[np.intp], targets: NDArray[np.int32]
+) -> NDArray[np.bool_]:
+    """Tell for each column and pair of a row and a target whether the row covers the target."""
+    return np.stack(
+        [
+            _covers(column, column.index[rows], codes)
+            for column, codes in zip(release.columns, targets, strict=True)
+        ]
+    )
+
+
+def _covers(
+    column: ReleasedColumn, regions: NDArray[np.int32], codes: NDArray[np.int32]
+) -> NDArray[np.bool_]:
+    """Tell for each pair whether the region covers the code, by the last span that starts by it."""
+    size = len(column.attribute.values) + 1
+    starts = column.span_region.astype(np.int64) * size + column.span_low
+    order = np.argsort(starts, kind="stable")
+    if not len(order):
+        return np.zeros(len(codes), bool)
+    last = np.searchsorted(starts[order], regions.astype(np.int64) * size + codes, "right") - 1
+    span = order[np.maximum(last, 0)]
+    return np.asarray(
+        (last >= 0) & (column.span_region[span] == regions) & (codes <= column.span_high[span])
+    )
+
+
+def _covering_counts(release: Release, targets: NDArray[np.int32]) -> Floats:
+    """Return records × sensitive values: the rows (by weight) that cover all of a record."""
+    distinct, back = np.unique(targets, axis=1, return_inverse=True)
+    counts = np.zeros((distinct.shape[1], len(release.sensitive_values)))
+    for place, combination in enumerate(distinct.T):
+        mask = np.ones(len(release), bool)
+        for column, code in zip(release.columns, combination, strict=True):
+            mask &= column.covering(int(code))
+        weights = None if release.weights is None else release.weights[mask]
+        counts[place] = np.bincount(release.classes[mask], weights, counts.shape[1])
+    return np.asarray(counts[back.ravel()])
