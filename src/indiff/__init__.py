@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from indiff.audit.result import AuditResult
     from indiff.audit.running import run_audit
     from indiff.differential import DifferentialResult, differential_test
+    from indiff.differential.dropped_row import test_release
+    from indiff.differential.linkage import Linkage
     from indiff.differential.membership import MembershipResult, membership_inference
+    from indiff.differential.release_result import ReleaseResult
     from indiff.differential.strongest import StrongestResult
     from indiff.differential.why import explain
     from indiff.ground import Emd
@@ -22,8 +25,11 @@ if TYPE_CHECKING:
     from indiff.inference import Classifier, Encoding, Frequency, NaiveBayes
     from indiff.release import Release, read_release
     from indiff.risk import Risk, measure_risk
+    from indiff.sanitizers.command import Command
     from indiff.sanitizers.mondrian import Mondrian
     from indiff.sanitizers.noisy import Gaussian, Geometric, Laplace, RandomizedResponse
+    from indiff.sanitizers.oracle import Oracle
+    from indiff.sanitizers.releases import Releases
     from indiff.sanitizers.trivial import Identity, Suppress
     from indiff.table import Table, read_table
 
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "AuditResult": "indiff.audit.result",
     "Classifier": "indiff.inference",
+    "Command": "indiff.sanitizers.command",
     "DifferentialResult": "indiff.differential",
     "Emd": "indiff.ground",
     "Encoding": "indiff.inference",
@@ -40,12 +47,16 @@ _HOMES = {
     "Hierarchy": "indiff.hierarchy",
     "Identity": "indiff.sanitizers.trivial",
     "Laplace": "indiff.sanitizers.noisy",
+    "Linkage": "indiff.differential.linkage",
     "MembershipResult": "indiff.differential.membership",
     "Mondrian": "indiff.sanitizers.mondrian",
     "NaiveBayes": "indiff.inference",
+    "Oracle": "indiff.sanitizers.oracle",
     "Plan": "indiff.audit.plan",
     "RandomizedResponse": "indiff.sanitizers.noisy",
     "Release": "indiff.release",
+    "ReleaseResult": "indiff.differential.release_result",
+    "Releases": "indiff.sanitizers.releases",
     "Risk": "indiff.risk",
     "StrongestResult": "indiff.differential.strongest",
     "Suppress": "indiff.sanitizers.trivial",
@@ -57,6 +68,7 @@ _HOMES = {
     "read_plan": "indiff.audit.plan",
     "read_release": "indiff.release",
     "read_table": "indiff.table",
+    "test_release": "indiff.differential.dropped_row",
     "run_audit": "indiff.audit.running",
 }
 _MODULES = ("datasets", "plot")
@@ -77,6 +89,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "AuditResult",
     "Classifier",
+    "Command",
     "DifferentialResult",
     "Emd",
     "Encoding",
@@ -87,12 +100,16 @@ __all__ = [
     "Identity",
     "InternalError",
     "Laplace",
+    "Linkage",
     "MembershipResult",
     "Mondrian",
     "NaiveBayes",
+    "Oracle",
     "Plan",
     "RandomizedResponse",
     "Release",
+    "ReleaseResult",
+    "Releases",
     "Risk",
     "StrongestResult",
     "Suppress",
@@ -109,4 +126,5 @@ __all__ = [
     "read_release",
     "read_table",
     "run_audit",
+    "test_release",
 ]

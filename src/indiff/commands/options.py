@@ -94,7 +94,13 @@ Sheet = Annotated[
 
 Sanitizer = Annotated[
     str,
-    _option("--sanitizer", "name:parameter=value,…, as in mondrian:k=5,l=2.", _TEST, "F"),
+    _option(
+        "--sanitizer",
+        "name:parameter=value,…, as in mondrian:k=5,l=2; or a program, "
+        "'command:./anonymize.sh {input} {output}'; or a folder of releases, releases:DIR.",
+        _TEST,
+        "F",
+    ),
 ]
 Model = Annotated[
     list[str] | None,

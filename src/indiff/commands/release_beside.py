@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from indiff.commands.places import write_text
+from indiff.commands.shell_words import in_shell_words
 from indiff.commands.verdict import INCOMPLETE, NOTHING_EXCEEDED, Verdict, judge
 from indiff.errors import UserError
 
@@ -105,6 +107,8 @@ def run(
     console = terminal.open_console()
     terminal.show_table(console, table, source)
     for result in results:
+        if result.skipped is not None:
+            result = replace(result, skipped=in_shell_words(result.skipped))
         beside.show_release_result(console, result, known=table.notes)
     terminal.show_reasons(console, verdict.reasons, passed=verdict.code == NOTHING_EXCEEDED)
     return verdict.code

@@ -7,10 +7,11 @@ import re
 # Messages are written for Python; a shell user is told of options instead.
 _OPTIONS = (
     "quasi|sensitive|other|bins|missing|method|targets|encoding|sheet|jobs|runs|"
-    "engine|individual|master|threads"
+    "engine|individual|master|threads|key"
 )
 _IN_SHELL_WORDS = (
     (r"\bjoint=True", "--joint"),
+    (r"\brows_in_order=(True)?", "--rows-in-order"),
     (r"[Pp]ass unmet=\"generalize\"", "add unmet=generalize to --sanitizer"),
     (r"\bhierarchies=\{'(.*?)': '(.*?)'\}", r"--hierarchy \1=\2"),
     (r"\bbins=\{'(.*?)': (\d+)\}", r"--bins \1=\2"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from indiff.commands import options, parsing
+from indiff.commands import options, parsing, release_beside
 from indiff.commands.adversaries import (
     Answers,
     Questions,
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     Result = DifferentialResult | StrongestResult
 
+DEFAULT_SANITIZER = "mondrian:k=5"
+
 
 def command(
     data: options.Data,
@@ -46,7 +48,10 @@ def command(
     missing_token: options.MissingTokens = None,
     encoding: options.Encoding = None,
     sheet: options.Sheet = None,
-    sanitizer: options.Sanitizer = "mondrian:k=5",
+    sanitizer: options.Sanitizer = DEFAULT_SANITIZER,
+    release: release_beside.Release = None,
+    key: release_beside.Key = None,
+    rows_in_order: release_beside.RowsInOrder = False,
     model: options.Model = None,
     prior: options.Prior = None,
     known: options.Known = None,
@@ -71,10 +76,24 @@ def command(
     questions = Questions(why, show_values, membership)
     check_names(sanitizer, models, distance, method, questions)
     check_numbers(jobs, confidence)
+    release_beside.check_options(
+        release, key, rows_in_order,
+        {
+            "--sanitizer": sanitizer != DEFAULT_SANITIZER, "--method": method != "auto",
+            "--prior": prior is not None, "--known": columns is not None,
+            "--why": why is not None, "--membership": membership,
+            "second --model": len(models) > 1,
+        },
+    )  # fmt: skip
     hierarchies = parsing.pairs("--hierarchy", hierarchy, "FILE")
     check_places(
         {"--json": json_file, "--records": records},
-        [data, *map(Path, hierarchies.values()), *input_files(distance, prior)],
+        [
+            data,
+            *map(Path, hierarchies.values()),
+            *input_files(distance, prior),
+            *([] if release is None else [release]),
+        ],
         frames=("--records",),
     )
     table = options.read(
@@ -82,6 +101,14 @@ def command(
         hierarchy=hierarchy, kind=kind, order=order, bins=bins, missing=missing,
         missing_token=missing_token, encoding=encoding, sheet=sheet,
     )  # fmt: skip
+    if release is not None:
+        code = release_beside.run(
+            table, data.name, release, key=key, rows_in_order=rows_in_order,
+            model=models[0] if models else None, distance=distance,
+            targets=parsing.targets(targets, table.source.num_rows), limits=limits,
+            json_file=json_file, records=records,
+        )  # fmt: skip
+        raise typer.Exit(code)
     check_knowledge(table, sanitizer, distance, prior, columns)
     results, untested = run(
         table,

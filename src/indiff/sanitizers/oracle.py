@@ -57,7 +57,7 @@ class Oracle(BlackBox):
         frame = own_frame(table)
         try:
             returned = self.function(frame)
-        except (UserError, MemoryError):
+        except (OracleFailed, MemoryError):
             raise
         except Exception as error:  # a stranger's code may raise anything
             raise OracleFailed(
