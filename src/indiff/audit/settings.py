@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 from indiff.errors import UserError
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One sanitizer, and the value of the parameter in which it differs from the others."""
+    """One sanitizer, and the value of the parameter in which it differs from the others.
+
+    Where none or several parameters differ, ``parameter`` and ``value`` are None.
+    """
 
     text: str
-    parameter: str
-    value: float | str
+    parameter: str | None
+    value: float | str | None
 
 
 def expand(text: str) -> list[Setting]:
@@ -24,34 +28,60 @@ def expand(text: str) -> list[Setting]:
     >>> expand("laplace:epsilon=0.5,1")[1]
     Setting(text='laplace:epsilon=1', parameter='epsilon', value=1)
     """
-    name, _, rest = text.partition(":")
-    values: dict[str, list[str]] = {}
-    last = None
-    for part in (piece.strip() for piece in rest.split(",")):
-        key, sign, value = part.partition("=")
-        if sign:
-            last = key.strip()
-            values.setdefault(last, []).append(value.strip())
-        elif part and last is not None:
-            values[last].append(part)
-    several = [key for key, found in values.items() if len(found) > 1]
-    if len(several) != 1:
+    settings = sweep(text)
+    if settings[0].parameter is None:
         raise UserError(
             "a curve needs a sanitizer with several values of one parameter, as in "
             f"mondrian:k=2,5,10; got {text!r}."
         )
-    (varied,) = several
-    return [
-        Setting(
-            f"{name.strip()}:"
-            + ",".join(
-                f"{key}={one if key == varied else each[0]}" for key, each in values.items()
-            ),
-            varied,
-            _number(one),
+    return settings
+
+
+def sweep(text: str) -> list[Setting]:
+    """Return a sanitizer for every choice of values: a part without ``=`` is one more value.
+
+    >>> [setting.text for setting in sweep("mondrian:k=2,5,l=3")]
+    ['mondrian:k=2,l=3', 'mondrian:k=5,l=3']
+    >>> [setting.text for setting in sweep("mondrian:k=2,5,l=2,3")]
+    ['mondrian:k=2,l=2', 'mondrian:k=2,l=3', 'mondrian:k=5,l=2', 'mondrian:k=5,l=3']
+    >>> sweep("identity")
+    [Setting(text='identity', parameter=None, value=None)]
+    """
+    name, _, rest = text.partition(":")
+    values = _values(text, rest)
+    several = [key for key, found in values.items() if len(found) > 1]
+    varied = several[0] if len(several) == 1 else None
+    settings = []
+    for chosen in product(*values.values()):
+        each = dict(zip(values, chosen, strict=True))
+        written = ",".join(f"{key}={value}" for key, value in each.items())
+        settings.append(
+            Setting(
+                f"{name.strip()}:{written}" if each else name.strip(),
+                varied,
+                None if varied is None else _number(each[varied]),
+            )
         )
-        for one in values[varied]
-    ]
+    return settings
+
+
+def _values(text: str, rest: str) -> dict[str, list[str]]:
+    values: dict[str, list[str]] = {}
+    last = None
+    for part in filter(None, (piece.strip() for piece in rest.split(","))):
+        key, sign, value = (piece.strip() for piece in part.partition("="))
+        if sign:
+            if key in values:
+                raise UserError(
+                    f"a parameter may be given once; got {key!r} twice in {text!r}. Write several "
+                    f"values as {key}=1,2."
+                )
+            last, values[key] = key, [value]
+        elif last is None:
+            raise UserError(f"a parameter is written name=value; got {part!r} in {text!r}.")
+        else:
+            values[last].append(part)
+    return values
 
 
 def _number(text: str) -> float | str:
