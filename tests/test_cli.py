@@ -175,8 +175,8 @@ def test_interrupted_results_are_kept_and_said(
              "refit", "--jobs", "1", "--json", tmp_path / "r.json")  # fmt: skip
     ended = call(*words)
     assert ended.code == 130
-    assert "interrupted: the 4 records measured so far are kept" in ended.out
-    assert "56 requested, not measured" in ended.out
+    assert "interrupted: the 5 records measured so far are kept" in ended.out
+    assert "55 requested, not measured" in ended.out
     assert "Differential test of smokes" not in ended.out
     assert json.loads((tmp_path / "r.json").read_text())["results"]["ill"]["complete"] is False
     seen.clear()

@@ -26,6 +26,8 @@ from indiff import (
     read_table,
 )
 from indiff.differential import threads
+from indiff.differential.asking import Asking
+from indiff.differential.calls import Calls
 from indiff.differential.leave_one_out import leave_one_out
 from indiff.differential.refit import Beliefs, refit
 from indiff.release import Release
@@ -46,6 +48,7 @@ MODELS = st.sampled_from(
     [Frequency(), NaiveBayes(), NaiveBayes(alpha=0.3), NaiveBayes(prior="uniform")]
 )
 TOLERANCE = 1e-12
+ALONE = Asking(Calls(jobs=1))
 
 
 def same(fast: Beliefs, slow: Beliefs) -> None:
@@ -63,7 +66,7 @@ def compare(
 ) -> Beliefs:
     chosen = np.arange(len(table)) if rows is None else rows
     fast = leave_one_out(table, sanitizer, model, chosen)
-    same(fast, refit(table, sanitizer, model, chosen, jobs=1))
+    same(fast, refit(table, sanitizer, model, chosen, ALONE))
     return fast
 
 

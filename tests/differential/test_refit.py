@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from indiff import Frequency, Identity, Mondrian, NaiveBayes, Suppress, Table, differential_test
-from indiff.differential import refit as general
+from indiff.differential import calls as general
 from indiff.release import Release
 from indiff.table import read_table
 from tests.properties.random_tables import make_sample

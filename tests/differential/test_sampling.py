@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest
 
 import indiff
-from indiff.differential import sampling
+from indiff.differential import calls
 from indiff.errors import UserError
 from indiff.inference import Frequency, NaiveBayes
 from indiff.inference.smoothed_frequency import SmoothedFrequency
@@ -318,8 +318,8 @@ def test_one_core_equals_many(model: Any, monkeypatch: pytest.MonkeyPatch) -> No
         )  # fmt: skip
 
     alone = run(1)
-    monkeypatch.setattr(sampling, "WORTH_SHARING", 0.0)
-    monkeypatch.setattr(sampling, "CHUNK_SECONDS", 1e-9)
+    monkeypatch.setattr(calls, "WORTH_SHARING", 0.0)
+    monkeypatch.setattr(calls, "CHUNK_SECONDS", 1e-9)
     shared = run(2)
     assert alone.run_distances.tolist() == shared.run_distances.tolist()
     assert alone.upper.tolist() == shared.upper.tolist()

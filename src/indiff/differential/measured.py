@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -58,3 +58,33 @@ def from_beliefs(
         largest = largest_distance((name, function), with_record.shape[1])
         columns[name] = Column(measured, largest=largest)
     return columns
+
+
+def fold(column: Column, owners: NDArray[np.int64]) -> tuple[Column, NDArray[np.intp]]:
+    """Take each person's largest distance; return also the place of the record that has it.
+
+    Limits hold for all records together, so the largest lower and the largest upper one are
+    limits on the largest distance; a run's distance is the largest of that run. ``owners``
+    ascends: the records of a person stand together.
+    """
+    starts = np.flatnonzero(np.diff(owners, prepend=-1))
+    place = _largest(column.distances, owners, starts)
+
+    def top(numbers: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        return None if numbers is None else np.asarray(np.maximum.reduceat(numbers, starts))
+
+    if not len(owners):
+        return column, place
+    folded = replace(
+        column, distances=column.distances[place], lower=top(column.lower),
+        upper=top(column.upper), run_distances=top(column.run_distances),
+    )  # fmt: skip
+    return folded, place
+
+
+def _largest(
+    distances: NDArray[np.float64], owners: NDArray[np.int64], starts: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Return the place of each owner's largest distance, the first among equals."""
+    order = np.lexsort((np.arange(len(owners)), -distances, owners))
+    return order[starts]

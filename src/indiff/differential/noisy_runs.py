@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
@@ -32,11 +32,7 @@ class CellRuns:
     def __len__(self) -> int:
         return len(self.cases.values)
 
-    def part(self, places: range) -> CellRuns:
-        """Return the same runs for some of the cases."""
-        return replace(self, cases=self.cases.part(places))
-
-    def pairs(self, place: int) -> Pairs:
+    def pairs(self, place: int) -> list[Pairs]:
         """Return runs × sensitive values with and without the record, with common noise."""
         counts, value = self.cases.counts[place], int(self.cases.values[place])
         without = counts - np.eye(len(counts), dtype=np.int64)[value]
@@ -45,14 +41,14 @@ class CellRuns:
             case NoisyTable(kind=kind, scale=scale):
                 shape = (self.runs, len(counts))
                 noises = noise.draw(kind, scale, shape, rng)
-                return Pairs(_smooth(counts + noises), _smooth(without + noises))
+                return [Pairs(_smooth(counts + noises), _smooth(without + noises))]
             case RandomizedResponse():
                 others = self._answers(self.sanitizer, without, rng)
                 own = self._answers(self.sanitizer, np.eye(len(counts), dtype=int)[value], rng)
-                return Pairs(_smooth(others + own), _smooth(others))
+                return [Pairs(_smooth(others + own), _smooth(others))]
         raise InternalError(f"no runs for {type(self.sanitizer).__name__}")
 
-    def repeated(self, place: int) -> Floats:
+    def repeated(self, place: int, record: int) -> Floats:
         """Return as many runs with the record, from other random numbers."""
         counts, rng = self.cases.counts[place], self._rng(REPEATED, place)
         match self.sanitizer:

@@ -8,11 +8,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from indiff.differential.asking import Asking
 from indiff.differential.bracket import check_confidence
+from indiff.differential.calls import attempt
 from indiff.differential.exact_noise import exact_noise, find_cases
 from indiff.differential.measured import Column, Measurement, from_beliefs
 from indiff.differential.noisy_runs import CellRuns
-from indiff.differential.refit import Beliefs, Progress, identical_targets
+from indiff.differential.people import People, each_record
+from indiff.differential.refit import Beliefs, Failures, distinct_people
 from indiff.differential.runs import RunSource, TableRuns, check_number_of_runs, table_runs
 from indiff.differential.sampling import (
     Sampled,
@@ -23,6 +26,7 @@ from indiff.differential.sampling import (
 )
 from indiff.distances import Distance
 from indiff.inference import Frequency, Model
+from indiff.inference.smoothed_frequency import SmoothedFrequency
 from indiff.sanitizers.grid import Grid
 from indiff.sanitizers.noisy import NoisySanitizer, OnGrid
 from indiff.sanitizers.protocol import Sanitizer
@@ -60,49 +64,66 @@ def measure_by_runs(
     sanitizer: Sanitizer,
     model: Model,
     distances: Sequence[Named],
-    rows: NDArray[np.intp],
+    people: People,
+    asking: Asking,
     *,
     runs: int,
     confidence: float,
     seed: int,
-    jobs: int,
-    progress: Progress | None,
 ) -> Measurement:
-    """Measure any sanitizer and model from R runs with and R runs without each record."""
+    """Measure any sanitizer and model from R runs with and R runs without each person."""
     check_number_of_runs(runs)
     check_confidence(confidence)
-    classes, values = table.sensitive.codes[rows], table.sensitive.values
+    classes, values = table.sensitive.codes[people.rows], table.sensitive.values
     notes: tuple[str, ...] = ()
-    mechanism = sanitizer
+    mechanism, reads_one_cell = sanitizer, False
     if isinstance(sanitizer, NoisySanitizer):
         grid = sanitizer.grid(table)
-        classes, values, notes = grid.classes(table)[rows], grid.sensitive_values, grid_notes(grid)
-        mechanism = OnGrid(sanitizer, grid)
+        classes, values = grid.classes(table)[people.rows], grid.sensitive_values
+        notes, mechanism = grid_notes(grid), OnGrid(sanitizer, grid)
+        if isinstance(model, Frequency):
+            notes, model = (*notes, SMOOTHED), SmoothedFrequency()
+            reads_one_cell = people.are_records
     source: RunSource
-    if isinstance(sanitizer, NoisySanitizer) and isinstance(model, Frequency):
-        cases = find_cases(table, grid, rows)
-        source, back = CellRuns(sanitizer, cases, runs, seed), cases.back
-        notes = (*notes, SMOOTHED)
+    if isinstance(sanitizer, NoisySanitizer) and reads_one_cell:
+        cases = find_cases(table, grid, people.rows)
+        source, back, names = CellRuns(sanitizer, cases, runs, seed), cases.back, cases.first
+        distinct = each_record(people.rows[_first_places(back)])
     else:
-        firsts, back = identical_targets(table, rows, model)
-        source = table_runs(table, mechanism, model, firsts, runs=runs, seed=seed)
-    settings = Settings(tuple(distances), confidence, records=len(source))
-    sharing = np.bincount(back, minlength=len(source))
-    outcomes = sample(source, settings, sharing=sharing, jobs=jobs, progress=progress)
-    known = np.array([outcome is not None for outcome in outcomes], np.bool_)
-    done = [outcome for outcome in outcomes if outcome is not None]
-    keep = known[back]
-    place = (np.cumsum(known) - 1)[back][keep]  # of each measured row among those done
+        chosen, back = distinct_people(table, people, sanitizer, model)
+        distinct = people.choose(chosen)
+        source = table_runs(table, mechanism, model, distinct, runs=runs, seed=seed)
+        names = table.records[distinct.firsts]
+    settings = Settings(tuple(distances), confidence, records=len(distinct.rows))
+    samples = sample(source, settings, asking, names=names.tolist(), back=back)
+    known = np.isin(np.arange(len(source)), list(samples.done))
+    finished = known[back]  # of each person
     chosen = np.flatnonzero(known)
+    done = [one for place in chosen.tolist() for one in samples.done[place]]
+    parts = distinct.choose(chosen)
+    place = parts.places((np.cumsum(known) - 1)[back][finished])  # of each record among those done
     columns = {
         distance[0]: replace(
-            _column(source, done, number, chosen, place, distance[0], seed),
+            _column(source, done, number, chosen, parts, place, distance[0], asking, seed),
             largest=largest_distance(distance, len(values)),
         )
         for number, distance in enumerate(distances)
     }
-    beliefs = _mean_beliefs(source, done, chosen, rows[keep], place, len(values))
-    return Measurement(beliefs, columns, classes[keep], values, notes)
+    rows = np.repeat(finished, people.sizes)
+    uncovered, met = np.zeros(len(done), np.bool_), True
+    if isinstance(source, TableRuns):
+        uncovered, met = source.uncovered[distinct.places(chosen)], source.constraint_met
+    beliefs = replace(
+        _mean_beliefs(done, people.rows[rows], place, uncovered, len(values)),
+        constraint_met=met,
+        failures=Failures.of_people(people, back, samples.failed, samples.repeated),
+    )
+    return Measurement(beliefs, columns, classes[rows], values, notes)
+
+
+def _first_places(back: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return where each number first stands."""
+    return np.unique(back, return_index=True)[1].astype(np.intp)
 
 
 SMOOTHED = (
@@ -135,8 +156,10 @@ def _column(
     done: Sequence[Sampled],
     number: int,
     chosen: NDArray[np.intp],
+    parts: People,
     place: NDArray[np.intp],
     name: str,
+    asking: Asking,
     seed: int,
 ) -> Column:
     measured = [outcome.measured[number] for outcome in done]
@@ -147,10 +170,18 @@ def _column(
     upper = np.array([one.upper for one in measured])
     worst = int(estimates.argmax())
     notes = []
-    interrupted = len(done) < len(source)  # then nothing more is run
-    if not interrupted and is_like_noise(source, int(chosen[worst]), seed=seed):
-        runs = len(measured[worst].each)
-        notes.append(f"the largest distance is indistinguishable from noise at {runs:,} runs")
+    if len(chosen) == len(source):  # after an interruption nothing more is run
+        person = int(parts.owners[worst])
+        record = worst - int(parts.starts[person])
+        asked = attempt(
+            lambda place: is_like_noise(source, place, record, seed=seed),
+            int(chosen[person]), asking.calls.retries,
+        )  # fmt: skip
+        if asked.failure is not None:
+            notes.append(f"the largest distance could not be repeated ({asked.failure})")
+        elif asked.value:
+            runs = len(measured[worst].each)
+            notes.append(f"the largest distance is indistinguishable from noise at {runs:,} runs")
     if not source.paired:
         notes.append(
             "runs with and without a record have no random numbers in common: the distances "
@@ -168,21 +199,15 @@ def _column(
 
 
 def _mean_beliefs(
-    source: RunSource,
     done: Sequence[Sampled],
-    chosen: NDArray[np.intp],
     rows: NDArray[np.intp],
     place: NDArray[np.intp],
+    uncovered: NDArray[np.bool_],
     values: int,
 ) -> Beliefs:
     def gather(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         return np.stack(parts)[place] if parts else np.empty((0, values))
 
-    uncovered = np.zeros(len(done), np.bool_)
-    met = True
-    if isinstance(source, TableRuns):
-        uncovered = source.uncovered[chosen]
-        met = source.constraint_met
     return Beliefs(
         rows,
         gather([outcome.present for outcome in done]),
@@ -190,5 +215,5 @@ def _mean_beliefs(
         uncovered[place],
         np.array([outcome.lost for outcome in done], np.bool_)[place],
         np.array([outcome.generalized for outcome in done], np.bool_)[place],
-        met,
+        True,
     )

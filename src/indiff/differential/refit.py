@@ -2,28 +2,51 @@
 
 from __future__ import annotations
 
-import signal
-import time
-import warnings
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from indiff.differential.asking import Asking, Progress
+from indiff.differential.people import People, each_record
+from indiff.errors import UserError
 from indiff.inference import Frequency, Model
 from indiff.release import Release
 from indiff.sanitizers.mondrian import Mondrian
+from indiff.sanitizers.oracle import OracleFailed
 from indiff.sanitizers.protocol import Sanitizer
 from indiff.table import Table
 
-Progress = Callable[[int, int], object]
+__all__ = ["Beliefs", "Failures", "FromScratch", "Progress", "Releases", "fallback", "refit"]
 
-# Below this many seconds of work left, starting other processes costs more than it saves.
-WORTH_SHARING = 3.0
-CHUNK_SECONDS = 0.5
+Floats = NDArray[np.float64]
+
+# How far two calls on the same table may be apart: rounding, no more.
+SAME = 1e-9
+
+
+@dataclass(frozen=True)
+class Failures:
+    """Targets without an answer, by row and with the reason, and how many needed another call."""
+
+    texts: Mapping[int, str]
+    repeated: int = 0
+
+    @staticmethod
+    def of_people(
+        people: People, back: NDArray[np.intp], failed: Mapping[int, str], repeated: int
+    ) -> Failures:
+        """Name the failed targets by each person's first row; ``back`` says who is which target."""
+        texts = {
+            int(row): failed[place]
+            for row, place in zip(people.firsts.tolist(), back.tolist(), strict=True)
+            if place in failed
+        }
+        return Failures(texts, repeated)
 
 
 @dataclass(frozen=True)
@@ -31,66 +54,175 @@ class Beliefs:
     """Beliefs about some targets (rows of the table) with and without their records."""
 
     rows: NDArray[np.intp]
-    with_record: NDArray[np.float64]
-    without: NDArray[np.float64]
+    with_record: Floats
+    without: Floats
     uncovered: NDArray[np.bool_]
     uncovered_without: NDArray[np.bool_]
     generalized: NDArray[np.bool_]
     constraint_met: bool
     release: Release | None = None
+    failures: Failures = Failures({})
 
 
 def refit(
     table: Table,
     sanitizer: Sanitizer,
     model: Model,
-    rows: NDArray[np.intp],
+    targets: People | NDArray[np.intp],
+    asking: Asking | None = None,
     *,
-    jobs: int = -1,
-    progress: Progress | None = None,
     source: type[Releases] | None = None,
 ) -> Beliefs:
-    """Sanitize D and every D⁻ⁱ, fit the model to each, and collect the beliefs about i.
+    """Sanitize D and D without every person, fit the model to each, and collect the beliefs.
 
-    Identical targets (same quasi-identifiers and sensitive value) are computed once. An
-    interruption keeps what is done: the result then has fewer rows than were asked for.
+    ``targets`` are people, or rows of which each is one. Identical targets (same quasi-identifiers
+    and sensitive value) are computed once, unless sanitizer or model tell them apart. An
+    interruption keeps what is done: the result then has fewer rows than were asked for. A call
+    that fails on the whole table is an error; one that fails without a target is that target's.
     """
+    asking = Asking() if asking is None else asking
+    people = targets if isinstance(targets, People) else each_record(targets)
     release = sanitizer.sanitize(table)
-    firsts, back = identical_targets(table, rows, model)
-    believed = model.beliefs(release, table.take(rows))
-    missed = uncovered_targets(release, table, rows)
+    believed = np.asarray(model.beliefs(release, table.take(people.rows)), np.float64)
+    check_beliefs(believed, table, people.rows, model, UserError)
+    missed = uncovered_targets(release, table, people.rows)
 
-    size = len(table.sensitive.values)
-    without = np.full((len(firsts), size), np.nan)
-    lost = np.zeros(len(firsts), dtype=bool)
-    generalized = np.zeros(len(firsts), dtype=bool)
-    known = np.zeros(len(firsts), dtype=bool)
-    sharing = np.bincount(back, minlength=len(firsts))
-    finished = 0
+    chosen, back = distinct_people(table, people, sanitizer, model)
+    distinct = people.choose(chosen)
+    kept = _Kept.before(distinct, believed[people.places(chosen)])
+    ask = Without(table, fallback(sanitizer), model, distinct, source or FromScratch)
+    failed: dict[int, str] = {}
+    repeated = done = 0
+    sharing = np.bincount(back, minlength=len(distinct))
+    names = table.records[distinct.firsts].tolist()
     try:
-        with closing(
-            _run(table, fallback(sanitizer), model, source or FromScratch, firsts, jobs)
-        ) as outcomes:
-            for places, outcome in outcomes:
-                for place, (belief, was_lost, met) in zip(places, outcome, strict=True):
-                    without[place], lost[place], generalized[place] = belief, was_lost, not met
-                    known[place] = True
-                    finished += int(sharing[place])
-                if progress is not None:
-                    progress(finished, len(rows))
+        with closing(asking.ask(ask, names, asking.sequence(back), kept)) as groups:
+            for group in groups:
+                for answer in group:
+                    done += int(sharing[answer.place])
+                    if answer.failure is not None:
+                        failed[answer.place] = answer.failure
+                        continue
+                    repeated += answer.tries > 1
+                    kept.keep(answer.place, answer.value)
+                    asking.watch.beliefs(*kept.both(answer.place))
+                asking.watch.count(done, len(people))
     except KeyboardInterrupt:
         pass  # what is done is kept; the caller sees that rows are missing
-    done = known[back]
+    finished = kept.known[back]  # of each person
+    rows = np.repeat(finished, people.sizes)
+    same = distinct.places(back[finished])
     return Beliefs(
-        rows[done],
-        believed[done],
-        without[back][done],
-        missed[done],
-        lost[back][done],
-        generalized[back][done],
+        people.rows[rows],
+        kept.present[same],
+        kept.absent[same],
+        missed[rows],
+        kept.lost[same],
+        np.repeat(kept.generalized[back[finished]], people.sizes[finished]),
         release.constraint_met,
         release,
+        Failures.of_people(people, back, failed, repeated),
     )
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the release without a person lets one believe about each of the person's records."""
+
+    beliefs: Floats
+    lost: NDArray[np.bool_]
+    met: bool
+
+
+@dataclass(frozen=True)
+class Without:
+    """Asks for people: sanitizes the table without one, and fits the model to that."""
+
+    table: Table
+    sanitizer: Sanitizer
+    model: Model
+    people: People
+    source: type[Releases]
+
+    @cached_property
+    def releases(self) -> Releases:
+        """Where releases without one record come from."""
+        return self.source(self.table, self.sanitizer)
+
+    def __call__(self, place: int) -> Outcome:
+        return _without(self, self.people.of(place))
+
+
+def _without(ask: Without, rows: NDArray[np.intp]) -> Outcome:
+    if len(rows) == 1:
+        release = ask.releases.without(int(rows[0]))
+    else:
+        release = ask.sanitizer.sanitize(without_rows(ask.table, rows))
+    targets = ask.table.take(rows)
+    lost = ~Frequency().beliefs_and_coverage(release, targets)[1]
+    beliefs = np.asarray(ask.model.beliefs(release, targets), np.float64)
+    check_beliefs(beliefs, ask.table, rows, ask.model, OracleFailed)
+    return Outcome(beliefs, lost, release.constraint_met)
+
+
+def without_rows(table: Table, rows: NDArray[np.intp]) -> Table:
+    """Return the table without these rows."""
+    return table.take(np.delete(np.arange(len(table), dtype=np.intp), rows))
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What is known of each distinct person's records, and how a journal has it."""
+
+    people: People
+    present: Floats
+    absent: Floats
+    lost: NDArray[np.bool_]
+    generalized: NDArray[np.bool_]
+    known: NDArray[np.bool_]
+
+    @staticmethod
+    def before(people: People, present: Floats) -> _Kept:
+        """Begin with the beliefs that the whole table's release gives."""
+        nobody = np.zeros(len(people), np.bool_)
+        absent, lost = np.full_like(present, np.nan), np.zeros(len(present), np.bool_)
+        return _Kept(people, present, absent, lost, nobody, nobody.copy())
+
+    def _slice(self, place: int) -> slice:
+        return slice(int(self.people.starts[place]), int(self.people.starts[place + 1]))
+
+    def keep(self, place: int, outcome: Outcome) -> None:
+        """Note what came of one person."""
+        rows = self._slice(place)
+        self.absent[rows], self.lost[rows] = outcome.beliefs, outcome.lost
+        self.generalized[place], self.known[place] = not outcome.met, True
+
+    def both(self, place: int) -> tuple[Floats, Floats]:
+        """Return the beliefs about one person's records, with and without them."""
+        return self.present[self._slice(place)], self.absent[self._slice(place)]
+
+    def write(self, place: int, outcome: Outcome) -> Mapping[str, Any]:
+        """Return the beliefs with and without one person as what JSON has."""
+        return {
+            "with": self.present[self._slice(place)].tolist(),
+            "without": outcome.beliefs.tolist(),
+            "lost": outcome.lost.tolist(),
+            "met": outcome.met,
+        }
+
+    def read(self, place: int, written: Mapping[str, Any]) -> Outcome:
+        """Return an outcome again; refuse it if the table's own release is another one by now."""
+        rows, before = self._slice(place), np.array(written["with"], np.float64)
+        if not np.allclose(self.present[rows], before, rtol=0, atol=SAME):
+            raise UserError(
+                "a run goes on with the same sanitizer; the release of the whole table now leads "
+                "to other beliefs than when this run began. Use another run folder."
+            )
+        self.present[rows] = before
+        return Outcome(
+            np.array(written["without"], np.float64), np.array(written["lost"], np.bool_),
+            bool(written["met"]),
+        )  # fmt: skip
 
 
 def fallback(sanitizer: Sanitizer) -> Sanitizer:
@@ -98,23 +230,47 @@ def fallback(sanitizer: Sanitizer) -> Sanitizer:
     return replace(sanitizer, unmet="generalize") if isinstance(sanitizer, Mondrian) else sanitizer
 
 
-def identical_targets(
-    table: Table, rows: NDArray[np.intp], model: Model
+def distinct_people(
+    table: Table, people: People, sanitizer: object, model: object
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return one row for each distinct target, and for each row which of them it equals.
+    """Return one person for each distinct target, and for each person which of them it equals.
 
-    A model that is ``per_record`` knows more of a target than its values: none equals another.
+    A sanitizer or model that is ``per_record`` knows more of a target than its values: none equals
+    another. Someone with several records is like nobody else.
     """
-    if getattr(model, "per_record", False):
-        return rows, np.arange(len(rows), dtype=np.intp)
-    keys = np.stack([*(a.codes[rows] for a in table.attributes), table.sensitive.codes[rows]])
-    _, first, back = np.unique(keys, axis=1, return_index=True, return_inverse=True)
-    return rows[first], back.ravel().astype(np.intp)
+    everyone = np.arange(len(people), dtype=np.intp)
+    if getattr(sanitizer, "per_record", False) or getattr(model, "per_record", False):
+        return everyone, everyone
+    rows = people.firsts
+    alone = np.where(people.sizes > 1, everyone + 1, 0)
+    keys = [*(a.codes[rows] for a in table.attributes), table.sensitive.codes[rows], alone]
+    _, first, back = np.unique(np.stack(keys), axis=1, return_index=True, return_inverse=True)
+    return first.astype(np.intp), back.ravel().astype(np.intp)
 
 
 def uncovered_targets(release: Release, table: Table, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Tell which targets no released record covers on all quasi-identifiers."""
     return ~Frequency().beliefs_and_coverage(release, table.take(rows))[1]
+
+
+def check_beliefs(
+    beliefs: Floats, table: Table, rows: NDArray[np.intp], model: object, kind: type[UserError]
+) -> None:
+    """Refuse what are no probabilities."""
+    wrong = np.flatnonzero(~(np.abs(beliefs.sum(axis=1) - 1) < 1e-6))  # NaN is not below it either
+    if len(wrong):
+        stray = int(wrong[0])
+        raise kind(
+            f"a belief must be probabilities that sum to 1; {describe(model)} gave "
+            f"{beliefs[stray].tolist()} for record {int(table.records[rows[stray]]):,}. Check the "
+            "model and its prior."
+        )
+
+
+def describe(part: object) -> str:
+    """Name a sanitizer or model as the command line does."""
+    named = type(part).__str__ is not object.__str__ and "<" not in str(part)
+    return str(part) if named else type(part).__name__.lower()
 
 
 class Releases(Protocol):
@@ -137,67 +293,3 @@ class FromScratch:
     def without(self, row: int) -> Release:
         """Return f(D⁻ⁱ) for the record in this row of the table."""
         return self.sanitizer.sanitize(self.table.without(row))
-
-
-def _without(
-    table: Table, releases: Releases, model: Model, row: int
-) -> tuple[NDArray[np.float64], bool, bool]:
-    target = table.take([row])
-    release = releases.without(row)
-    lost = not Frequency().beliefs_and_coverage(release, target)[1][0]
-    return model.beliefs(release, target)[0], lost, release.constraint_met
-
-
-def _chunk(
-    table: Table, sanitizer: Sanitizer, model: Model, source: type[Releases], rows: Sequence[int]
-) -> list[Any]:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interruption is the parent's to handle
-    releases = source(table, sanitizer)
-    return [_without(table, releases, model, row) for row in rows]
-
-
-def _run(
-    table: Table,
-    sanitizer: Sanitizer,
-    model: Model,
-    source: type[Releases],
-    targets: NDArray[np.intp],
-    jobs: int,
-) -> Generator[tuple[range, list[Any]], None, None]:
-    """Yield the outcome of each target: here at first, in other processes if it is worth it."""
-    releases = source(table, sanitizer)
-    start = time.perf_counter()
-    for place, row in enumerate(targets):
-        yield range(place, place + 1), [_without(table, releases, model, int(row))]
-        seconds = (time.perf_counter() - start) / (place + 1)
-        left = len(targets) - place - 1
-        if jobs != 1 and seconds * left > WORTH_SHARING:
-            yield from _share(table, sanitizer, model, source, targets, place + 1, seconds, jobs)
-            return
-
-
-def _share(
-    table: Table,
-    sanitizer: Sanitizer,
-    model: Model,
-    source: type[Releases],
-    targets: NDArray[np.intp],
-    begin: int,
-    seconds: float,
-    jobs: int,
-) -> Generator[tuple[range, list[Any]], None, None]:
-    import joblib
-
-    size = max(1, min(int(CHUNK_SECONDS / max(seconds, 1e-6)), (len(targets) - begin) // 8 + 1))
-    chunks = [range(s, min(s + size, len(targets))) for s in range(begin, len(targets), size)]
-    outcomes = joblib.Parallel(n_jobs=jobs, return_as="generator", max_nbytes=None)(
-        joblib.delayed(_chunk)(table, sanitizer, model, source, targets[c.start : c.stop].tolist())
-        for c in chunks
-    )
-    try:
-        yield from zip(chunks, outcomes, strict=True)
-    finally:
-        with warnings.catch_warnings():
-            # After an interruption joblib warns of the work that nobody waits for any more.
-            warnings.simplefilter("ignore", UserWarning)
-            outcomes.close()

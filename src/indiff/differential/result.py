@@ -30,7 +30,11 @@ class DifferentialResult:
     ``distances`` has one number per tested record, in table order; ``delta`` is the largest of
     them. A small δ says that *this* model, from *this* release, learns little about any tested
     record from that record. It does not say so of other models, of other attributes, of people
-    outside the table, nor of an adversary who compares two releases.
+    outside the table, nor of an adversary who compares two releases. Where ``individual`` names
+    a column, each row is a person instead: ``records`` is the person's first record, ``sizes`` is
+    how many the person has, and distance and beliefs are those of the record among them with the
+    largest distance. ``failures`` are records for which a call failed again and again;
+    ``guarantee`` is what a random draw of targets says about everybody.
 
     A sampled result (``exactness="estimate"``) has ``lower`` and ``upper`` limits per record that
     hold for all tested records together with the given ``confidence``, and ``run_distances``,
@@ -71,6 +75,11 @@ class DifferentialResult:
     confidence: float | None = None
     runs: int | None = None
     largest: float = math.inf
+    out_of_time: bool = False
+    individual: str | None = None
+    people: int | None = None
+    sizes: NDArray[np.int64] | None = field(default=None, repr=False)
+    guarantee: str | None = None
 
     def __repr__(self) -> str:
         return (
@@ -87,7 +96,13 @@ class DifferentialResult:
     @property
     def interrupted(self) -> bool:
         """Whether an interruption left requested records unmeasured."""
-        return len(self.distances) < self.requested and not self.failures
+        reached = len(self.distances) + len(self.failures)
+        return reached < self.requested and not self.out_of_time
+
+    @property
+    def population(self) -> int:
+        """How many people the table is about: its records, unless a column names people."""
+        return self.table_size if self.people is None else self.people
 
     @property
     def delta(self) -> float:
@@ -238,6 +253,8 @@ class DifferentialResult:
         columns: dict[str, Any] = {"record": self.records, "distance": self.distances}
         if self.lower is not None and self.upper is not None:
             columns |= {"lower": self.lower, "upper": self.upper}
+        if self.sizes is not None:
+            columns["records"] = self.sizes
         return pa.table(
             columns
             | {
@@ -270,6 +287,7 @@ class DifferentialResult:
             "records_requested": self.requested,
             "records_in_table": self.table_size,
             "records_dropped": self.dropped,
+            **self._extras(),
             "failures": list(self.failures),
             "sanitizer": self.sanitizer,
             "constraint_met": self.constraint_met,
@@ -291,6 +309,17 @@ class DifferentialResult:
             },
             "timing": {"seconds": self.seconds},
         }
+
+    def _extras(self) -> dict[str, Any]:
+        """Return what a draw of targets, a budget, or people with several records add."""
+        found: dict[str, Any] = {}
+        if self.individual is not None:
+            found |= {"individual": self.individual, "people": self.people}
+        if self.guarantee is not None:
+            found["guarantee"] = self.guarantee
+        if self.out_of_time:
+            found["out_of_time"] = True
+        return found
 
     def _interval(self) -> dict[str, Any]:
         """Return what a sampled result adds to the plain data."""

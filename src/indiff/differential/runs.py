@@ -14,12 +14,13 @@ import numpy as np
 from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
-from indiff.differential.refit import fallback
+from indiff.differential.people import People
+from indiff.differential.refit import fallback, without_rows
 from indiff.errors import UserError
 from indiff.inference import Model
 from indiff.release import Release
 from indiff.sanitizers.noisy import OnGrid
-from indiff.sanitizers.oracle import Oracle
+from indiff.sanitizers.oracle import BlackBox
 from indiff.sanitizers.protocol import Sanitizer
 from indiff.table import Table
 
@@ -44,7 +45,7 @@ class Pairs:
 
 
 class RunSource(Protocol):
-    """Where the runs of each distinct target come from."""
+    """Where the runs of each distinct target, a person with one or more records, come from."""
 
     @property
     def paired(self) -> bool:
@@ -55,16 +56,12 @@ class RunSource(Protocol):
         """Return the number of distinct targets."""
         ...
 
-    def part(self, places: range) -> RunSource:
-        """Return the same runs for some of the targets."""
+    def pairs(self, place: int) -> list[Pairs]:
+        """Return the runs of one target, for each of its records."""
         ...
 
-    def pairs(self, place: int) -> Pairs:
-        """Return the runs of one target."""
-        ...
-
-    def repeated(self, place: int) -> Floats:
-        """Return as many runs with the record, from other random numbers."""
+    def repeated(self, place: int, record: int) -> Floats:
+        """Return as many runs with one of the target's records, from other random numbers."""
         ...
 
 
@@ -75,7 +72,7 @@ class TableRuns:
     table: Table
     sanitizer: Sanitizer
     model: Model
-    rows: NDArray[np.intp]
+    people: People
     runs: int
     seed: int
     paired: bool
@@ -84,33 +81,26 @@ class TableRuns:
     constraint_met: bool
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.people)
 
-    def part(self, places: range) -> TableRuns:
-        """Return the same runs for some of the targets."""
-        chosen = slice(places.start, places.stop)
-        return replace(
-            self,
-            rows=self.rows[chosen],
-            present=self.present[:, chosen],
-            uncovered=self.uncovered[chosen],
-        )
+    def pairs(self, place: int) -> list[Pairs]:
+        """Sanitize the table without the target's records, and ask the model, R times."""
+        rows, first = self.people.of(place), int(self.people.starts[place])
+        targets, without = self.table.take(rows), without_rows(self.table, rows)
+        believed = _believe(self, without, targets, PAIRED, fallback(self.sanitizer))
+        return [
+            Pairs(
+                np.ascontiguousarray(self.present[:, first + record]),
+                np.ascontiguousarray(believed.beliefs[:, record]),
+                bool(believed.uncovered[record]),
+                not believed.constraint_met,
+            )
+            for record in range(len(rows))
+        ]
 
-    def pairs(self, place: int) -> Pairs:
-        """Sanitize the table without the target's record, and ask the model, R times."""
-        row = int(self.rows[place])
-        target, without = self.table.take([row]), self.table.without(row)
-        believed = _believe(self, without, target, PAIRED, fallback(self.sanitizer))
-        return Pairs(
-            np.ascontiguousarray(self.present[:, place]),
-            believed.beliefs[:, 0],
-            bool(believed.uncovered[0]),
-            not believed.constraint_met,
-        )
-
-    def repeated(self, place: int) -> Floats:
+    def repeated(self, place: int, record: int) -> Floats:
         """Sanitize the whole table R times more."""
-        target = self.table.take([int(self.rows[place])])
+        target = self.table.take(self.people.of(place)[record : record + 1])
         return _believe(self, self.table, target, REPEATED, self.sanitizer).beliefs[:, 0]
 
 
@@ -118,7 +108,7 @@ def table_runs(
     table: Table,
     sanitizer: Sanitizer,
     model: Model,
-    rows: NDArray[np.intp],
+    people: People,
     *,
     runs: int,
     seed: int,
@@ -128,7 +118,7 @@ def table_runs(
         table=table,
         sanitizer=sanitizer,
         model=model,
-        rows=rows,
+        people=people,
         runs=runs,
         seed=seed,
         paired=_repeats(sanitizer, model),
@@ -136,7 +126,7 @@ def table_runs(
         uncovered=np.zeros(0, np.bool_),
         constraint_met=True,
     )
-    believed = _believe(source, table, table.take(rows), PAIRED, sanitizer)
+    believed = _believe(source, table, table.take(people.rows), PAIRED, sanitizer)
     return replace(
         source,
         present=believed.beliefs,
@@ -156,7 +146,7 @@ def _believe(
     source: TableRuns, table: Table, targets: Table, purpose: int, sanitizer: Sanitizer
 ) -> _Believed:
     # An oracle that says it is not randomized may be: it is called for every run.
-    fixed = not sanitizer.randomized and not isinstance(sanitizer, Oracle)
+    fixed = not sanitizer.randomized and not isinstance(sanitizer, BlackBox)
     release = sanitizer.sanitize(table) if fixed else None
     beliefs, met = [], True
     uncovered = np.zeros(len(targets), np.bool_)
@@ -212,7 +202,7 @@ def _repeats(sanitizer: Sanitizer, model: Model) -> bool:
     does not make it wrong, since its upper end holds for any two runs put side by side.
     """
     model_repeats = not is_randomized_model(model) or hasattr(model, "seeded")
-    return model_repeats and not isinstance(sanitizer, Oracle)
+    return model_repeats and not isinstance(sanitizer, BlackBox)
 
 
 def check_number_of_runs(runs: int) -> None:

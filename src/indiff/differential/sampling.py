@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import signal
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from indiff.differential.asking import Asking
 from indiff.differential.bracket import bracket, check_runs, indistinguishable_from_noise
 from indiff.differential.mean_limits import mean_limits
-from indiff.differential.refit import CHUNK_SECONDS, WORTH_SHARING, Progress
 from indiff.differential.runs import Floats, Pairs, RunSource
 from indiff.distances import DISTANCES, LARGEST, Distance
 from indiff.errors import UserError
@@ -56,30 +56,97 @@ class Settings:
     records: int
 
 
+@dataclass(frozen=True)
+class Measure:
+    """Asks for targets: makes the runs of one, and brackets the distances of its records."""
+
+    source: RunSource
+    settings: Settings
+
+    def __call__(self, place: int) -> list[Sampled]:
+        """Return what the runs say about each record of one target."""
+        pairs = self.source.pairs(place)
+        return [measure(one, self.settings, paired=self.source.paired) for one in pairs]
+
+
+class SampledCode:
+    """Writes the samples of one target's records to a journal, and reads them back."""
+
+    def write(self, place: int, value: Sequence[Sampled]) -> Mapping[str, Any]:
+        """Return the samples as what JSON has."""
+        return {
+            "records": [
+                {
+                    "with": one.present.tolist(),
+                    "without": one.absent.tolist(),
+                    "lost": one.lost,
+                    "generalized": one.generalized,
+                    "measured": [
+                        [m.estimate, m.lower, m.upper, m.each.tolist()] for m in one.measured
+                    ],
+                }
+                for one in value
+            ]
+        }
+
+    def read(self, place: int, written: Mapping[str, Any]) -> list[Sampled]:
+        """Return the samples again."""
+        return [
+            Sampled(
+                np.array(one["with"], np.float64),
+                np.array(one["without"], np.float64),
+                tuple(
+                    Measured(estimate, lower, upper, np.array(each, np.float64))
+                    for estimate, lower, upper, each in one["measured"]
+                ),
+                one["lost"],
+                one["generalized"],
+            )
+            for one in written["records"]
+        ]
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What came of each distinct target: samples by place, or why there are none."""
+
+    done: dict[int, list[Sampled]]
+    failed: dict[int, str]
+    repeated: int
+
+
 def sample(
     source: RunSource,
     settings: Settings,
+    asking: Asking,
     *,
-    sharing: NDArray[np.int64],
-    jobs: int = -1,
-    progress: Progress | None = None,
-) -> list[Sampled | None]:
-    """Measure every distinct target; None where an interruption came first.
+    names: Sequence[int],
+    back: NDArray[np.intp],
+) -> Samples:
+    """Measure every distinct target; an interruption leaves the rest out.
 
-    ``sharing`` is how many requested records each of them stands for, for the progress.
+    ``names`` are their record numbers, and ``back`` says which target each person is.
     """
-    results: list[Sampled | None] = [None] * len(source)
-    finished, total = 0, int(sharing.sum())
+    done: dict[int, list[Sampled]] = {}
+    failed: dict[int, str] = {}
+    repeated = finished = 0
+    sharing = np.bincount(back, minlength=len(source))
+    ask = Measure(source, settings)
     try:
-        for places, outcomes in _run(source, settings, jobs):
-            for place, outcome in zip(places, outcomes, strict=True):
-                results[place] = outcome
-                finished += int(sharing[place])
-            if progress is not None:
-                progress(finished, total)
+        with closing(asking.ask(ask, names, asking.sequence(back), SampledCode())) as groups:
+            for group in groups:
+                for answer in group:
+                    finished += int(sharing[answer.place])
+                    if answer.failure is not None:
+                        failed[answer.place] = answer.failure
+                        continue
+                    repeated += answer.tries > 1
+                    done[answer.place] = answer.value
+                    asking.watch.distance(max(one.measured[0].estimate for one in answer.value))
+                asking.watch.count(finished, len(back))
     except KeyboardInterrupt:
         pass  # what is done is kept; the caller sees that targets are missing
-    return results
+    return Samples(done, failed, repeated)
 
 
 def measure(pairs: Pairs, settings: Settings, *, paired: bool) -> Sampled:
@@ -135,56 +202,13 @@ def largest_distance(distance: Named, values: int) -> float:
     return float(values) if name == "coordinate-tv" else LARGEST[name]
 
 
-def is_like_noise(source: RunSource, place: int, *, seed: int) -> bool:
-    """Tell whether the runs of this target cannot be told from a mere repetition.
+def is_like_noise(source: RunSource, place: int, record: int, *, seed: int) -> bool:
+    """Tell whether the runs of this record cannot be told from a mere repetition.
 
     It is a statement about the number of runs; it lowers no distance.
     """
-    pairs = source.pairs(place)
-    repeated = source.repeated(place)
+    pairs = source.pairs(place)[record]
+    repeated = source.repeated(place, record)
     return indistinguishable_from_noise(
         pairs.present, repeated, pairs.absent, splits=199, seed=seed
     )
-
-
-def _measure_all(source: RunSource, settings: Settings) -> list[Sampled]:
-    return [
-        measure(source.pairs(place), settings, paired=source.paired) for place in range(len(source))
-    ]
-
-
-def _measure_elsewhere(source: RunSource, settings: Settings) -> list[Sampled]:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interruption is the parent's to handle
-    return _measure_all(source, settings)
-
-
-def _run(
-    source: RunSource, settings: Settings, jobs: int
-) -> Iterator[tuple[range, Sequence[Sampled]]]:
-    """Yield the outcome of each target: here at first, in other processes if it is worth it."""
-    start = time.perf_counter()
-    for place in range(len(source)):
-        one = range(place, place + 1)
-        yield one, _measure_all(source.part(one), settings)
-        seconds = (time.perf_counter() - start) / (place + 1)
-        if jobs != 1 and seconds * (len(source) - place - 1) > WORTH_SHARING:
-            yield from _share(source, settings, place + 1, seconds, jobs)
-            return
-
-
-def _share(
-    source: RunSource, settings: Settings, begin: int, seconds: float, jobs: int
-) -> Iterator[tuple[range, Sequence[Sampled]]]:
-    import joblib
-
-    total = len(source)
-    size = max(1, min(int(CHUNK_SECONDS / max(seconds, 1e-6)), (total - begin) // 8 + 1))
-    chunks = [range(start, min(start + size, total)) for start in range(begin, total, size)]
-    call: Callable[..., object] = joblib.delayed(_measure_elsewhere)
-    outcomes = joblib.Parallel(n_jobs=jobs, return_as="generator", max_nbytes=None)(
-        call(source.part(chunk), settings) for chunk in chunks
-    )
-    try:
-        yield from zip(chunks, outcomes, strict=True)
-    finally:
-        outcomes.close()

@@ -1,0 +1,113 @@
+"""One run: what its folder already has, then what is asked now, each on disk before it counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indiff.differential.calls import Answer, Ask, Calls, answers
+from indiff.differential.journal import Journal
+
+Floats = NDArray[np.float64]
+Progress = Callable[[int, int], object]
+
+
+class Code(Protocol):
+    """How an answer's value is written to a journal and read back."""
+
+    def write(self, place: int, value: Any) -> Mapping[str, Any]:
+        """Return the value as what JSON has."""
+        ...
+
+    def read(self, place: int, written: Mapping[str, Any]) -> Any:
+        """Return the value again, bit by bit the same."""
+        ...
+
+
+@dataclass
+class Watch:
+    """Tells the progress: how many are done and, to whoever wants it, their distances so far.
+
+    A progress that has a method ``measured`` gets each new distance, and may show what δ and the
+    CDF look like so far.
+    """
+
+    progress: Progress | None = None
+    measure: Callable[[Floats, Floats], Any] | None = None
+
+    def beliefs(self, present: Floats, absent: Floats) -> None:
+        """Tell the largest distance between the beliefs about one person's records."""
+        if self._wants_distances and self.measure is not None:
+            self.distance(float(np.max(np.asarray(self.measure(present, absent), np.float64))))
+
+    def distance(self, distance: float) -> None:
+        """Tell the distance of one person."""
+        if self._wants_distances and not math.isnan(distance):
+            self.progress.measured(distance)  # type: ignore[union-attr]
+
+    def count(self, done: int, total: int) -> None:
+        """Tell how many are done."""
+        if self.progress is not None:
+            self.progress(done, total)
+
+    @property
+    def _wants_distances(self) -> bool:
+        return hasattr(self.progress, "measured")
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How a run is made: its calls, its folder, the order of its targets, and who watches.
+
+    ``order`` lists people, the one to ask for first at the front; by default all, as they stand.
+    """
+
+    calls: Calls = field(default_factory=Calls)
+    journal: Journal | None = None
+    order: NDArray[np.intp] | None = None
+    watch: Watch = field(default_factory=Watch)
+
+    def sequence(self, back: NDArray[np.intp]) -> list[int]:
+        """Return the distinct targets in the order in which people ask for them.
+
+        >>> Asking(order=np.array([2, 0, 1])).sequence(np.array([1, 1, 0]))
+        [0, 1]
+        """
+        order = np.arange(len(back)) if self.order is None else self.order
+        return list(dict.fromkeys(back[order].tolist()))
+
+    def ask(
+        self, ask: Ask, names: Sequence[int], places: Sequence[int], code: Code
+    ) -> Generator[list[Answer], None, None]:
+        """Yield an answer for each place; ``names`` are the targets' names in a journal.
+
+        A target that failed in an earlier run is asked for again.
+        """
+        known: set[int] = set()
+        if self.journal is not None:
+            place_of = {int(names[place]): place for place in places}
+            for name, entry in self.journal.take():
+                place = place_of.get(name)
+                if place is not None and "failed" not in entry:
+                    known.add(place)
+                    yield [Answer(place, code.read(place, entry), None, entry["calls"])]
+        rest = [place for place in places if place not in known]
+        with closing(answers(ask, rest, self.calls)) as groups:
+            for group in groups:
+                if self.journal is not None:
+                    self.journal.append(
+                        [(int(names[one.place]), _entry(one, code)) for one in group]
+                    )
+                yield group
+
+
+def _entry(answer: Answer, code: Code) -> Mapping[str, Any]:
+    if answer.failure is not None:
+        return {"calls": answer.tries, "failed": answer.failure}
+    return {"calls": answer.tries, **code.write(answer.place, answer.value)}

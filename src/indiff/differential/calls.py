@@ -1,0 +1,167 @@
+"""Calls of an oracle, one for each target: here or elsewhere, repeated if they fail, in time.
+
+The work is an ``Ask``: an object that can be pickled and that answers for one target, named by its
+place in a list. What it costs is unknown, so the first targets are asked here; other processes are
+started only if what is left is worth it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from indiff.errors import InternalError, UserError
+from indiff.sanitizers.oracle import OracleFailed
+
+Ask = Callable[[int], Any]
+
+# Below this many seconds of work left, starting other processes costs more than it saves.
+WORTH_SHARING = 3.0
+# How many seconds of short calls travel together, where no single one has to be kept at once.
+CHUNK_SECONDS = 0.5
+LONGEST_FAILURE = 500
+DIED = "the process that made the call died: it crashed, was killed or ran out of memory"
+
+
+@dataclass(frozen=True)
+class Calls:
+    """How calls are made.
+
+    ``deadline`` is on :func:`time.monotonic`'s clock: past it, nothing is handed out any more, and
+    what is in flight is finished. ``one_by_one`` lets every target come back by itself.
+    """
+
+    jobs: int = -1
+    backend: str = "loky"
+    scheduler: str | None = None
+    retries: int = 2
+    deadline: float | None = None
+    one_by_one: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is up."""
+        return self.deadline is not None and time.monotonic() >= self.deadline
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of one target: a value, or why there is none; and after how many calls."""
+
+    place: int
+    value: Any
+    failure: str | None = None
+    tries: int = 1
+
+
+class Pool(Protocol):
+    """Where calls are made elsewhere."""
+
+    def width(self) -> int:
+        """Return how many chunks are worth having in flight."""
+        ...
+
+    def submit(self, places: Sequence[int], retries: int) -> Hashable:
+        """Send some targets off, and return a ticket for them."""
+        ...
+
+    def finished(self, tickets: Iterable[Any]) -> list[Any]:
+        """Wait until some are back, and return their tickets."""
+        ...
+
+    def collect(self, ticket: Any) -> list[Answer] | None:
+        """Return the answers, or None where the process that was to give them died."""
+        ...
+
+    def close(self) -> None:
+        """Let go of everything, and end what is still in flight."""
+        ...
+
+
+def answers(ask: Ask, places: Sequence[int], calls: Calls) -> Generator[list[Answer], None, None]:
+    """Yield what comes of each place, in whatever order it comes.
+
+    >>> [one for group in answers(lambda place: place**2, [2, 3], Calls()) for one in group]
+    [Answer(place=2, value=4, failure=None, tries=1), Answer(place=3, value=9, failure=None, tries=1)]
+    """  # noqa: E501 - what is printed is one line
+    from indiff.differential import pools
+
+    if calls.backend == "dask" and len(places):
+        yield from _share(pools.DaskPool(ask, calls.scheduler), places, calls, 1)
+        return
+    start = time.monotonic()
+    for number, place in enumerate(places):
+        if calls.is_over:
+            return
+        yield [attempt(ask, place, calls.retries)]
+        seconds = (time.monotonic() - start) / (number + 1)
+        left = len(places) - number - 1
+        if calls.jobs != 1 and seconds * left > WORTH_SHARING:
+            size = max(1, min(int(CHUNK_SECONDS / max(seconds, 1e-6)), left // 8 + 1))
+            pool = pools.LokyPool(ask, calls.jobs)
+            yield from _share(pool, places[number + 1 :], calls, 1 if calls.one_by_one else size)
+            return
+
+
+def attempt(ask: Ask, place: int, retries: int) -> Answer:
+    """Ask for one target, and again if it fails.
+
+    What a user has to correct, and what is a bug of ours, is no failure of a call.
+
+    >>> attempt(lambda place: 1 / place, 0, retries=1)
+    Answer(place=0, value=None, failure='ZeroDivisionError: division by zero', tries=2)
+    """
+    text = ""
+    for tries in range(1, retries + 2):
+        try:
+            return Answer(place, ask(place), None, tries)
+        except OracleFailed as error:
+            text = str(error)
+        except (UserError, InternalError, MemoryError):
+            raise
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - strangers' code may raise anything
+            text = f"{type(error).__name__}: {error}"
+    return Answer(place, None, _shortened(text), retries + 1)
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_FAILURE else f"{line[: LONGEST_FAILURE - 1]}…"
+
+
+def _share(
+    pool: Pool, places: Sequence[int], calls: Calls, size: int
+) -> Generator[list[Answer], None, None]:
+    """Keep a few chunks in flight, never more: memory does not grow with the targets."""
+    waiting = deque(places[start : start + size] for start in range(0, len(places), size))
+    flying: dict[Any, Sequence[int]] = {}
+    deaths: dict[int, int] = {}  # how often a process died that had this target alone
+    try:
+        while waiting or flying:
+            # After a death one at a time, so that whoever causes the next one is known.
+            suspects = [*flying.values(), *list(waiting)[:1]] if deaths else []
+            careful = any(chunk[0] in deaths for chunk in suspects)
+            width = 1 if careful else pool.width()
+            while waiting and len(flying) < width and not calls.is_over:
+                chunk = waiting.popleft()
+                flying[pool.submit(chunk, calls.retries)] = chunk
+            if not flying:
+                return  # the time is up
+            for ticket in pool.finished(flying):
+                chunk = flying.pop(ticket)
+                found = pool.collect(ticket)
+                if found is not None:
+                    yield found
+                    continue
+                alone = len(chunk) == 1 and not flying
+                for place in reversed(chunk):
+                    deaths[place] = deaths.get(place, 0) + alone
+                    if deaths[place] <= calls.retries:
+                        waiting.appendleft([place])
+                    else:
+                        yield [Answer(place, None, DIED, deaths[place])]
+    finally:
+        pool.close()

@@ -1,0 +1,188 @@
+"""A run folder: every finished target on disk at once, so that a killed run can go on.
+
+The folder holds one file, ``journal``: a line with the run's settings, then one line for each
+finished target. A line is a checksum, a blank, and JSON; numbers are written so that they read
+back bit by bit. A line counts once its end is on disk; a torn last line is cut off.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from indiff.errors import UserError
+from indiff.version import __version__
+
+FORMAT = 1
+NAME = "journal"
+_DIGITS = 16  # of the checksum, in hexadecimal
+
+
+class Journal:
+    """The open journal of one run: what was finished before, and where to note what is next.
+
+    One process at a time may have it open. The entries are by name, the record number of the
+    target; a later entry of the same target replaces an earlier one.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     with Journal(folder, {"seed": "0"}) as journal:
+    ...         journal.append([(7, {"belief": [0.25, 0.75]})])
+    ...     with Journal(folder, {"seed": "0"}) as journal:
+    ...         dict(journal.take())
+    {7: {'belief': [0.25, 0.75]}}
+    """
+
+    def __init__(self, folder: str | Path, settings: Mapping[str, str]) -> None:
+        self.folder = Path(folder)
+        self._entries: dict[int, bytes] = {}
+        self._file = _open(self.folder)
+        try:
+            self._continue({**settings, "version of indiff": __version__})
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.close(self._file)  # and with it the lock
+
+    def append(self, entries: Sequence[tuple[int, Mapping[str, Any]]]) -> None:
+        """Write the outcomes of some targets, and return once they are on disk."""
+        self._write([{"target": name, **entry} for name, entry in entries])
+
+    def take(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Hand over what was finished before, target by target, and let go of it."""
+        while self._entries:
+            name, line = self._entries.popitem()
+            content = json.loads(line[_DIGITS + 1 :])
+            del content["target"]
+            yield name, content
+
+    def _write(self, contents: Sequence[Mapping[str, Any]]) -> None:
+        data = b"".join(_line(content) for content in contents)
+        while data:
+            data = data[os.write(self._file, data) :]
+        os.fsync(self._file)
+
+    def _continue(self, settings: dict[str, str]) -> None:
+        """Read what is there, cut off a torn end, and refuse another run's folder."""
+        good = 0  # how many bytes can be trusted
+        begun = False
+        bad_line = None
+        for number, line in enumerate(_lines(self._file), 1):
+            content = _content(line)
+            if content is None:
+                bad_line = bad_line or number
+                continue
+            if bad_line is not None:
+                raise UserError(
+                    f"the run in {str(self.folder)!r} is damaged: line {bad_line:,} of its "
+                    "journal does not match its checksum, and later ones do. Start anew in "
+                    "another folder."
+                )
+            if not begun:
+                self._compare(content, settings)
+                begun = True
+            else:
+                self._entries[int(content["target"])] = line
+            good += len(line)
+        if not begun:
+            self._check_unused(bad_line)
+        os.ftruncate(self._file, good)
+        os.lseek(self._file, 0, os.SEEK_END)
+        if not begun:
+            self._write([{"run": FORMAT, **settings}])
+
+    def _check_unused(self, bad_line: int | None) -> None:
+        """Refuse a file that is not the torn beginning of a journal."""
+        os.lseek(self._file, 0, os.SEEK_SET)
+        beginning = os.read(self._file, 1 << 16)
+        if bad_line is not None and b"\n" in beginning:
+            raise UserError(
+                f"{str(self.folder / NAME)!r} is no journal of a run; name another folder."
+            )
+
+    def _compare(self, found: dict[str, Any], settings: dict[str, str]) -> None:
+        if found.pop("run", None) != FORMAT:
+            raise UserError(
+                f"the run in {str(self.folder)!r} has a format that indiff {__version__} cannot "
+                "read; use the version that began it, or another folder."
+            )
+        # What explains another difference comes first: another table is never the same prior.
+        for name in dict.fromkeys([*settings, *found]):
+            if found.get(name) != settings.get(name):
+                raise UserError(
+                    f"a run goes on with the same settings; the {name} is another one than when "
+                    f"the run in {str(self.folder)!r} began. Use the same {name}, or another "
+                    "folder."
+                )
+
+
+def _open(folder: Path) -> int:
+    """Open the journal for its owner alone, and lock it against other processes."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        file = os.open(folder / NAME, flags, 0o600)
+    except OSError as error:
+        raise UserError(
+            f"the run folder {str(folder)!r} cannot be used ({error.strerror}); name a folder "
+            "that you may write to."
+        ) from None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(file)
+        raise UserError(
+            f"the run in {str(folder)!r} is in use by another process; wait for it, or name "
+            "another folder."
+        ) from None
+    _sync_folder(folder)
+    return file
+
+
+def _sync_folder(folder: Path) -> None:
+    """Bring the name of a new file to disk, too."""
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(place)
+    finally:
+        os.close(place)
+
+
+def _line(content: Mapping[str, Any]) -> bytes:
+    text = json.dumps(content, separators=(",", ":")).encode()
+    return _checksum(text) + b" " + text + b"\n"
+
+
+def _checksum(text: bytes) -> bytes:
+    return hashlib.blake2b(text, digest_size=_DIGITS // 2).hexdigest().encode()
+
+
+def _lines(file: int) -> Iterator[bytes]:
+    os.lseek(file, 0, os.SEEK_SET)
+    with os.fdopen(os.dup(file), "rb") as stream:
+        yield from stream
+
+
+def _content(line: bytes) -> dict[str, Any] | None:
+    """Return what a line says, or None where it is torn or damaged."""
+    text = line[_DIGITS + 1 : -1]
+    if not line.endswith(b"\n") or line[: _DIGITS + 1] != _checksum(text) + b" ":
+        return None
+    content: dict[str, Any] = json.loads(text)
+    return content
