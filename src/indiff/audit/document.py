@@ -37,6 +37,7 @@ def plan_block(plan: Plan, naming: Naming, sanitizer: Sanitizer | None) -> dict[
         for name, order in data["orders"].items()
     }
     data["bins"] = _bins(plan, naming)
+    found["release"]["sanitizer"] = naming.text(plan.release.sanitizer)
     found["release"]["file"] = _file(found["release"]["file"])
     adversary["prior"] = _file(adversary["prior"])
     if adversary["distance"].lower().endswith(".csv"):

@@ -78,7 +78,7 @@ def measure_exposure(
             findings += missed(table, "failed", _nothing(result), name)
             continue
         results[name] = result
-        findings += _findings(result, plan)
+        findings += findings_of(result, plan)
         if plan.adversary.membership:
             findings.append(_membership(result, plan))
     combined: DifferentialResult | StrongestResult | None = None
@@ -98,6 +98,8 @@ def settings(plan: Plan) -> dict[str, Any]:
         "targets": asked.targets,
         "method": asked.method,
         "runs": asked.runs,
+        "individual": plan.data.individual,
+        "time": plan.run.time,
         "confidence": each_confidence(asked.confidence, len(asked.models)),
         "jobs": plan.run.jobs,
         "seed": plan.run.seed,
@@ -123,12 +125,13 @@ def missed(
     ]
 
 
-def _findings(result: DifferentialResult, plan: Plan) -> list[Finding]:
+def findings_of(result: DifferentialResult, plan: Plan) -> list[Finding]:
+    """Return what one adversary's test says, of private and of public inference."""
     about, model = result.sensitive_name, result.model
     words = {"about": spoken(about), "model": model, "largest": most(result.largest)}
     common: dict[str, Any] = {
         "about": about,
-        "exactness": result.exactness,
+        "exactness": exactness(result),
         "seed": plan.run.seed,
         "parameters": _parameters(result),
     }
@@ -180,6 +183,21 @@ def accuracy(beliefs: Any, classes: Any) -> float:
     return float((right / top.sum(axis=1)).mean())
 
 
+def is_whole(result: DifferentialResult) -> bool:
+    """Tell whether every person of the table was measured."""
+    return result.complete and len(result.distances) >= result.population
+
+
+def exactness(result: DifferentialResult) -> str:
+    """Return how exact a result is: of some records only, even an estimate is a lower bound."""
+    return result.exactness if is_whole(result) else "lower-bound"
+
+
+def _weakest(result: StrongestResult) -> str:
+    whole = all(is_whole(one) for one in result.results.values())
+    return result.exactness if whole and not result.untried else "lower-bound"
+
+
 def _parameters(result: DifferentialResult) -> dict[str, Any]:
     found: dict[str, Any] = {
         "model": result.model,
@@ -188,6 +206,7 @@ def _parameters(result: DifferentialResult) -> dict[str, Any]:
         "records_tested": len(result.distances),
         "records_requested": result.requested,
         "records_in_table": result.table_size,
+        "individuals": result.people,
         "infinite": result.infinite,
         "uncovered": result.uncovered,
         "uncovered_without": result.uncovered_without,
@@ -219,7 +238,7 @@ def _membership(result: DifferentialResult, plan: Plan) -> Finding:
         found.advantage.value,
         about=about,
         interval=(found.advantage.lower, found.advantage.upper),
-        exactness="estimate",
+        exactness="estimate" if is_whole(result) else "lower-bound",
         seed=plan.run.seed,
         parameters={
             "model": result.model,
@@ -242,7 +261,7 @@ def _strongest(result: StrongestResult, plan: Plan) -> list[Finding]:
     words = {"about": spoken(about), "model": model, "largest": most(largest)}
     common: dict[str, Any] = {
         "about": about,
-        "exactness": result.exactness,
+        "exactness": _weakest(result),
         "seed": plan.run.seed,
         "range": (0.0, largest if np.isfinite(largest) else None),
         "parameters": {"models": list(result.results), "confidence": result.confidence},

@@ -85,14 +85,16 @@ def number(value: float) -> str:
 
 
 def percent(value: float) -> str:
-    """Write a share for a sentence, rounded down, so that 100 % means all.
+    """Write a share for a sentence; 0 % and 100 % only where it is exactly that.
 
-    >>> percent(0.99999), percent(1.0), percent(0.0312)
-    ('99.9 %', '100 %', '3.1 %')
+    >>> percent(0.99999), percent(1.0), percent(0.0312), percent(0.00001), percent(0)
+    ('99.9 %', '100 %', '3.1 %', '0.1 %', '0 %')
     """
     if not math.isfinite(value):
         return number(value)
-    return f"{math.floor(value * 1000 + 1e-9) / 10:g} %"
+    if value in (0, 1):
+        return f"{100 * value:g} %"
+    return f"{min(max(round(100 * value, 1), 0.1), 99.9):g} %"
 
 
 _ALL = (
@@ -167,6 +169,16 @@ _ALL = (
         "that makes a difference.",
         f"{DIT}, Section 2.1; the advantage of Yeom et al. 2018",
         "private",
+    ),
+    Metric(
+        "one_candidate", "Records that exactly one released row covers", "linkability", "low",
+        (0, None),
+        "{value} records fit exactly one released row; {none} fit none. Whoever looks such a "
+        "person up in the release finds a single row.",
+        "One candidate is no re-identification: in a perturbed or synthetic release it may be "
+        "somebody else's row, or nobody's. Many candidates are no protection if they all hold "
+        "the same value.",
+        "WP29 opinion 05/2014, linkability; counted by coverage of all quasi-identifiers",
     ),
     Metric(
         "inference.itpr", "Inference of {about}, worst group (ITPR)", "inference", "low", (0, 1),
@@ -280,6 +292,35 @@ _ALL = (
         "the people in the table, not on a new sample.",
         f"{DIT}, Section 1 (private against public inference)",
         "public",
+    ),
+    Metric(
+        "ncp", "Information lost (normalised certainty penalty)", "utility", "low", (0, 1),
+        "On average a released cell stands for {percent} of its column's range or values. 0 % is "
+        "the original, 100 % a table in which everything is suppressed.",
+        "It does not say whether the release is good enough for a purpose; only the purpose can.",
+        "Xu et al. 2006 (normalised certainty penalty)",
+    ),
+    Metric(
+        "discernibility", "Discernibility", "utility", "low", (0, None),
+        "The squares of the group sizes, with the whole table's size for each suppressed record, "
+        "add up to {value}. Fewer means that records stay easier to tell apart.",
+        "It counts sizes alone and ignores how wide the regions are.",
+        "Bayardo and Agrawal 2005",
+    ),
+    Metric(
+        "average_group", "Average group size", "utility", "low", (1, None),
+        "On average {value} records share their released quasi-identifiers. Smaller groups keep "
+        "more detail, and protect less.",
+        "An average hides very large groups, in which all detail is lost.",
+        "LeFevre et al. 2006",
+    ),
+    Metric(
+        "accuracy", "Accuracy that an analyst keeps on {task}", "utility", "high", (0, 1),
+        "An analyst who trains on the release predicts {task} correctly for {percent} of held-out "
+        "records. Trained on the original it is {original}, and always naming the most frequent "
+        "value {majority}.",
+        "It is one task with one model; another task may suffer more.",
+        "train on the release, predict held-out records: LeFevre et al. 2006, Section 5",
     ),
 )  # fmt: skip
 

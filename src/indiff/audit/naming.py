@@ -16,10 +16,11 @@ from indiff.table import Table
 RARE = "a rare value"
 _NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)")
 _QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+_LONGEST = 60  # characters of a column's name in a sentence
 _TELLING_DIGITS = 4  # a shorter number in a sentence is a count of records or columns
 
 
-def spoken(name: str, longest: int = 60) -> str:
+def spoken(name: str, longest: int = _LONGEST) -> str:
     r"""Return a column's name as a sentence can hold it: on one line, not too long.
 
     >>> spoken("age\n"), len(spoken("x" * 10_000))
@@ -60,6 +61,7 @@ class Naming:
 
     def text(self, text: str) -> str:
         """Return a sentence that another module wrote, without any rare value in it."""
+        text = self.short(text)
         if self.show_values:
             return text
         text = _QUOTED.sub(self._quoted, text)
@@ -67,6 +69,13 @@ class Naming:
             if value in text:
                 text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", RARE, text)
         return _NUMBER.sub(self._number, text)
+
+    def short(self, text: str) -> str:
+        """Return a sentence in which very long column names are cut."""
+        for name in sorted(self._names, key=len, reverse=True):
+            if len(name) > _LONGEST:
+                text = text.replace(name, spoken(name))
+        return text
 
     def _quoted(self, match: re.Match[str]) -> str:
         inside = match.group(1) if match.group(1) is not None else match.group(2)

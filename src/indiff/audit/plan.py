@@ -58,6 +58,8 @@ class Release(_Section):
     sanitizer: str = "mondrian:k=5"
     file: str | None = None
     encoding: str | None = None
+    key: str | None = None
+    rows_in_order: bool = False
 
     @field_validator("sanitizer")
     @classmethod

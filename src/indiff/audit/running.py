@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from indiff.audit import exposure, risks
+from indiff.audit.beside import measure_beside
 from indiff.audit.curve import parameter_curve
 from indiff.audit.document import plain, plan_block, versions
 from indiff.audit.finding import Finding
@@ -31,9 +32,6 @@ from indiff.table import Table, read_table
 
 FORMAT = 1
 Progress = Callable[[str, int, int], object]
-_NO_SANITIZER = (
-    "a release made elsewhere cannot be made again without a record; name its sanitizer to test it"
-)
 
 
 @dataclass
@@ -143,7 +141,7 @@ def run_audit(
         say("measuring utility", 0, 0)
         for subject in subjects:
             findings += _utility(subject, chosen, naming, interrupted, len(subjects) > 1)
-    met = all(one.release is None or one.release.constraint_met for one in subjects)
+    met = all(one.release is None or _met(one.release) for one in subjects)
     judged, verdict = judge(
         _in_order(findings), chosen.limits, constraint_met=met, interrupted=interrupted
     )
@@ -253,14 +251,15 @@ def _exposure(
     status, reason = "skipped", None
     if any(one.interrupted for one in earlier):
         reason = "the audit was interrupted"
-    elif sanitizer is None:
-        reason = _NO_SANITIZER
     elif subject.reason is not None:
         status, reason = "failed", f"there is no release: {subject.reason}"
-    if reason is not None or sanitizer is None:
+    if reason is not None:
         named = [name for name in plan.adversary.models if name != "auto"] or ["naive-bayes"]
         lost = [one for name in named for one in exposure.missed(table, status, str(reason), name)]
         return exposure.Exposure(tuple(lost))
+    if sanitizer is None:
+        found = measure_beside(table, plan)
+        return replace(found, findings=_told(found.findings, naming))
     stage = f"testing {len(table):,} records"
     found = exposure.measure_exposure(table, sanitizer, plan, _Staged(say, stage))
     return replace(found, findings=_told(found.findings, naming))
@@ -297,22 +296,33 @@ def _in_order(findings: list[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda finding: order.index(finding.question))
 
 
+def _met(release: Release) -> bool:
+    """Tell whether a release meets its constraint; that of noise is its privacy budget.
+
+    Noise that repeats from a seed is for testing and never differentially private: the release's
+    note says what keeps it from being so, which is no broken constraint.
+    """
+    return release.constraint_met or release.weights is not None
+
+
 def _release_block(subjects: list[_Subject], plan: Plan, naming: Naming) -> dict[str, Any]:
     release = subjects[0].release
     foreign = plan.release.file is not None
     notes = [f"no release of {one.table.sensitive.name} could be made: {one.reason}"
              for one in subjects if one.reason is not None]  # fmt: skip
+    if release is not None and release.weights is not None:
+        notes.append(f"made to be tested, not to be published: {release.sanitizer}")
     if len(subjects) > 1:
         notes.append("each sensitive attribute has a release of its own, measured on its own")
     groups = None
     if release is not None and release.groups is not None:
         groups = len(np.unique(release.groups))
     return {
-        "sanitizer": Path(str(plan.release.file)).name if foreign else plan.release.sanitizer,
+        "sanitizer": Path(str(plan.release.file)).name
+        if foreign
+        else naming.text(plan.release.sanitizer),
         "records": 0 if release is None else len(release),
-        "constraint_met": all(
-            one.release is not None and one.release.constraint_met for one in subjects
-        ),
+        "constraint_met": all(one.release is not None and _met(one.release) for one in subjects),
         "groups": groups,
         "notes": [naming.text(note) for note in notes],
     }

@@ -104,6 +104,8 @@ def _gaps(findings: Sequence[Finding], limits: Mapping[str, float]) -> list[str]
             reasons.append(f"{finding.title} has a limit but was not measured: {finding.reason}")
         elif finding.limit is not None and finding.exactness == "lower-bound":
             reasons.append(f"{finding.title} is a lower bound: not every record was tested")
+        elif finding.limit is not None and finding.exactness == "approximation":
+            reasons.append(f"{finding.title} is an approximation, which proves nothing if small")
     reached = {finding.limit.name for finding in findings if finding.limit is not None}
     reasons += [
         f"the limit on {name} was not checked: nothing of that name was measured"

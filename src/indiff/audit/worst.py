@@ -21,6 +21,8 @@ from indiff.table import Table
 
 _RANDOM = "the release or the adversary is random, so no single group explains it"
 
+_PERSON = "all records of this person are left out at once, so no single group explains it"
+
 
 def worst_records(
     table: Table,
@@ -55,6 +57,8 @@ def worst_records(
 def _why(
     table: Table, sanitizer: Sanitizer, model: Model, record: int, plan: Plan, naming: Naming
 ) -> tuple[int | None, str]:
+    if plan.data.individual is not None:
+        return None, _PERSON
     noisy = isinstance(sanitizer, NoisySanitizer) or is_randomized_model(model)
     if noisy or sanitizer.randomized:
         return None, _RANDOM
@@ -64,7 +68,8 @@ def _why(
         (found,) = explain(table, sanitizer, record, model=informed, show_values=show)
     except UserError as error:
         return None, naming.text(str(error))
-    return None if found.group is None else found.group.size, _sentence(found)
+    size = None if found.group is None else found.group.size
+    return size, naming.short(_sentence(found))
 
 
 def _sentence(found: Explanation) -> str:

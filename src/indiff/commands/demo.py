@@ -27,11 +27,9 @@ def command(
     from indiff.audit.running import run_audit
     from indiff.datasets import demo_outliers, demo_table
     from indiff.datasets.patients import IDENTIFIER, QUASI, SENSITIVE
-    from indiff.differential import differential_test
     from indiff.report import terminal
     from indiff.report.audit import show_audit, show_paths
     from indiff.report.files import make_folder
-    from indiff.sanitizers.parse import as_sanitizer
 
     make_folder(out)
     plan = Plan(
@@ -47,8 +45,8 @@ def command(
     table = demo_table(seed=seed)
     options.announce_compilation()
     audited = run_audit(plan, table, command="indiff demo", source="demo (made-up patients)")
-    result = differential_test(table, SANITIZER, seed=seed)
-    as_sanitizer(SANITIZER).sanitize(table).write(out / "release.csv", seed=seed)
+    (result,), (release,) = audited.results, audited.releases
+    release.write(out / "release.csv", seed=seed)
     write_text(out / "result.json", as_json(table, [result], judge([result], {})))
     write_records(out / "records.csv", [result])
     paths = audited.write(out)

@@ -1,0 +1,307 @@
+"""The run: what it measures equals the instruments; a step that cannot be made is a failed one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import indiff
+from indiff.audit.exposure import accuracy
+from indiff.audit.result import AuditResult
+from indiff.errors import UserError
+
+SCHEMA = json.loads(
+    (Path(__file__).parents[2] / "docs" / "report.schema.json").read_text(encoding="utf-8")
+)
+QUASI = ["age", "sex", "zip"]
+
+
+def plan(**sections):
+    sections.setdefault("data", {"quasi": QUASI, "sensitive": "diagnosis"})
+    return indiff.Plan(**sections)
+
+
+@pytest.fixture(scope="module")
+def patients():
+    return indiff.datasets.demo(records=400)
+
+
+@pytest.fixture(scope="module")
+def table(patients):
+    return indiff.read_table(patients, quasi=QUASI, sensitive="diagnosis")
+
+
+@pytest.fixture(scope="module")
+def audited(patients):
+    return indiff.run_audit(
+        plan(limits={"k": 5, "delta": 0.01}, report={"parameter": "mondrian:k=2,5"}), patients
+    )
+
+
+def valid(result):
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.validate(json.loads(result.to_json()), SCHEMA)
+
+
+def test_the_schema_holds(audited):
+    valid(audited)
+
+
+def test_the_findings_are_what_the_instruments_measure(audited, table, patients):
+    tested = indiff.differential_test(table, "mondrian:k=5")
+    release = indiff.Mondrian(k=5).sanitize(table)
+    after = indiff.measure_risk(release, quasi=QUASI, sensitive="diagnosis")
+    before = indiff.measure_risk(patients, quasi=QUASI, sensitive="diagnosis")
+    at = {one.id: one for one in audited.findings}
+    assert at["delta:diagnosis:naive-bayes"].value == pytest.approx(tested.delta)
+    assert at["mean:diagnosis:naive-bayes"].value == pytest.approx(tested.mean)
+    assert at["quantile:diagnosis:naive-bayes"].value == pytest.approx(tested.quantile(0.99))
+    assert at["delta:diagnosis:naive-bayes"].range == (0, 2)
+    changed = at["changed_predictions:diagnosis:naive-bayes"].value
+    assert changed == pytest.approx(tested.changed_predictions)
+    for id, read in {
+        "k": lambda r: r.groups.k,
+        "singled_out": lambda r: r.groups.singled_out,
+        "marketer": lambda r: r.groups.marketer,
+        "reidentification.itpr": lambda r: r.reidentification.itpr,
+        "reidentification.dr": lambda r: r.reidentification.dr,
+        "inference.itpr:diagnosis": lambda r: r.inference["diagnosis"].itpr,
+        "inference.dr:diagnosis": lambda r: r.inference["diagnosis"].dr,
+        "l:diagnosis": lambda r: r.groups.l,
+        "t:diagnosis": lambda r: r.groups.t,
+        "entropy_l:diagnosis": lambda r: r.groups.entropy_l,
+    }.items():
+        assert at[id].value == pytest.approx(read(after)), id
+        assert at[id].before == pytest.approx(read(before)), id
+    membership = indiff.membership_inference(tested)
+    assert at["advantage:diagnosis:naive-bayes"].value == pytest.approx(membership.advantage.value)
+
+
+def test_public_inference_is_the_accuracy_without_the_record(audited, table):
+    tested = indiff.differential_test(table, "mondrian:k=5")
+    crowd = audited.finding("told_by_the_crowd:diagnosis:naive-bayes")
+    right = tested.beliefs_without.argmax(axis=1) == tested.classes
+    assert crowd.value == pytest.approx(right.mean(), abs=0.02)  # ties are shared
+    assert crowd.inference == "public"
+    counts = table.sensitive.counts
+    assert crowd.parameters["baseline"] == pytest.approx(counts.max() / counts.sum())
+    assert audited.finding("delta:diagnosis:naive-bayes").inference == "private"
+
+
+def test_ties_count_by_their_share():
+    beliefs = np.array([[0.4, 0.4, 0.2], [0.2, 0.2, 0.6]])
+    assert accuracy(beliefs, np.array([1, 2])) == pytest.approx(0.75)
+
+
+def test_the_charts(audited, table):
+    charts = audited.document["charts"]
+    tested = indiff.differential_test(table, "mondrian:k=5")
+    (curve,) = charts["cdf"]
+    assert len(curve["x"]) <= 500
+    assert curve["x"][-1] == pytest.approx(tested.delta)
+    assert curve["y"][-1] == 1
+    assert [point["value"] for point in charts["parameter"]["points"]] == [2, 5]
+    assert charts["parameter"]["points"][1]["delta"] == pytest.approx(tested.delta)
+    assert [one["record"] for one in charts["worst"]] == [r["record"] for r in tested.worst(10)]
+    for one in charts["worst"]:
+        assert one["why"].startswith("Without it, its group of ")
+        assert one["group_size"] >= 5
+    assert {one["column"] for one in charts["columns"]} == set(QUASI)
+
+
+def test_two_runs_differ_in_timing_alone(audited, patients):
+    again = indiff.run_audit(
+        plan(limits={"k": 5, "delta": 0.01}, report={"parameter": "mondrian:k=2,5"}), patients
+    )
+    first, second = json.loads(audited.to_json()), json.loads(again.to_json())
+    del first["timing"], second["timing"]
+    assert json.dumps(first) == json.dumps(second)
+    assert audited.to_markdown() == again.to_markdown()
+
+
+def test_written_and_read_again(audited, tmp_path):
+    paths = audited.write(tmp_path / "new" / "report")
+    assert [path.name for path in paths.values()] == ["report.html", "report.json", "report.md"]
+    assert all(path.stat().st_mode & 0o777 == 0o600 for path in paths.values())
+    assert len(list((tmp_path / "new" / "report").iterdir())) == 3  # nothing half-written stays
+    again = AuditResult.from_json(paths["report.json"].read_text(encoding="utf-8"))
+    assert again.to_markdown() == audited.to_markdown() == paths["report.md"].read_text("utf-8")
+    assert again.findings == audited.findings
+    with pytest.raises(UserError, match="no audit's document"):
+        AuditResult.from_json("{}")
+    with pytest.raises(UserError, match="is JSON; this is not"):
+        AuditResult.from_json("no")
+
+
+def test_in_a_notebook(audited):
+    shown = audited._repr_html_()
+    assert shown.startswith("<div>")
+    assert "Smallest group (k)" in shown
+    assert "exceeded" in shown
+
+
+def test_an_adversary_that_fails_leaves_the_others(patients):
+    """Frequency cannot be told a prior's file that does not exist; naive Bayes neither."""
+    result = indiff.run_audit(
+        plan(adversary={"models": ["naive-bayes", "frequency"], "prior": "none.csv"}), patients
+    )
+    failed = [one for one in result.findings if one.status == "failed"]
+    assert {one.id.split(":")[2] for one in failed} == {"naive-bayes", "frequency"}
+    assert all("none.csv" in str(one.reason) for one in failed)
+    assert result.finding("k").status == "measured"
+    assert (result.verdict["status"], result.verdict["exit_code"]) == ("incomplete", 3)
+    valid(result)
+
+
+def test_a_release_that_cannot_be_made_is_no_pass(patients):
+    result = indiff.run_audit(
+        plan(release={"sanitizer": "mondrian:l=300"}, limits={"delta": 2, "k": 1}), patients
+    )
+    assert result.verdict["exit_code"] == 3
+    assert result.finding("k").status == "failed"
+    assert result.finding("k").before == 1
+    assert result.document["release"]["constraint_met"] is False
+    valid(result)
+
+
+def test_an_unmet_constraint_fails(patients):
+    result = indiff.run_audit(
+        plan(release={"sanitizer": "mondrian:l=300,unmet=generalize"}, limits={"k": 1}), patients
+    )
+    assert (result.verdict["status"], result.verdict["exit_code"]) == ("fail", 1)
+    assert "does not meet its own constraint" in result.verdict["reasons"][0]
+    valid(result)
+
+
+def test_a_noisy_table_has_no_group_models(patients):
+    few = {"quasi": ["sex"], "sensitive": "diagnosis"}
+    result = indiff.run_audit(
+        plan(data=few, release={"sanitizer": "laplace:epsilon=1"}, limits={"k": 5}), patients
+    )
+    assert result.finding("k").status == "skipped"
+    assert result.finding("delta:diagnosis:frequency").status == "measured"
+    assert result.finding("advantage:diagnosis:frequency").status == "skipped"
+    assert (result.verdict["status"], result.verdict["exit_code"]) == ("incomplete", 3)
+    assert {one["why"] for one in result.document["charts"]["worst"]} == {
+        "the release or the adversary is random, so no single group explains it"
+    }
+    valid(result)
+
+
+def test_a_release_made_elsewhere(patients, table, tmp_path):
+    indiff.Mondrian(k=5).sanitize(table).write(tmp_path / "release.csv", seed=1)
+    result = indiff.run_audit(
+        plan(release={"file": str(tmp_path / "release.csv")}, limits={"k": 5}), patients
+    )
+    assert result.finding("k").value == 5
+    assert result.finding("one_candidate:diagnosis").value == 0
+    delta = result.finding("delta:diagnosis:naive-bayes")
+    assert delta.status == "skipped"
+    assert "no row of the release is known" in str(delta.reason)
+    assert result.document["release"]["sanitizer"] == "release.csv"
+    assert result.verdict["status"] == "pass"
+    valid(result)
+    limited = indiff.run_audit(
+        plan(release={"file": str(tmp_path / "release.csv")}, limits={"delta": 2}), patients
+    )
+    assert limited.verdict["exit_code"] == 3
+
+
+def test_several_sensitive_attributes(patients):
+    both = {"quasi": ["age", "zip"], "sensitive": ["sex", "diagnosis"]}
+    result = indiff.run_audit(plan(data=both, limits={"inference.sex.itpr": 1}), patients)
+    ids = {one.id for one in result.findings}
+    assert {"k:sex", "k:diagnosis", "delta:sex:naive-bayes", "delta:diagnosis:naive-bayes"} <= ids
+    assert [one.id for one in result.findings if one.limit] == ["inference.itpr:sex"]
+    assert {one["about"] for one in result.document["charts"]["worst"]} == {"sex", "diagnosis"}
+    valid(result)
+
+
+def test_a_joint_and_a_binned_attribute(patients):
+    joint = {"quasi": ["zip"], "sensitive": ["sex", "diagnosis"], "joint": True}
+    result = indiff.run_audit(plan(data=joint), patients)
+    assert result.finding("t:sex, diagnosis").status == "measured"
+    binned = {"quasi": ["zip", "sex"], "sensitive": "age", "bins": 4}
+    result = indiff.run_audit(plan(data=binned), patients)
+    assert result.finding("t:age").status == "measured"
+    assert 0 <= result.finding("t:age").value <= 1
+    valid(result)
+
+
+def test_several_adversaries(patients):
+    result = indiff.run_audit(
+        plan(adversary={"models": ["naive-bayes", "frequency"]}, limits={"delta": 0.1}), patients
+    )
+    deltas = [result.finding(f"delta:diagnosis:{m}").value for m in ("naive-bayes", "frequency")]
+    assert result.finding("delta:diagnosis:strongest").value == max(deltas)
+    assert len(result.document["charts"]["cdf"]) == 2
+    valid(result)
+
+
+def test_a_few_targets_are_a_lower_bound(patients):
+    result = indiff.run_audit(plan(adversary={"targets": [0, 1, 2]}, limits={"delta": 2}), patients)
+    assert result.finding("delta:diagnosis:naive-bayes").exactness == "lower-bound"
+    assert result.verdict["exit_code"] == 3
+    assert result.document["plan"]["adversary"]["targets"] == "0-2"
+    assert result.document["plan"]["adversary"]["models"] == ["naive-bayes"]
+
+
+def test_individuals_count_once():
+    """Four rows of two people: alone by rows of one person each, not by rows."""
+    frame = pa.table(
+        {"person": ["a", "a", "b", "b"] * 5, "age": [30, 30, 47, 47] * 5,
+         "ill": ["flu", "cold"] * 10}
+    )  # fmt: skip
+    data = {"quasi": ["age"], "sensitive": "ill", "individual": "person"}
+    result = indiff.run_audit(plan(data=data, release={"sanitizer": "identity"}), frame)
+    assert result.finding("k").value == 1
+    rows = indiff.run_audit(
+        plan(data={"quasi": ["age"], "sensitive": "ill"}, release={"sanitizer": "identity"}), frame
+    )
+    assert rows.finding("k").value == 10
+
+
+def test_an_interruption_keeps_what_was_measured(patients):
+    def stop(stage, done, total):
+        if done >= 2:
+            raise KeyboardInterrupt
+
+    result = indiff.run_audit(
+        plan(
+            adversary={"models": ["tree", "naive-bayes"], "targets": list(range(6))},
+            limits={"delta": 2, "k": 5},
+            run={"jobs": 1},
+        ),
+        patients,
+        progress=stop,
+    )
+    assert (result.verdict["status"], result.verdict["exit_code"]) == ("incomplete", 130)
+    assert result.finding("delta:diagnosis:tree").parameters["records_tested"] < 6
+    assert result.finding("delta:diagnosis:naive-bayes").status == "skipped"
+    assert result.finding("k").value == 5
+    valid(result)
+
+
+def test_an_unexpected_error_is_not_swallowed(patients, monkeypatch):
+    def broken(*args, **options):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("indiff.audit.exposure.differential_test", broken)
+    with pytest.raises(ZeroDivisionError):
+        indiff.run_audit(plan(), patients)
+
+
+def test_bad_input_raises(patients):
+    with pytest.raises(UserError, match="no column 'agee': did you mean 'age'"):
+        indiff.run_audit(plan(data={"quasi": ["agee"], "sensitive": "sex"}), patients)
+    with pytest.raises(UserError, match=r"\[data\] path is needed"):
+        indiff.run_audit(plan())
+    with pytest.raises(UserError, match="no column 'persn'"):
+        indiff.run_audit(
+            plan(data={"quasi": QUASI, "sensitive": "diagnosis", "individual": "persn"}), patients
+        )

@@ -1,0 +1,169 @@
+"""The verdict: directions, estimates, gaps; what was not measured never passes."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indiff.audit.finding import Finding
+from indiff.audit.limits import check_limit_names, limit_names
+from indiff.audit.metrics import METRICS, metric
+from indiff.audit.verdict import judge
+from indiff.errors import UserError
+
+
+def found(name, value, *, about="ill", **more):
+    chosen = metric(name, about=about, model="m")
+    words = {"about": about, "model": "m", "largest": "2", "baseline": "1 %", "dropped": "No"}
+    return chosen.found(f"{name}:{about}", value, words, about=about, **more)
+
+
+def missed(name, status="failed"):
+    return metric(name, about="ill", model="m").missed(name, status, "it broke", about="ill")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "limit", "code"),
+    [
+        ("delta", 0.1, 0.1, 0),
+        ("delta", 0.10000001, 0.1, 1),
+        ("delta", 0.0, 0.0, 0),
+        ("t", 0.3, 0.2, 1),
+        ("t", 0.1, 0.2, 0),
+        ("inference.itpr", 0.9, 0.5, 1),
+        ("k", 5, 5, 0),
+        ("k", 4, 5, 1),
+        ("l", 1.9, 2, 1),
+        ("entropy_l", 3.0, 2, 0),
+        ("distinct_l", 1, 2, 1),
+        ("changed_predictions", 5.0, 4.0, 1),
+        ("delta", math.nan, 0.1, 1),
+        ("k", math.nan, 5, 1),
+        ("delta", math.inf, 1e9, 1),
+    ],
+)
+def test_directions(name, value, limit, code):
+    (checked,), verdict = judge([found(name, value)], {name: limit})
+    assert verdict.exit_code == code
+    assert checked.exceeded == bool(code)
+    assert verdict.status == ("fail" if code else "pass")
+
+
+@given(value=st.floats(0, 10), limit=st.floats(0, 10))
+def test_at_least_and_at_most_are_opposites(value, limit):
+    _, most = judge([found("delta", value)], {"delta": limit})
+    _, least = judge([found("k", value)], {"k": limit})
+    assert most.exit_code == (0 if value <= limit else 1)
+    assert least.exit_code == (0 if value >= limit else 1)
+
+
+def test_an_estimate_is_checked_at_its_worse_end():
+    _, verdict = judge([found("delta", 0.1, interval=(0.0, 0.3))], {"delta": 0.2})
+    assert verdict.exit_code == 1
+    assert "may be 0.3, above the limit 0.2" in verdict.reasons[0]
+    _, verdict = judge([found("delta", 0.1, interval=(0.0, 0.15))], {"delta": 0.2})
+    assert verdict.exit_code == 0
+
+
+def test_a_lower_bound_below_the_limit_is_no_pass():
+    _, verdict = judge([found("delta", 0.1, exactness="lower-bound")], {"delta": 0.2})
+    assert (verdict.status, verdict.exit_code) == ("incomplete", 3)
+    _, verdict = judge([found("delta", 0.3, exactness="lower-bound")], {"delta": 0.2})
+    assert (verdict.status, verdict.exit_code) == ("fail", 1)
+
+
+@pytest.mark.parametrize("limits", [{}, {"delta": 0.1}, {"k": 5}])
+def test_a_failed_finding_is_never_a_pass(limits):
+    _, verdict = judge([found("k", 7), missed("delta")], limits)
+    assert (verdict.status, verdict.exit_code) == ("incomplete", 3)
+    assert any("could not be measured: it broke" in reason for reason in verdict.reasons)
+
+
+def test_a_failed_finding_beside_an_exceeded_one_is_a_fail():
+    _, verdict = judge([found("k", 2), missed("delta")], {"k": 5, "delta": 0.1})
+    assert (verdict.status, verdict.exit_code) == ("fail", 1)
+
+
+def test_a_skipped_finding_matters_only_with_a_limit():
+    _, verdict = judge([found("k", 7), missed("delta", "skipped")], {"k": 5})
+    assert (verdict.status, verdict.exit_code) == ("pass", 0)
+    _, verdict = judge([found("k", 7), missed("delta", "skipped")], {"delta": 0.1})
+    assert (verdict.status, verdict.exit_code) == ("incomplete", 3)
+
+
+def test_a_limit_on_nothing_is_no_pass():
+    _, verdict = judge([found("k", 7)], {"t": 0.2})
+    assert verdict.exit_code == 3
+    assert "the limit on t was not checked" in verdict.reasons[0]
+
+
+def test_without_limits_nothing_is_exceeded_and_the_reason_says_so():
+    _, verdict = judge([found("k", 1)], {})
+    assert (verdict.status, verdict.exit_code) == ("no-limits", 0)
+    assert verdict.reasons == ("no limit was given, so nothing could be exceeded",)
+
+
+def test_an_unmet_constraint_never_passes():
+    _, verdict = judge([found("k", 100)], {"k": 5}, constraint_met=False)
+    assert (verdict.status, verdict.exit_code) == ("fail", 1)
+    _, verdict = judge([found("k", 100)], {}, constraint_met=False)
+    assert verdict.exit_code == 1
+
+
+def test_interrupted():
+    _, verdict = judge([found("k", 7)], {"k": 5}, interrupted=True)
+    assert (verdict.status, verdict.exit_code) == ("incomplete", 130)
+    _, verdict = judge([found("k", 2)], {"k": 5}, interrupted=True)
+    assert verdict.exit_code == 1
+
+
+def test_the_narrowest_limit_counts():
+    findings = [found("inference.itpr", 0.6, about="ill"), found("inference.itpr", 0.6, about="x")]
+    checked, verdict = judge(findings, {"itpr": 0.5, "inference.ill.itpr": 0.7})
+    assert [one.exceeded for one in checked] == [False, True]
+    assert [one.limit.name for one in checked] == ["inference.ill.itpr", "itpr"]
+    assert verdict.exit_code == 1
+
+
+def test_a_number_that_reads_like_its_limit_is_written_in_full():
+    _, verdict = judge([found("delta", 0.1000001)], {"delta": 0.1})
+    assert "0.1000001, above the limit 0.1" in verdict.reasons[0]
+
+
+def test_unknown_limits():
+    with pytest.raises(UserError, match=r"no limit 'delte': did you mean 'delta'\? Known: k, "):
+        check_limit_names(["delte"], ["ill"])
+    with pytest.raises(UserError, match="no limit 'records'"):
+        check_limit_names(["records"], ["ill"])
+    with pytest.raises(UserError, match=r"no sensitive attribute 'well'.*Known: ill"):
+        check_limit_names(["inference.well.itpr"], ["ill"])
+    check_limit_names([*limit_names(), "inference.ill.dr"], ["ill"])
+
+
+def test_a_finding_has_a_value_or_a_reason():
+    common = {"id": "x", "metric": "k", "question": "table", "title": "x"}
+    words = {"means": "", "does_not_prove": "", "source": ""}
+    with pytest.raises(ValueError, match="a value is there if and only if"):
+        Finding(**common, **words, status="failed", value=1.0, reason="no")
+    with pytest.raises(ValueError, match="needs a reason"):
+        Finding(**common, **words, status="skipped")
+
+
+def test_every_metric_says_two_sentences_and_what_it_does_not_prove():
+    words = {"value": "5", "percent": "5 %", "about": "ill", "model": "tree", "largest": "2"}
+    for one in METRICS.values():
+        more = {
+            "dropped": "No",
+            "baseline": "1 %",
+            "task": "ill",
+            "original": "1 %",
+            "majority": "1 %",
+        }
+        told = one.means.format(**words, **more, none="2")
+        sentences = told.replace("e.g.", "").count(". ") + told.endswith(".")
+        assert sentences == 2, (one.name, told)
+        assert one.does_not_prove.endswith(".")
+        assert one.source
