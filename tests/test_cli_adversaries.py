@@ -83,7 +83,7 @@ def test_mean_and_predictions_of_several_models_are_the_largest(people: Path) ->
 def test_a_sampled_model_among_several_is_judged_by_its_upper_limit(
     people: Path, tmp_path: Path
 ) -> None:
-    ended = run(people, "--model", "frequency,forest", "--runs", "3", "--targets", "0",
+    ended = run(people, "--model", "frequency,forest", "--runs", "3", "--targets", "0-0",
                 "--limit", "delta=1.5", "--json", tmp_path / "r.json")  # fmt: skip
     assert ended.code == 1  # three runs say next to nothing
     written = document(tmp_path / "r.json")
@@ -171,13 +171,32 @@ def test_why_shows_values_only_if_asked(people: Path, tmp_path: Path) -> None:
     assert "belief in 'secret-" in flat(ended)
 
 
-def test_why_is_told_by_the_model_that_sees_the_record(people: Path) -> None:
-    names = ["naive-bayes", "frequency"]
+def test_why_is_told_by_the_model_that_sees_the_record(people: Path, tmp_path: Path) -> None:
+    names, out = ["naive-bayes", "frequency", "tree"], tmp_path / "r.json"
     found = indiff.differential_test(read(people), "mondrian:k=5", model=names)
-    ended = run(people, "--model", ",".join(names), "--why", "3")
-    for row in found.worst(3):
+    ended = run(people, "--model", ",".join(names), "--why", "3", "--json", out)
+    for row, written in zip(found.worst(3), document(out)["why"], strict=True):
         (why,) = indiff.explain(read(people), "mondrian:k=5", row["record"], model=row["model"])
+        assert f"{row['model']}: {why}" in flat(ended)
+        assert written["model"] == row["model"]
+        assert written["text"] == f"{row['model']}: {why}"
+    alone = run(people, "--model", "tree", "--why", "1")
+    assert "tree: without record" not in flat(alone)
+    assert "the tree looks at" in flat(alone)
+    assert "secret" not in alone.out
+
+
+def test_why_has_the_knowledge_of_the_test(people: Path, tmp_path: Path) -> None:
+    prior = tmp_path / "prior.csv"
+    prior.write_text("value,probability\nsecret-a,0.9\nsecret-b,0.05\nsecret-c,0.05\n")
+    ended = run(people, "--prior", prior, "--known", "age", "--why", "2")
+    found = indiff.differential_test(read(people), "mondrian:k=5", prior=prior, known=["age"])
+    for row in found.worst(2):
+        (why,) = indiff.explain(
+            read(people), "mondrian:k=5", row["record"], prior=prior, known=["age"]
+        )
         assert str(why) in flat(ended)
+        assert [shift.name for shift in why.attributes] == ["age"]
 
 
 def test_membership(people: Path, tmp_path: Path) -> None:

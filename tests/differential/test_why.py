@@ -10,9 +10,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeClassifier
 
 from indiff import Laplace, Mondrian, NaiveBayes, UserError, differential_test, read_table
-from indiff.differential.why import explain
+from indiff.differential.why import DecisionPath, explain
+from indiff.inference.classifier import Classifier
+from indiff.inference.encodings import Encoding
+from indiff.side_files import label_of
 from tests.properties.random_tables import Sample, samples, sanitizers
 
 
@@ -174,3 +178,123 @@ def test_nothing_changes() -> None:
 
     (why,) = explain(table, "suppress", 0, model=Stubborn())
     assert str(why) == "without record 0 it is covered by 7 records instead of 8: no belief changes"
+
+
+def test_two_decision_paths_by_hand() -> None:
+    """Raw data: only record 2 has its age and only it has Cancer, so one question is enough."""
+    (why,) = explain(toy(), "identity", 2, model="tree")
+    assert why.paths == (DecisionPath(("cover its Age",), 1, 1), None)
+    assert str(why) == (
+        "without record 2 it is covered by 0 records instead of 1: belief in its true value falls "
+        "from 1.00 to 0.00; with the record the tree looks at records that cover its Age (1 of 1 "
+        "record), without it needs no question, since one value is left"
+    )
+
+
+def test_cuts_and_values_of_a_tree_are_shown_only_if_asked() -> None:
+    table = read_table(
+        pa.table(
+            {
+                "age": [20, 30, 40, 50, 60, 70, 80, 90],
+                "town": list("AABBCCDD"),
+                "ill": ["flu", "flu", "flu", "flu", "gout", "gout", "gout", "flu"],
+            }
+        ),
+        quasi=["age", "town"],
+        sensitive="ill",
+    )
+    model = Classifier("tree", encoding="Scaling-Hot")
+    (open_,) = explain(table, "identity", 7, model=model, show_values=True)
+    (closed,) = explain(table, "identity", 7, model=model)
+    # The first cut lies between 50 and 60, the second between 80 and 90.
+    assert open_.paths is not None
+    assert open_.paths[0] == DecisionPath(
+        ("have a middle of age above 55", "have a middle of age above 85"), 1, 1
+    )
+    # Without the record one cut between 50 and 60 tells all others apart.
+    assert open_.paths[1] == DecisionPath(("have a middle of age above 55",), 3, 0)
+    assert "are on its side of a cut of age" in str(closed)
+    for secret in ("55", "85", "flu", "gout", "90"):
+        assert secret not in str(closed)
+        assert secret not in repr(closed)
+
+
+@given(samples(most=25), st.integers(0, 10**6), st.sampled_from(["TF-TF", "Scaling-Hot"]))
+def test_paths_are_those_of_scikit_learn(sample: Sample, pick: int, encoding: str) -> None:
+    """Fit the tree on the materialised encoding, and compare the leaf and the questions."""
+    table = sample.table
+    row = pick % len(table)
+    model = Classifier("tree", encoding=encoding)
+    sanitizer = Mondrian(k=2, unmet="generalize")
+    (why,) = explain(table, sanitizer, int(table.records[row]), model=model, show_values=True)
+    assert why.paths is not None
+    values = list(table.sensitive.values)
+    value = values.index(why.value)
+    target = np.array([a.codes[row] for a in table.attributes])
+    releases = (sanitizer.sanitize(table), sanitizer.sanitize(table.without(row)))
+    for release, path, belief in zip(
+        releases, why.paths, (why.belief, why.belief_without), strict=True
+    ):
+        if len(np.unique(release.classes)) == 1:
+            assert path is None
+            continue
+        assert path is not None
+        assert path.held / path.size == pytest.approx(belief, abs=1e-9)
+        encoded = Encoding.named(encoding).of(release)
+        features = encoded.rows(target)
+        tree = DecisionTreeClassifier(random_state=0).fit(features, release.classes)
+        asked = encoded.targets(target[None])
+        theirs = tree.predict_proba(asked)[0]
+        assert belief == pytest.approx(theirs[tree.classes_ == value].sum(), abs=1e-9)
+        assert len(path.steps) == tree.decision_path(asked).sum() - 1
+        assert path.size == (tree.apply(features) == tree.apply(asked)).sum()
+        if encoding == "TF-TF":
+            named = [step.removeprefix("cover its ") for step in path.steps]
+            assert set(named) <= {a.name for a in table.attributes}
+            covered = np.ones(len(release), bool)
+            for name in named:
+                column = release.column(name)
+                covered &= column.covering(int(table.attribute(name).codes[row]))
+            assert path.size == covered.sum()
+            assert path.held == (release.classes[covered] == value).sum()
+
+
+@given(samples(most=25), st.integers(0, 10**6), st.booleans(), st.booleans())
+def test_knowledge_is_the_tests_own(
+    sample: Sample, pick: int, by_record: bool, fewer: bool
+) -> None:
+    table = sample.table
+    record = int(table.records[pick % len(table)])
+    labels = [label_of(value) for value in table.sensitive.values]
+    shares = np.arange(1.0, len(labels) + 1)
+    one = dict(zip(labels, (shares / shares.sum()).tolist(), strict=True))
+    prior: Any = {record: one} if by_record else one
+    known = [table.attributes[0].name] if fewer else None
+    sanitizer = Mondrian(k=2, unmet="generalize")
+    (why,) = explain(table, sanitizer, record, prior=prior, known=known, show_values=True)
+    result = differential_test(
+        table, sanitizer, targets=[record], prior=prior, known=known, method="refit"
+    )
+    values = list(result.sensitive_values)
+    value, rival = values.index(why.value), values.index(why.rival)
+    assert why.belief == pytest.approx(result.beliefs[0, value], abs=1e-9)
+    assert why.belief_without == pytest.approx(result.beliefs_without[0, value], abs=1e-9)
+    assert why.prior is not None
+    assert why.prior.name == "the prior"
+    assert len(why.attributes) == (1 if fewer else len(table.attributes))
+    parts = [why.prior, *why.attributes]
+    if result.beliefs[0, [value, rival]].min() > 0:
+        odds = np.log(result.beliefs[0, value] / result.beliefs[0, rival])
+        assert sum(part.log_odds for part in parts) == pytest.approx(odds, abs=1e-9)
+    if result.beliefs_without[0, [value, rival]].min() > 0:
+        odds = np.log(result.beliefs_without[0, value] / result.beliefs_without[0, rival])
+        assert sum(part.log_odds_without for part in parts) == pytest.approx(odds, abs=1e-9)
+
+
+def test_a_tree_that_knows_one_column_asks_for_no_other() -> None:
+    for why in explain(toy(), "identity", range(5), model="tree", known="Gender"):
+        assert why.paths is not None
+        for path in why.paths:
+            assert path is None or set(path.steps) <= {"cover its Gender"}
+    with pytest.raises(UserError, match="no quasi-identifier 'Agee': did you mean 'Age'"):
+        explain(toy(), "identity", 0, known="Agee")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,9 @@ class Answers:
         """Return what was asked for as plain data."""
         found: dict[str, Any] = {}
         if self.why:
-            found["why"] = [{"record": one.record, "text": str(one)} for one in self.why]
+            found["why"] = [
+                {"record": one.record, "model": one.model, "text": str(one)} for one in self.why
+            ]
         if self.membership:
             found["membership"] = {name: one.to_dict() for name, one in self.membership.items()}
         return found
@@ -133,7 +135,6 @@ def answer(
     from indiff.differential.strongest import StrongestResult
     from indiff.differential.testing import describe
     from indiff.differential.why import explain
-    from indiff.inference.background import with_background
     from indiff.sanitizers.parse import as_sanitizer
 
     several = isinstance(result, StrongestResult)
@@ -145,10 +146,11 @@ def answer(
         named = {describe(model): model for model in adversaries}
         for row in result.worst(questions.why):
             adversary = named[row["model"]] if several else adversaries[0]
-            informed, _ = with_background(adversary, table, prior, known)
-            why += explain(
-                table, chosen, row["record"], model=informed, show_values=questions.show_values
-            )
+            told = explain(
+                table, chosen, row["record"], model=adversary, prior=prior, known=known,
+                show_values=questions.show_values,
+            )  # fmt: skip
+            why += [replace(one, names_model=several) for one in told]
     found = {}
     if questions.membership:
         found = {

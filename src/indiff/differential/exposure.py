@@ -139,7 +139,7 @@ def dropped_distances(table: Table, release: Release, model: NaiveBayes | Freque
     weights = np.ones(len(release)) if release.weights is None else release.weights
     if isinstance(model, Frequency):
         counts, totals = _covering_counts(release, targets), release.class_totals()
-        covers = _covered(release, rows[found], targets[:, found]).all(axis=0)
+        covers = np.asarray(_covered(release, rows[found], targets[:, found]).all(axis=0))
         drop = np.zeros((len(found), counts.shape[1]))
         drop[np.arange(len(found)), release.classes[rows[found]]] = weights[rows[found]]
         left = counts[found] - drop * covers[:, None]

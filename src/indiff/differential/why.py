@@ -2,81 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indiff.differential.choosing import choose_model
 from indiff.differential.handout import Handout
 from indiff.differential.refit import FromScratch, Releases, fallback
 from indiff.differential.runs import is_randomized_model
 from indiff.differential.testing import as_rows, check_testable, describe
+from indiff.differential.why_groups import GroupChange, covering, group_change, records
+from indiff.differential.why_log_odds import Shift, shifts
+from indiff.differential.why_trees import DecisionPath, decision_path, is_tree
 from indiff.errors import UserError
 from indiff.inference import Model, NaiveBayes
+from indiff.inference.background import Background, Prior, with_background
 from indiff.release import Release
 from indiff.sanitizers.mondrian import Mondrian
 from indiff.sanitizers.parse import as_sanitizer
 from indiff.table import Table
 
-Fate = Literal["keeps", "narrows", "disappears", "generalized"]
-
-
-@dataclass(frozen=True)
-class Shift:
-    """Log-odds of the moved value against its rival from one source, with and without the record.
-
-    For an attribute a: ln (N_ac + α)/(N_c + 2α) of the value minus that of the rival. Infinite
-    where the release without the record lacks the value.
-    """
-
-    name: str
-    log_odds: float
-    log_odds_without: float
-
-    @property
-    def change(self) -> float:
-        """What the record's presence adds to the log-odds."""
-        return self.log_odds - self.log_odds_without
-
-
-@dataclass(frozen=True)
-class GroupChange:
-    """The record's group, and what becomes of its other members without the record.
-
-    ``keeps``: they stay together under the same regions; ``narrows``: together, under other
-    regions, of the attributes in ``changed``; ``disappears``: they are spread over, or merged
-    into, groups of ``sizes_without`` records, or there are none; ``generalized``: the constraint
-    cannot be met any more and everything is published as one group. ``regions`` is None unless
-    values may be shown.
-    """
-
-    size: int
-    fate: Fate
-    sizes_without: tuple[int, ...] = ()
-    changed: tuple[str, ...] = ()
-    regions: str | None = None
-
-    def __str__(self) -> str:
-        group = "its group" if self.regions is None else f"the group {self.regions}"
-        group += f" of {_records(self.size)}"
-        if self.fate == "generalized":
-            return "the constraint cannot be met and everything is published as one group"
-        if self.fate == "keeps":
-            return f"{group} keeps its regions"
-        if self.fate == "narrows":
-            return f"{group} has other regions ({', '.join(self.changed)})"
-        if not self.sizes_without:
-            return f"{group} disappears"
-        sizes = self.sizes_without
-        spread = (
-            f"a group of {_records(sizes[0])}"
-            if len(sizes) == 1
-            else f"{len(sizes)} groups of {min(sizes):,} to {max(sizes):,} records"
-        )
-        return f"{group} disappears (the others go to {spread})"
+__all__ = ["DecisionPath", "Explanation", "GroupChange", "Shift", "explain"]
 
 
 @dataclass(frozen=True)
@@ -86,7 +35,9 @@ class Explanation:
     The value spoken of is the one whose belief moves most, ``is_true_value`` tells whether it is
     the record's own, and ``value`` names it only where values may be shown. The log-odds are
     against the value that moves most the other way, and are there for naive Bayes alone: their
-    changes add up, with ``prior``, to the change of the log-odds of the two beliefs.
+    changes add up, with ``prior``, to the change of the log-odds of the two beliefs. ``paths`` are
+    the ways that a single decision tree takes to the target, with the record and without.
+    ``model`` names the model; the words name it too where ``names_model`` says so.
     ``covering`` counts the released records whose regions all cover the target.
     """
 
@@ -101,9 +52,13 @@ class Explanation:
     value: Any = None
     rival: Any = None
     shows_values: bool = False
+    paths: tuple[DecisionPath | None, DecisionPath | None] | None = None
+    model: str = ""
+    names_model: bool = False
 
     def __str__(self) -> str:
-        place = f"without record {self.record:,} "
+        place = f"{self.model}: " if self.names_model else ""
+        place += f"without record {self.record:,} "
         cause = str(self.group) if self.group is not None else self._coverage()
         moved = self.belief_without - self.belief
         if abs(moved) <= 1e-12:
@@ -114,6 +69,8 @@ class Explanation:
         verb = "falls" if moved < 0 else "rises"
         shown = _told_apart(self.belief, self.belief_without)
         text = f"{place}{cause}: belief in {what} {verb} from {shown[0]} to {shown[1]}"
+        if self.paths is not None:
+            return f"{text}; {_ways(*self.paths)}"
         if self.prior is None:
             return text
         if np.isinf(self.prior.log_odds_without):
@@ -127,7 +84,7 @@ class Explanation:
 
     def _coverage(self) -> str:
         present, absent = self.covering
-        return f"it is covered by {_records(absent)} instead of {present:,}"
+        return f"it is covered by {records(absent)} instead of {present:,}"
 
 
 def explain(
@@ -136,12 +93,16 @@ def explain(
     records: int | np.integer[Any] | Iterable[int],
     *,
     model: str | Model | None = None,
+    prior: Mapping[Any, Any] | str | Path | Prior | None = None,
+    known: Sequence[str] | str | None = None,
     show_values: bool = False,
 ) -> tuple[Explanation, ...]:
     """Say for each record which group and which attributes make the difference (DIT draft, §5).
 
     Values of the table, and regions, appear only with ``show_values=True``: an explanation is
-    about one person. It explains this model's belief; another model may differ for other reasons.
+    about one person. ``prior`` and ``known`` are the adversary's knowledge, as in
+    :func:`differential_test`. It explains this model's belief; another model may differ for other
+    reasons.
 
     >>> import pyarrow as pa
     >>> from indiff import Mondrian, read_table
@@ -163,6 +124,7 @@ def explain(
             f"randomized sanitizer or model; got {describe(chosen)} and {describe(adversary)}. "
             "Explain a deterministic one."
         )
+    adversary, _ = with_background(adversary, table, prior, known)
     asked = [int(records)] if isinstance(records, int | np.integer) else list(records)
     rows = [int(as_rows(table, [record])[0]) for record in asked]  # in the order asked for
     release = chosen.sanitize(table)
@@ -186,97 +148,59 @@ def _explain(
     value = int(size.argmax())
     against = np.where(np.arange(len(moves)) == value, -np.inf, -np.sign(moves[value]) * moves)
     rival = int(against.argmax())
+    inner, own, seen, seen_without = _unwrapped(model, release, without)
     attributes: tuple[Shift, ...] = ()
-    prior = None
-    if isinstance(model, NaiveBayes):
-        prior, attributes = _shifts(model, release, without, target, value, rival)
+    prior, paths = None, None
+    if isinstance(inner, NaiveBayes):
+        prior, attributes = shifts(inner, own, (seen, seen_without), target, value, rival)
+    elif is_tree(inner):
+        way, way_without = (
+            decision_path(inner, one, target, value, show_values=show_values)
+            for one in (seen, seen_without)
+        )
+        paths = way, way_without
     values = table.sensitive.values
     return Explanation(
         record=int(table.records[row]),
         belief=float(present[value]),
         belief_without=float(absent[value]),
         is_true_value=value == true,
-        group=_group_change(release, without, row, show_values),
-        covering=(_covering(release, target), _covering(without, target)),
+        group=group_change(release, without, row, show_values),
+        covering=(covering(release, target), covering(without, target)),
         attributes=attributes,
         prior=prior,
         value=values[value] if show_values else None,
         rival=values[rival] if show_values else None,
         shows_values=show_values,
+        paths=paths,
+        model=describe(model),
     )
 
 
-def _shifts(
-    model: NaiveBayes, release: Release, without: Release, target: Table, value: int, rival: int
-) -> tuple[Shift, tuple[Shift, ...]]:
-    """Return the log-odds of naive Bayes from the prior and from each attribute."""
-    (prior, scores), (prior_without, scores_without) = (
-        _log_scores(model, one, target) for one in (release, without)
+def _unwrapped(
+    model: Any, release: Release, without: Release
+) -> tuple[Any, Prior | None, Release, Release]:
+    """Return the model without its knowledge, its own prior, and the columns that it looks at."""
+    if not isinstance(model, Background):
+        return model, None, release, without
+    if model.known is None:
+        return model.model, model.prior, release, without
+    seen, seen_without = (
+        replace(one, columns=tuple(one.column(name) for name in model.known))
+        for one in (release, without)
     )
-    names = [column.attribute.name for column in release.columns]
-
-    def shift(name: str, one: NDArray[np.float64], other: NDArray[np.float64]) -> Shift:
-        with np.errstate(invalid="ignore"):  # two values without any prior have no log-odds: NaN
-            return Shift(name, float(one[value] - one[rival]), float(other[value] - other[rival]))
-
-    return (
-        shift("how common it is", prior, prior_without),
-        tuple(map(shift, names, scores, scores_without)),
-    )
+    return model.model, model.prior, seen, seen_without
 
 
-def _log_scores(
-    model: NaiveBayes, release: Release, target: Table
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    totals = release.class_totals()
-    with np.errstate(divide="ignore"):
-        prior = np.log(np.where(totals > 0, model.prior_weights(totals), 0.0))
-    scores = np.empty((len(release.columns), len(totals)))
-    for place, column in enumerate(release.columns):
-        mask = column.covering(int(target.attribute(column.attribute.name).codes[0]))
-        weights = None if release.weights is None else release.weights[mask]
-        counts = np.bincount(release.classes[mask], weights=weights, minlength=len(totals))
-        scores[place] = np.log((counts + model.alpha) / (totals + 2 * model.alpha))
-    return prior, scores
-
-
-def _group_change(
-    release: Release, without: Release, row: int, show_values: bool
-) -> GroupChange | None:
-    """Follow the other members of the record's group into the release without it."""
-    if release.groups is None or without.groups is None:
-        return None
-    members = np.flatnonzero(release.groups == release.groups[row])
-    others = members[members != row]
-    places = others - (others > row)  # rows after the record's move up by one
-    regions = _regions(release, row)
-    shown = None
-    if show_values:
-        shown = " × ".join(text for text in regions.values() if text != "*") or "*"
-    if release.constraint_met and not without.constraint_met:
-        return GroupChange(len(members), "generalized", (len(without),), regions=shown)
-    ends = np.unique(without.groups[places])
-    sizes = tuple(int((without.groups == end).sum()) for end in ends)
-    if sizes != (len(others),):
-        return GroupChange(len(members), "disappears", sizes, regions=shown)
-    left = _regions(without, int(places[0]))
-    changed = tuple(name for name, text in regions.items() if left[name] != text)
-    return GroupChange(len(members), "narrows" if changed else "keeps", sizes, changed, shown)
-
-
-def _regions(release: Release, row: int) -> dict[str, str]:
-    return {c.attribute.name: c.texts[int(c.index[row])] for c in release.columns}
-
-
-def _covering(release: Release, target: Table) -> int:
-    mask = np.ones(len(release), dtype=bool)
-    for column in release.columns:
-        mask &= column.covering(int(target.attribute(column.attribute.name).codes[0]))
-    return int(mask.sum())
-
-
-def _records(count: int) -> str:
-    return "1 record" if count == 1 else f"{count:,} records"
+def _ways(present: DecisionPath | None, absent: DecisionPath | None) -> str:
+    """Say which way the tree takes with the record, and which without it."""
+    alone = "needs no question, since one value is left"
+    if present is not None and absent is not None and present.steps == absent.steps:
+        left = f"{absent.held:,.10g} of {records(absent.size)}"
+        return f"both times the tree looks at {present}, without it {left}"
+    with_it = alone if present is None else f"looks at {present}"
+    without = alone if absent is None else f"at {absent}"
+    return f"with the record the tree {with_it}, without it {without}"
 
 
 def _told_apart(one: float, other: float) -> tuple[str, str]:

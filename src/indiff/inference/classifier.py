@@ -82,6 +82,21 @@ TIES = (
 )
 
 
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A trained scikit-learn model, the features of who it is asked about, and its classes.
+
+    ``held`` are the codes of the sensitive values that the release shows; there is no model where
+    it is one.
+    """
+
+    model: Any
+    encoded: EncodedRelease
+    asked: Floats
+    held: NDArray[np.int32]
+    unchecked: dict[str, Any]
+
+
 @dataclass(frozen=True)
 class Classifier:
     """A scikit-learn classifier, trained on the encoded release and asked about each target.
@@ -177,28 +192,48 @@ class Classifier:
             self.encoding if isinstance(self.encoding, Encoding) else Encoding.named(self.encoding)
         )
 
-    def _ask(self, encoded: EncodedRelease, targets: NDArray[np.int32]) -> Floats:
-        """Train one model, for all of these targets, and return its beliefs about them."""
+    def trained(self, release: Release, target: Table) -> Trained | None:
+        """Return the model that is asked about one target; None where there is no choice."""
+        codes = np.stack(
+            [target.attribute(c.attribute.name).codes for c in release.columns], axis=1
+        )
+        with self._training():
+            found = self._train(self._encoding.of(release), codes[:1])
+        return None if found.model is None else found
+
+    def _train(self, encoded: EncodedRelease, targets: NDArray[np.int32]) -> Trained:
+        """Train one model for all of these targets."""
         features, classes, weights = self._lesson(encoded, targets[0])
-        beliefs = np.zeros((len(targets), len(encoded.release.sensitive_values)))
         held, labels = np.unique(classes, return_inverse=True)
-        if len(held) == 1:  # nothing to choose from, and many classifiers refuse to
-            beliefs[:, held[0]] = 1.0
-            return beliefs
         asked = encoded.targets(targets)
+        if len(held) == 1:  # nothing to choose from, and many classifiers refuse to
+            return Trained(None, encoded, asked, held, {})
         given: dict[str, Any] = {} if weights is None else {"sample_weight": weights}
         unchecked: dict[str, Any] = {}
         if type(self._prototype).__module__ == "sklearn.tree._classes":
             # A tree works on such numbers anyway, and half of its time would go into checking.
             features, asked = features.astype(np.float32), asked.astype(np.float32)
             unchecked = {"check_input": False}
+        model = self._fresh().fit(features, labels.ravel(), **given, **unchecked)
+        return Trained(model, encoded, asked, held, unchecked)
+
+    def _ask(self, encoded: EncodedRelease, targets: NDArray[np.int32]) -> Floats:
+        """Train one model, for all of these targets, and return its beliefs about them."""
+        beliefs = np.zeros((len(targets), len(encoded.release.sensitive_values)))
         try:
-            model = self._fresh().fit(features, labels.ravel(), **given, **unchecked)
-            beliefs[:, held[model.classes_]] = model.predict_proba(asked, **unchecked)
+            trained = self._train(encoded, targets)
+            if trained.model is None:
+                beliefs[:, trained.held] = 1.0
+                return beliefs
+            chances = trained.model.predict_proba(trained.asked, **trained.unchecked)
+            beliefs[:, trained.held[trained.model.classes_]] = chances
+        except UserError:
+            raise
         except ValueError as error:
+            held = int((encoded.release.class_totals() > 0).sum())
             raise UserError(
                 f"{self} cannot learn from a release of {len(encoded.release):,} records with "
-                f"{len(held)} sensitive values ({error}). Change its parameters."
+                f"{held} sensitive values ({error}). Change its parameters."
             ) from error
         return beliefs
 
