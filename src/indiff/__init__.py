@@ -10,7 +10,9 @@ from indiff.version import __version__
 
 if TYPE_CHECKING:
     from indiff import datasets, plot
+    from indiff.audit.comparison import compare
     from indiff.audit.plan import Plan, read_plan
+    from indiff.audit.remedy import fix
     from indiff.audit.result import AuditResult
     from indiff.audit.running import run_audit
     from indiff.differential import DifferentialResult, differential_test
@@ -61,8 +63,10 @@ _HOMES = {
     "StrongestResult": "indiff.differential.strongest",
     "Suppress": "indiff.sanitizers.trivial",
     "Table": "indiff.table",
+    "compare": "indiff.audit.comparison",
     "differential_test": "indiff.differential",
     "explain": "indiff.differential.why",
+    "fix": "indiff.audit.remedy",
     "measure_risk": "indiff.risk",
     "membership_inference": "indiff.differential.membership",
     "read_plan": "indiff.audit.plan",
@@ -116,9 +120,11 @@ __all__ = [
     "Table",
     "UserError",
     "__version__",
+    "compare",
     "datasets",
     "differential_test",
     "explain",
+    "fix",
     "measure_risk",
     "membership_inference",
     "plot",

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from indiff.commands import audit, demo, reproduce, risk, sanitize, serve, test
+from indiff.commands import audit, compare, demo, reproduce, risk, sanitize, serve, test
 from indiff.commands.shell_words import in_shell_words
 from indiff.commands.verdict import BAD_INPUT, INTERNAL_ERROR, INTERRUPTED, NOTHING_EXCEEDED
 from indiff.errors import UserError
@@ -28,6 +28,7 @@ app.command("audit")(audit.command)
 app.command("test")(test.command)
 app.command("risk")(risk.command)
 app.command("sanitize")(sanitize.command)
+app.command("compare")(compare.command)
 app.command("reproduce")(reproduce.command)
 app.command("serve")(serve.command)
 
