@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from indiff.errors import UserError
-from indiff.plot.style import LIMIT, data, drawn, label, labels, legend, number, series
+from indiff.plot.style import (
+    DASHES,
+    LIMIT,
+    SERIES,
+    data,
+    drawn,
+    label,
+    labels,
+    legend,
+    log_axis,
+    number,
+    series,
+)
 from indiff.thinning import thinned
 
 if TYPE_CHECKING:  # a document is drawn without loading what measured it
@@ -62,16 +74,11 @@ def cdf(
             d, share = reached[-1]
             ends.append({"series": name, "d": max(d, left), "share": share, "largest": d})
     colour, dash = series(names)
-    ticks = [
-        10.0**power for power in range(round(math.log10(left)), 1 + math.floor(math.log10(edge)))
-    ]
     x = alt.X(
         "d:Q",
-        title="distance d between the two beliefs (logarithmic)",
+        title="distance d (logarithmic)",
         scale=alt.Scale(type="log", domain=[left, edge], nice=False),
-        axis=alt.Axis(values=ticks, format="~g", labelOverlap=True)
-        if len(ticks) > 1
-        else alt.Axis(format="~g", tickCount=4),
+        axis=log_axis(left, edge),
     )
     y = alt.Y(
         "share:Q",
@@ -166,37 +173,48 @@ def parameter(
     ]
     rows = [row for row in rows if row["value"] is not None]
     numbers = [row["value"] for row in rows] + ([limit] if limit is not None else [])
-    scale = alt.Scale(type="log", nice=True) if numbers and min(numbers) > 0 else alt.Scale()
+    if numbers and min(numbers) > 0:
+        low, high = min(numbers) / 1.5, max(numbers) * 1.5
+        scale = alt.Scale(type="log", domain=[low, high], nice=False)
+        axis = log_axis(low, high)
+    else:
+        scale, axis = alt.Scale(), alt.Axis(format="~g", tickCount=5)
     names = ["δ, the largest distance", "mean distance"]
-    colour, dash = series(names)
+    colours = alt.Scale(domain=names, range=list(SERIES[:2]))
     x = alt.X(
         "setting:O",
-        sort=settings,
+        sort=None,
         title=label(name or "setting"),
         axis=alt.Axis(labelAngle=0, labelLimit=90),
         scale=alt.Scale(domain=settings),
     )
-    y = alt.Y("value:Q", title="distance", scale=scale, axis=alt.Axis(format="~g", tickCount=5))
+    y = alt.Y("value:Q", title="distance", scale=scale, axis=axis)
     shape = alt.Shape(
         "series:N",
         scale=alt.Scale(domain=names, range=["circle", "square"]),
         legend=legend(),
     )
-    base = alt.Chart(data(rows))
     layers: list[alt.Chart] = [
-        base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, strokeDash=dash),
-        base.mark_point(filled=True, size=70, opacity=1).encode(
+        alt.Chart(data([row for row in rows if row["series"] == what]))
+        .mark_line(strokeWidth=2, color=colour, strokeDash=dash)
+        .encode(x=x, y=y)
+        for what, colour, dash in zip(names, SERIES, DASHES, strict=False)
+    ]
+    layers.append(
+        alt.Chart(data(rows))
+        .mark_point(filled=True, size=80, opacity=1)
+        .encode(
             x=x,
             y=y,
-            color=colour,
+            color=alt.Color("series:N", scale=colours, legend=legend()),
             shape=shape,
             tooltip=[
                 alt.Tooltip("setting:N", title="setting"),
                 alt.Tooltip("series:N", title="what"),
                 alt.Tooltip("value:Q", title="distance", format=".4~g"),
             ],
-        ),
-    ]
+        )
+    )
     if limit is not None:
         layers += _limit_line(limit, "y")
     return alt.layer(*layers).properties(height=HEIGHT, width=560)
@@ -210,11 +228,13 @@ def _limit_line(limit: float, axis: str) -> list[alt.Chart]:
     """A dashed line at the limit, and what it is in words."""
     row = data([{"limit": limit, "text": f"limit {limit:g}"}])
     line = alt.Chart(row).mark_rule(color=LIMIT, strokeDash=[4, 3], strokeWidth=1.5)
-    words = alt.Chart(row).mark_text(color=LIMIT, fontSize=11, align="left", baseline="bottom")
+    words = alt.Chart(row).mark_text(
+        color=LIMIT, fontSize=11, align="left", baseline="bottom", dx=5
+    )
     if axis == "x":
         return [
             line.encode(x=alt.X("limit:Q")),
-            words.encode(x=alt.X("limit:Q"), y=alt.value(14), text="text:N").properties(),
+            words.encode(x=alt.X("limit:Q"), y=alt.value(HEIGHT - 6), text="text:N"),
         ]
     return [
         line.encode(y=alt.Y("limit:Q")),

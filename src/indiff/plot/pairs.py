@@ -32,7 +32,7 @@ def risk(before: Risk | Sequence[Mapping[str, Any]], after: Risk | None = None) 
     >>> before = indiff.measure_risk(table, quasi=["age", "sex"], sensitive="diagnosis")
     >>> after = indiff.measure_risk(table, quasi=["sex"], sensitive="diagnosis")
     >>> len(indiff.plot.risk(before, after).to_dict()["layer"])
-    2
+    3
     """
     rows = list(before) if isinstance(before, Sequence) else _risk_rows(before, after)
     shown = labels(f"{row['metric']} · {row['about']}" for row in rows)
@@ -43,7 +43,7 @@ def risk(before: Risk | Sequence[Mapping[str, Any]], after: Risk | None = None) 
     return _dumbbells(
         [pair for pair in pairs if pair[1] is not None or pair[2] is not None],
         names=("before sanitizing", "after sanitizing"),
-        title="share of the metric's range (1 is the worst)",
+        title="share of its range (1 is worst)",
     )
 
 
@@ -61,24 +61,27 @@ def columns(
     >>> chart = indiff.plot.columns(found)
     """
     rows = list(before) if isinstance(before, Sequence) else _column_rows(before, after)
+    rows.sort(key=lambda row: -max(_or_zero(row["before"]), _or_zero(row["after"])))
     several = len({row["metric"] for row in rows}) > 1
+    drawn_rows = rows[:MOST_ROWS]
     shown = labels(
-        f"{row['column']} · {row['metric']}" if several else row["column"] for row in rows
+        f"{row['column']} · {row['metric']}" if several else row["column"] for row in drawn_rows
     )
     pairs = [
         (name, drawn(number(row["before"])), drawn(number(row["after"])))
-        for name, row in zip(shown, rows, strict=True)
+        for name, row in zip(shown, drawn_rows, strict=True)
     ]
-    pairs.sort(key=lambda pair: -max(one for one in (pair[1], pair[2], 0.0) if one is not None))
     metrics = list(dict.fromkeys(str(row["metric"]) for row in rows))
     title = (
         "risk of the column alone"
         if several or not metrics
         else f"{metrics[0]} of the column alone"
     )
-    return _dumbbells(
-        pairs[:MOST_ROWS], names=("before sanitizing", "after sanitizing"), title=title
-    )
+    return _dumbbells(pairs, names=("before sanitizing", "after sanitizing"), title=title)
+
+
+def _or_zero(value: Any) -> float:
+    return drawn(number(value)) or 0.0
 
 
 def worst(
@@ -107,7 +110,7 @@ def worst(
             for name, row in zip(shown, rows, strict=True)
         ],
         names=("without the record", "with the record"),
-        title="belief in the record's true value",
+        title="belief in the true value",
         most=1.18,
     )
     distances = [
@@ -117,7 +120,7 @@ def worst(
     words = (
         alt.Chart(data(distances))
         .mark_text(align="right", fontSize=11, color=GREY)
-        .encode(y=alt.Y("line:N", sort=shown), x=alt.datum(1.18), text="text:N")
+        .encode(y=alt.Y("line:N", sort=None), x=alt.datum(1.18), text="text:N")
     )
     return alt.layer(*chart.layer, words).properties(height=STEP * len(shown), width=560)
 
@@ -176,7 +179,7 @@ def _dumbbells(
     title: str,
     most: float = 1.0,
 ) -> alt.LayerChart:
-    """Draw one line per pair: a hollow square for the first number, a disc for the second."""
+    """Draw one line per pair: a square for the first number, a disc for the second."""
     order = [name for name, _, _ in pairs]
     spans = [
         {"line": name, "low": min(first, second), "high": max(first, second)}
@@ -195,10 +198,10 @@ def _dumbbells(
     ]
     y = alt.Y(
         "line:N",
-        sort=order,
+        sort=None,
         title=None,
         scale=alt.Scale(domain=order),
-        axis=alt.Axis(labelLimit=170, ticks=False, domain=False, grid=True),
+        axis=alt.Axis(labelLimit=170, labelPadding=10, ticks=False, domain=False, grid=True),
     )
     scale = alt.Scale(domain=domain, nice=False)
     axis = alt.Axis(format="~g", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
@@ -209,9 +212,9 @@ def _dumbbells(
         .mark_rule(strokeWidth=3, color=GREY, opacity=0.45)
         .encode(y=y, x=alt.X("low:Q", title=title, scale=scale, axis=axis), x2="high:Q")
     )
-    points = (
-        alt.Chart(data(ends))
-        .mark_point(filled=True, size=95, opacity=1)
+    points = [
+        alt.Chart(data([end for end in ends if end["series"] == what]))
+        .mark_point(filled=True, size=size, opacity=1)
         .encode(
             y=y,
             x=alt.X("value:Q", title=title, scale=scale, axis=axis),
@@ -223,5 +226,6 @@ def _dumbbells(
                 alt.Tooltip("value:Q", title="value", format=".4~g"),
             ],
         )
-    )
-    return alt.layer(rules, points).properties(height=STEP * max(1, len(order)), width=560)
+        for what, size in zip(names, (150, 70), strict=True)  # equal numbers are both seen
+    ]
+    return alt.layer(rules, *points).properties(height=STEP * max(1, len(order)), width=560)

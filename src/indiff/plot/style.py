@@ -62,30 +62,53 @@ def labels(texts: Iterable[object]) -> list[str]:
     ['a', 'b', 'a (2)']
     """
     seen: Counter[str] = Counter()
-    found: list[str] = []
+    taken: dict[str, None] = {}
     for short in map(label, texts):
-        seen[short] += 1
-        unique = short if seen[short] == 1 else f"{short} ({seen[short]})"
-        while unique in found:
+        unique = short
+        while unique in taken:
             seen[short] += 1
-            unique = f"{short} ({seen[short]})"
-        found.append(unique)
-    return found
+            unique = f"{short} ({seen[short] + 1})"
+        taken[unique] = None
+    return list(taken)
 
 
-def legend() -> alt.Legend:
+def powers_of_ten(low: float, high: float) -> list[float]:
+    """Return the powers of ten from one number to another: a logarithmic axis' calm ticks.
+
+    >>> powers_of_ten(0.005, 20)
+    [0.01, 0.1, 1.0, 10.0]
+    """
+    first = math.ceil(math.log10(low) - 1e-9)
+    return [10.0**power for power in range(first, 1 + math.floor(math.log10(high) + 1e-9))]
+
+
+def log_axis(low: float, high: float) -> alt.Axis:
+    """Return an axis with a tick at each power of ten, or a few where there are none to show."""
+    ticks = powers_of_ten(low, high)
+    if len(ticks) > 1:
+        return alt.Axis(values=ticks, format="~g", labelOverlap=True, labelSeparation=8)
+    return alt.Axis(tickCount=4, format="~g", labelOverlap=True, labelSeparation=8)
+
+
+def legend(*, lines: bool = False) -> alt.Legend:
     """Return a legend above the chart, one line per entry, which fits on a phone."""
     return alt.Legend(
-        title=None, orient="top", direction="vertical", columns=1, labelLimit=300, symbolSize=120
+        title=None,
+        orient="top",
+        direction="vertical",
+        columns=1,
+        labelLimit=300,
+        symbolSize=120,
+        symbolType="stroke" if lines else alt.Undefined,
     )
 
 
 def series(names: Sequence[str]) -> tuple[alt.Color, alt.StrokeDash]:
-    """Tell series apart by colour and by dashes, so that neither is needed alone."""
-    domain = list(names)
+    """Tell lines apart by colour and by dashes, so that neither is needed alone."""
+    domain, shown = list(names), legend(lines=True)
     colours = [SERIES[place % len(SERIES)] for place in range(len(domain))]
     dashes = [DASHES[place % len(DASHES)] for place in range(len(domain))]
     return (
-        alt.Color("series:N", scale=alt.Scale(domain=domain, range=colours), legend=legend()),
-        alt.StrokeDash("series:N", scale=alt.Scale(domain=domain, range=dashes), legend=legend()),
+        alt.Color("series:N", scale=alt.Scale(domain=domain, range=colours), legend=shown),
+        alt.StrokeDash("series:N", scale=alt.Scale(domain=domain, range=dashes), legend=shown),
     )

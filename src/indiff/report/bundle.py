@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import json
+import os
+import tempfile
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from indiff.errors import InternalError
@@ -14,13 +18,33 @@ from indiff.errors import InternalError
 
 @cache
 def chart_bundle() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed as one script; it needs neither network nor eval."""
+    """Return Vega, Vega-Lite and Vega-Embed as one script; it needs neither network nor eval.
+
+    Putting it together takes seconds, so it is kept beside the compiled kernels, by version.
+    """
     import vl_convert
 
+    from indiff.compiled import cache_directory
+
+    kept = cache_directory() / f"charts-{vl_convert.__version__}.js"
+    if kept.exists():
+        return kept.read_text(encoding="utf-8")
     script: str = vl_convert.javascript_bundle()
     if "</script" in script.lower() or "<!--" in script:
         raise InternalError("the chart bundle would end the element that holds it.")
+    _keep(script, kept)
     return script
+
+
+def _keep(script: str, place: Path) -> None:
+    """Write a file at once or not at all: a cache that cannot be written is not an error."""
+    with contextlib.suppress(OSError):
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", newline="", dir=place.parent, suffix=".js", delete=False
+        ) as half:
+            half.write(script)
+        os.replace(half.name, place)
 
 
 @cache

@@ -45,9 +45,9 @@ def figures(document: Mapping[str, Any]) -> list[Figure]:
     charts = document["charts"]
     limit = _delta_limit(document["findings"])
     found = []
-    if charts.get("risk"):
+    if any(_known(row) for row in charts.get("risk") or []):
         found.append(_risk(charts["risk"]))
-    if charts.get("columns"):
+    if any(_known(row) for row in charts.get("columns") or []):
         found.append(_columns(charts["columns"]))
     if charts.get("cdf"):
         found.append(_cdf(charts["cdf"], limit))
@@ -56,6 +56,10 @@ def figures(document: Mapping[str, Any]) -> list[Figure]:
     if charts.get("worst"):
         found.append(_worst(charts["worst"]))
     return found
+
+
+def _known(row: Mapping[str, Any]) -> bool:
+    return row["before"] is not None or row["after"] is not None
 
 
 def _delta_limit(findings: Sequence[Mapping[str, Any]]) -> float | None:
@@ -127,8 +131,8 @@ def _cdf(curves: Sequence[Mapping[str, Any]], limit: float | None) -> Figure:
         infinite = 1 - finite[-1][1] if finite else 1.0
         largest = f"the largest is {number(points[-1][0])}"
         sentences.append(
-            f"By {curve['name']}, {percent(zero)} of the records have a distance of exactly 0, "
-            f"half of them at most {number(_quantile(points, 0.5))}, and {largest}."
+            f"{curve['name']}: {percent(zero)} of the records have a distance of exactly 0, half "
+            f"have at most {number(_quantile(points, 0.5))}, and {largest}."
             + (f" {percent(infinite)} are infinite and not drawn." if infinite > 1e-12 else "")
         )
         rows.append(
@@ -212,7 +216,7 @@ def _risk(lines: Sequence[Mapping[str, Any]]) -> Figure:
         id="risk",
         question="singling-out",
         title="Risk before and after sanitizing",
-        summary=f"Sanitizing lowers {lower} of {len(rows)} risk metrics and raises {higher}. The "
+        summary=f"Sanitizing lowers {_of(lower, len(rows))}, raises {_of(higher, len(rows))}. The "
         f"largest afterwards is {worst['metric']} of {worst['about']}: {number(worst['after'])}, "
         f"from {number(worst['before'])}."
         + (f" {unbounded} without an upper end are not drawn." if unbounded else ""),
@@ -229,6 +233,17 @@ def _risk(lines: Sequence[Mapping[str, Any]]) -> Figure:
         ),
         spec=_spec(risk(rows)),
     )
+
+
+def _of(count: int, total: int) -> str:
+    """Say how many of the metrics.
+
+    >>> _of(4, 4), _of(0, 4), _of(1, 4)
+    ('all 4 risk metrics', 'none', '1 of 4')
+    """
+    if not count:
+        return "none"
+    return f"all {total} risk metrics" if count == total else f"{count} of {total}"
 
 
 def _or_least(value: Any) -> float:
@@ -272,7 +287,8 @@ def _columns(lines: Sequence[Mapping[str, Any]]) -> Figure:
             for row in rows[:MOST_ROWS]
         ),
         spec=_spec(columns(rows)),
-        note="Columns that tell little alone may tell much together.",
+        note="Columns that tell little alone may tell much together. A released region depends on "
+        "the record's other columns too, so a column can tell more alone than it did before.",
     )
 
 
