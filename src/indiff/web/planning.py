@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from indiff.coding import MOST_SENSITIVE_NUMBERS
@@ -100,6 +101,18 @@ def _plan(
     return shown, plan
 
 
+def as_text(command: str) -> str:
+    """Return a command of the server as a plan writes it.
+
+    >>> as_text("./anonymize.sh {input} {output}")
+    'command:./anonymize.sh {input} {output}'
+    >>> as_text("shell:./anonymize.sh < {input} > {output}")
+    'shell:./anonymize.sh < {input} > {output}'
+    """
+    said = re.match(r"(command|shell)(\([^)]*\))?:", command)
+    return command if said else f"command:{command}"
+
+
 def default_bins(dataset: Row, data: dict[str, Any]) -> dict[str, int]:
     """Take sensitive numbers of which there are too many to test in quantiles."""
     return {
@@ -136,7 +149,7 @@ def release_section(
         if not commands:
             raise UserError("the server was started without --command; choose a sanitizer.")
         raise unknown("command", name, commands)
-    return name, {"sanitizer": f"command:{commands[name]}"}
+    return name, {"sanitizer": as_text(commands[name])}
 
 
 def _check_reach(distance: str, quasi: list[str], known: list[str] | None) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from indiff.errors import UserError
+from indiff.web.planning import as_text
 from indiff.web.settings import Settings, is_loopback
 
 
@@ -19,6 +20,7 @@ def serve(settings: Settings, *, browser: bool, say: Callable[[str], None]) -> N
 
     from indiff.web.app import make_app
 
+    check_commands(settings)
     os.umask(0o077)  # whatever is written is for its owner only
     listener = _listen(settings.host, settings.port)
     port = listener.getsockname()[1]
@@ -51,6 +53,15 @@ def serve(settings: Settings, *, browser: bool, say: Callable[[str], None]) -> N
             timeout_graceful_shutdown=2,
         )
     ).run(sockets=[listener])
+
+
+def check_commands(settings: Settings) -> None:
+    """Refuse a command that could never run, before anybody chooses it."""
+    if settings.commands:
+        from indiff.sanitizers.parse import as_sanitizer
+
+        for command in settings.commands.values():
+            as_sanitizer(as_text(command))
 
 
 def _listen(host: str, port: int) -> socket.socket:

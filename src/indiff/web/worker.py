@@ -57,10 +57,11 @@ def main(words: list[str]) -> None:
     settings = Settings(data_dir=Path(data_dir))
     store = Store(settings, Database(settings.database))
     with _OnlyWorkerOf(settings.run_folder(job)):
-        _do(store, job, int(attempt))
+        do_job(store, job, int(attempt))
 
 
-def _do(store: Store, job: str, attempt: int) -> None:
+def do_job(store: Store, job: str, attempt: int) -> None:
+    """Do a job that has begun; however it ends, the store is told."""
     from indiff.web.jobs import JOBS
 
     try:
