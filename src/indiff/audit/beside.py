@@ -24,6 +24,8 @@ def measure_beside(table: Table, plan: Plan) -> Exposure:
     """
     findings: list[Finding] = []
     results: dict[str, DifferentialResult] = {}
+    # All records where only a number is asked for: without a sanitizer they cost little.
+    targets = None if isinstance(plan.adversary.targets, int) else plan.adversary.targets
     for name in plan.adversary.models:
         model = describe(choose_model(name, Identity()))
         try:
@@ -34,7 +36,7 @@ def measure_beside(table: Table, plan: Plan) -> Exposure:
                 rows_in_order=plan.release.rows_in_order,
                 model=None if name == "auto" else name,
                 distance=plan.adversary.distance,
-                targets=plan.adversary.targets,
+                targets=targets,
                 encoding=plan.release.encoding,
             )
         except UserError as error:

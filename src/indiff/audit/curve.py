@@ -28,8 +28,8 @@ def parameter_curve(table: Table, plan: Plan, naming: Naming) -> dict[str, Any] 
         try:
             result = differential_test(table, setting.text, model=model, **settings(plan))
         except UserError as error:
-            reason = naming.text(str(error))
-            points.append({**point, "delta": None, "mean": None, "reason": reason})
+            told = naming.text(str(error))
+            points.append({**point, "delta": None, "mean": None, "reason": told})
             continue
         reason = None if result.complete else "not every record was measured"
         points.append({**point, "delta": result.delta, "mean": result.mean, "reason": reason})

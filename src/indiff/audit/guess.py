@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from indiff.audit.naming import spoken
-from indiff.errors import UserError
 from indiff.reading import read_raw
 
 FEW = 30  # distinct values that a person could still list
@@ -52,8 +51,6 @@ def guess_roles(source: str | Path | pa.Table, **reading: object) -> list[Guess]
     income sensitive numeric
     """
     frame = read_raw(source, **reading).frame  # type: ignore[arg-type]
-    if not frame.num_rows:
-        raise UserError("a plan is guessed from records; the table has none. Check the file.")
     found = [_guess(name, frame[name]) for name in frame.column_names]
     if any(guess.role == "sensitive" for guess in found):
         return found

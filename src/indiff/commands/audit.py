@@ -238,7 +238,7 @@ def _limits(texts: list[str] | None) -> dict[str, float]:
     return parsing.limits(texts, names) if all(names) else parsing.limits(texts, ["delta", "k"])
 
 
-def _targets(text: str | None) -> list[int] | None:
+def _targets(text: str | None) -> list[int] | int | None:
     # The records are counted when the table is read; the test refuses those beyond the last.
     return parsing.targets(text, 10**12) if text is not None else None
 

@@ -1,0 +1,123 @@
+"""``indiff audit``: from options and from a plan, its exit codes, its files, its refusals."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow.csv
+import pytest
+
+import indiff
+from tests.command_line import call
+
+ROLES = ("--identifier", "patient_id", "--quasi", "age,sex", "--sensitive", "diagnosis")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("audit")
+    pyarrow.csv.write_csv(indiff.datasets.demo(records=300), place / "patients.csv")
+    return place
+
+
+def document(out):
+    return json.loads((out / "report.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("limits", "code", "words"),
+    [
+        ((), 0, "no limit was given"),
+        (("--limit", "k=5", "--limit", "delta=2"), 0, "every limit holds"),
+        (("--limit", "delta=0.001"), 1, "above the limit 0.001"),
+        (("--limit", "k=5", "--targets", "0-3", "--limit", "delta=2"), 3, "not every record"),
+    ],
+)
+def test_exit_codes(folder, tmp_path, limits, code, words):
+    ended = call("audit", folder / "patients.csv", *ROLES, "--out", tmp_path / "r", *limits)
+    assert ended.code == code, ended.err
+    assert words in " ".join(ended.out.split())
+    assert document(tmp_path / "r")["verdict"]["exit_code"] == code
+    places = [str(tmp_path / "r" / name) for name in ("report.html", "report.json", "report.md")]
+    assert ended.out.splitlines()[-3:] == places
+
+
+def test_a_plan_gives_what_the_options_give(folder, tmp_path, monkeypatch):
+    plan = folder / "plan.toml"
+    plan.write_text(
+        '[data]\npath = "patients.csv"\nidentifier = "patient_id"\nquasi = ["age", "sex"]\n'
+        'sensitive = "diagnosis"\n[limits]\nk = 5\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    first = call("audit", plan, "--out", "a")
+    second = call("audit", folder / "patients.csv", *ROLES, "--limit", "k=5", "--out", "b")
+    assert (first.code, second.code) == (0, 0)
+    one, other = document(tmp_path / "a"), document(tmp_path / "b")
+    for found in (one, other):
+        del found["timing"], found["command"]
+    assert one == other
+    beside = call("audit", plan, "--limit", "delta=0.001", "--show-values", "--out", "c")
+    assert beside.code == 1
+    assert document(tmp_path / "c")["show_values"] is True
+    assert document(tmp_path / "c")["plan"]["limits"] == {"k": 5, "delta": 0.001}
+    assert document(tmp_path / "c")["command"] == "indiff audit plan.toml"
+    refused = call("audit", plan, "--quasi", "age")
+    assert refused.code == 2
+    assert "--quasi belongs into the plan" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--sensitive", "diagnosis", "--limit", "kk=5"), "no limit 'kk'"),
+        (("--sensitive", "diagnosis", "--limit", "k"), "a limit is written k=NUMBER"),
+        (("--sensitive", "diagnosis", "--limit", "k=x"), "a limit is written k=NUMBER"),
+        (("--sensitive", "diagnosiss"), "diagnosiss"),
+        ((), "add --sensitive COLUMN"),
+        (("--sensitive", "diagnosis", "--min-cell", "0"), "[report] min_cell must be"),
+        (("--sensitive", "diagnosis", "--sanitizer", "mondrain"), "no sanitizer 'mondrain'"),
+        (("--sensitive", "diagnosis", "--parameter", "mondrian:k=5"), "a curve needs"),
+        (("--sensitive", "diagnosis", "--quasi", "age", "--targets", "x"), "--targets is"),
+    ],
+)
+def test_refusals_are_one_sentence(folder, tmp_path, words, message):
+    ended = call("audit", folder / "patients.csv", *words, "--out", tmp_path / "r")
+    assert message in ended.err
+    assert ended.code == 2
+    assert len(ended.err.splitlines()) == 1
+    assert not (tmp_path / "r" / "report.json").exists()
+
+
+def test_the_input_is_never_overwritten(folder, tmp_path):
+    (tmp_path / "report.md").write_text("mine")
+    ended = call(
+        "audit", folder / "patients.csv", *ROLES, "--prior", tmp_path / "report.md",
+        "--out", tmp_path,
+    )  # fmt: skip
+    assert ended.code == 2
+    assert "must not overwrite its input" in ended.err
+    assert (tmp_path / "report.md").read_text() == "mine"
+
+
+def test_init_writes_once(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ended = call("audit", "--init", folder / "patients.csv")
+    assert ended.code == 0, ended.err
+    assert "diagnosis         sensitive (categorical): its name speaks of health" in ended.out
+    written = (tmp_path / "plan.toml").read_text(encoding="utf-8")
+    again = call("audit", "--init", folder / "patients.csv")
+    assert again.code == 2
+    assert "never overwritten" in again.err
+    assert (tmp_path / "plan.toml").read_text(encoding="utf-8") == written
+    audited = call("audit", "plan.toml")
+    assert audited.code == 1, audited.err
+    assert document(tmp_path / "indiff-audit")["table"]["source"] == "patients.csv"
+
+
+def test_no_value_on_the_terminal(folder, tmp_path):
+    frame = indiff.datasets.demo(records=300)
+    diagnoses = frame["diagnosis"].to_pylist()
+    rare = {value for value in diagnoses if diagnoses.count(value) < 10}
+    ended = call("audit", folder / "patients.csv", *ROLES, "--out", tmp_path / "r")
+    assert rare
+    assert [value for value in rare if value in ended.out] == []
