@@ -121,3 +121,37 @@ def test_no_value_on_the_terminal(folder, tmp_path):
     ended = call("audit", folder / "patients.csv", *ROLES, "--out", tmp_path / "r")
     assert rare
     assert [value for value in rare if value in ended.out] == []
+
+
+def test_fix_removes_outliers_and_audits_the_rest(folder, tmp_path):
+    before = (folder / "patients.csv").read_bytes()
+    words = ("audit", folder / "patients.csv", *ROLES, "--out", tmp_path / "r")
+    plain = call(*words, "--limit", "delta=0.5")
+    assert plain.code == 1
+    ended = call(*words, "--fix", "delta=0.5")
+    assert ended.code == 0, ended.err
+    assert "Removing outliers until δ is at most 0.5" in ended.out
+    outcome = json.loads((tmp_path / "r" / "fix.json").read_text(encoding="utf-8"))
+    report = document(tmp_path / "r")
+    assert outcome["status"] == "below"
+    assert report["verdict"]["status"] == "pass"
+    assert report["table"]["records"] == 300 - outcome["removed"] < 300
+    assert "removed from the original before sanitizing" in report["table"]["notes"][-1]
+    assert pyarrow.csv.read_csv(tmp_path / "r" / "release.csv").num_rows == 300 - outcome["removed"]
+    assert pyarrow.csv.read_csv(tmp_path / "r" / "removed.csv").num_rows == outcome["removed"]
+    assert (folder / "patients.csv").read_bytes() == before
+
+
+def test_a_fix_that_does_not_hold_is_no_pass(folder, tmp_path):
+    words = ("audit", folder / "patients.csv", *ROLES, "--out", tmp_path / "r")
+    ended = call(*words, "--fix", "delta=0.001", "--budget", "1")
+    assert ended.code == 1
+    assert not (tmp_path / "r" / "release.csv").exists()
+    for wrong, message in (
+        (("--budget", "3"), "add --fix"),
+        (("--fix", "k=5"), "no limit 'k'"),
+        (("--fix", "delta=0.1", "--release", "x.csv"), "a release made elsewhere"),
+    ):
+        refused = call(*words, *wrong)
+        assert refused.code == 2
+        assert message in refused.err

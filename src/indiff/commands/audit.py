@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from indiff.commands import options, parsing
+from indiff.commands import fixing, options, parsing
 from indiff.errors import UserError
 
 if TYPE_CHECKING:
     from indiff.audit.plan import Plan
-    from indiff.audit.result import AuditResult
 
 _AUDIT, _OUT = "The audit", "Output"
 OUT = Path("indiff-audit")
 
 # What may be given beside a plan; everything else belongs into it.
-_BESIDE_A_PLAN = ("data", "init", "out", "limit", "show_values", "min_cell", "seed", "jobs")
+_BESIDE_A_PLAN = (
+    "data", "init", "out", "limit", "show_values", "min_cell", "seed", "jobs", "fix", "budget",
+)  # fmt: skip
 
 
 def _option(name: str, help: str, panel: str, metavar: str | None = None, **more: Any) -> Any:
@@ -109,6 +110,20 @@ def command(
             "COLUMN", show_default=False,
         ),
     ] = None,
+    fix: Annotated[
+        str | None,
+        _option(
+            "--fix", "Remove outliers from a copy of the table until delta=X holds; audit the "
+            "rest.", _AUDIT, "delta=X", show_default=False,
+        ),
+    ] = None,
+    budget: Annotated[
+        float | None,
+        _option(
+            "--budget", "The most records to remove: a number, or a share. Default: 0.05.",
+            _AUDIT, "N", show_default=False,
+        ),
+    ] = None,
     worst: Annotated[int, _option("--worst", "Explain so many records.", _OUT, "N")] = 10,
     min_cell: Annotated[
         int, _option("--min-cell", "Name a value only if so many records hold it.", _OUT, "N")
@@ -124,6 +139,7 @@ def command(
     """Measure everything, check the limits, and write a report: HTML, JSON and Markdown."""
     from indiff.audit.plan import Plan
 
+    asked = fixing.wanted(fix, budget)
     if init:
         _write_first_plan(data, encoding, parsing.sheet(sheet))
         return
@@ -174,28 +190,39 @@ def command(
             },
             run={"seed": seed, "jobs": jobs},
         )  # fmt: skip
-    ended = run(plan, out, command=_command(data, plan))
-    raise typer.Exit(ended.verdict["exit_code"])
+    raise typer.Exit(run(plan, out, asked, command=_command(data, plan)))
 
 
-def run(
-    plan: Plan, out: Path, *, command: str, table: Any = None, source: str | None = None
-) -> AuditResult:
+def run(plan: Plan, out: Path, asked: fixing.Wanted | None, *, command: str) -> int:
     """Run a plan, show the outcome, write the report, and name its files last."""
     from indiff.audit.running import run_audit
     from indiff.report import audit, terminal
     from indiff.report.files import check_report_places, make_folder
 
-    check_report_places(out, _inputs(plan))
+    inputs = _inputs(plan)
+    check_report_places(out, inputs)
+    table, found, fixed_paths = None, None, None
+    if asked is not None:
+        plan = fixing.with_limit(plan, asked)
+        fixing.check_places(out, inputs)
     make_folder(out)
     options.announce_compilation()
     with _progress() as say:
-        result = run_audit(plan, table, progress=say, command=command, source=source)
+        if asked is not None:
+            found, table = fixing.fix_table(plan, asked, say)
+            fixed_paths = found.write(out)
+        result = run_audit(plan, table, progress=say, command=command)
     paths = result.write(out)
     console = terminal.open_console()
     audit.show_audit(console, result.document)
+    code: int = result.verdict["exit_code"]
+    if found is not None:
+        from indiff.report.remedy import show_fix
+
+        show_fix(console, found, fixed_paths)
+        code = fixing.exit_code(found, code)
     audit.show_paths(console, paths)
-    return result
+    return code
 
 
 def _inputs(plan: Plan) -> list[Path]:
