@@ -127,6 +127,7 @@ def test_more_rows_than_records_are_a_release_too() -> None:
 
     result = differential_test(people(), twice, model="frequency", targets=[2], jobs=1)
     assert len(Oracle(twice).sanitize(people())) == 10
+    assert "the release has 10 rows for 5 records" in result.notes
     np.testing.assert_allclose(result.beliefs, [[1, 0]])
     np.testing.assert_allclose(result.beliefs_without, [[0, 1]])
 

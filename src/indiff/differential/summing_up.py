@@ -27,6 +27,9 @@ def as_result(
     failures = beliefs.failures
     out_of_time = test.calls.is_over and len(tested) + len(failures.texts) < len(people)
     told = [*table.notes, *test.notes, *measurement.notes, *column.notes]
+    release = beliefs.release
+    if release is not None and release.weights is None and len(release) > len(table):
+        told.append(f"the release has {len(release):,} rows for {len(table):,} records")
 
     def count(flags: NDArray[np.bool_]) -> int:
         """Count the people with a flag on any of their records."""

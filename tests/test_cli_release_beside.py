@@ -1,0 +1,117 @@
+"""``indiff test DATA --release FILE``: what it prints and writes, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import call
+
+DATA = "id,age,ill\na,28,no\nb,36,yes\nc,47,no\nd,55,no\n"
+RELEASE = "id,age,ill\nb,<40,yes\na,<40,no\nd,>=40,no\nc,>=40,no\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    data, release = tmp_path / "data.csv", tmp_path / "out.csv"
+    data.write_text(DATA)
+    release.write_text(RELEASE)
+    return data, release
+
+
+def words(files: tuple[Path, Path]) -> list[str]:
+    return [
+        "test", str(files[0]), "--quasi", "age", "--sensitive", "ill", "--identifier", "id",
+        "--release", str(files[1]),
+    ]  # fmt: skip
+
+
+def test_by_key_all_three_parts_are_shown(files: tuple[Path, Path]) -> None:
+    ended = call(*words(files), "--key", "id", "--model", "frequency")
+    assert ended.code == 0
+    assert "Linkage of records to rows of out.csv" in ended.out
+    assert "certain          2 of 4 records (50.0 %) whose candidates all hold" in ended.out
+    assert "Beliefs about ill against its shares" in ended.out
+    assert "method         dropped-row; an approximation" in ended.out
+    assert "DIT v2, Section" in ended.out
+    # About a and b: 1/2, 1/2 → the other's value alone.
+    assert "δ, the largest         1\n" in ended.out
+
+
+def test_without_key_and_order_the_test_is_skipped_in_the_words_of_the_shell(
+    files: tuple[Path, Path],
+) -> None:
+    ended = call(*words(files))
+    assert ended.code == 0
+    flat = " ".join(ended.out.split())
+    assert "skipped no row of the release is known to be a given record's" in flat
+    assert "with --key, or declare with --rows-in-order that the rows are in" in flat
+    assert "dropped-row; an approximation" not in ended.out
+
+
+def test_an_approximation_can_exceed_a_limit_but_never_keep_it(files: tuple[Path, Path]) -> None:
+    above = call(*words(files), "--key", "id", "--limit", "delta=0.01")
+    assert above.code == 1
+    below = call(*words(files), "--key", "id", "--limit", "delta=2")
+    assert below.code == 3
+    assert "the dropped-row test is an approximation: no pass" in below.out
+    skipped = call(*words(files), "--limit", "delta=2")
+    assert skipped.code == 3
+    assert "the dropped-row test was skipped, so no limit could be checked" in skipped.out
+
+
+def test_files_hold_numbers_and_no_values(files: tuple[Path, Path], tmp_path: Path) -> None:
+    out, records = tmp_path / "out.json", tmp_path / "records.csv"
+    ended = call(*words(files), "--key", "id", "--json", out, "--records", records)
+    assert ended.code == 0
+    document = json.loads(out.read_text())
+    assert document["test"]["method"] == "dropped-row"
+    assert document["linkage"]["no_candidate"] == 0
+    assert document["verdict"]["exit_code"] == 0
+    assert "<40" not in out.read_text() + records.read_text() + ended.out
+    assert records.read_text().splitlines()[0] == (
+        '"record","candidates","groups","share_among_candidates","belief","distance_to_shares",'
+        '"distance","belief_without"'
+    )
+    assert len(records.read_text().splitlines()) == 5
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--key", "id", "--rows-in-order"], "by --key or by --rows-in-order, not by both"),
+        (["--key", "idd"], "no column of the original for the key 'idd': did you mean 'id'"),
+        (["--sanitizer", "mondrian:k=2"], "for which there is no --sanitizer. Leave it out."),
+        (["--why", "2", "--method", "refit"], "for which there is no --method, --why."),
+        (["--model", "tree,knn"], "for which there is no second --model."),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    files: tuple[Path, Path], more: list[str], message: str
+) -> None:
+    ended = call(*words(files), *more)
+    assert ended.code == 2
+    assert message in ended.err
+
+
+def test_key_and_order_need_a_release(files: tuple[Path, Path]) -> None:
+    ended = call(*words(files)[:-2], "--rows-in-order")
+    assert ended.code == 2
+    assert "--key and --rows-in-order are for a release beside its original" in ended.err
+
+
+def test_the_release_is_never_overwritten(files: tuple[Path, Path]) -> None:
+    ended = call(*words(files), "--records", files[1])
+    assert ended.code == 2
+    assert files[1].read_text() == RELEASE
+
+
+def test_a_command_is_a_sanitizer_on_the_command_line(files: tuple[Path, Path]) -> None:
+    ended = call(*words(files)[:-2], "--sanitizer", "command:cp {input} {output}", "--jobs", "1")
+    assert ended.code == 0
+    assert "command:cp {input} {output}" in ended.out
+    failed = call(*words(files)[:-2], "--sanitizer", "command:false {input} {output}")
+    assert failed.code == 2
+    assert "ended with code 1 on 4 records. It said nothing." in failed.err
