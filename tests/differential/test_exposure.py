@@ -21,8 +21,8 @@ from indiff.sanitizers.oracle import Oracle
 from tests.properties.random_tables import Sample, samples
 
 
-def without_row(release: Release, row: int) -> Release:
-    kept = np.delete(np.arange(len(release)), row)
+def without_rows(release: Release, rows: list[int]) -> Release:
+    kept = np.delete(np.arange(len(release)), rows)
     return replace(
         release,
         columns=tuple(replace(c, index=c.index[kept]) for c in release.columns),
@@ -31,18 +31,31 @@ def without_row(release: Release, row: int) -> Release:
     )
 
 
-@given(samples(most=25), st.integers(1, 4), st.sampled_from([NaiveBayes(alpha=0.5), Frequency()]))
-def test_dropped_rows_by_definition(sample: Sample, k: int, model: NaiveBayes | Frequency) -> None:
-    """Make the release without the row, ask the model again, and measure."""
+@given(
+    samples(most=25),
+    st.integers(1, 4),
+    st.sampled_from([NaiveBayes(alpha=0.5), NaiveBayes(prior="uniform"), Frequency()]),
+    st.booleans(),
+)
+def test_dropped_rows_by_definition(
+    sample: Sample, k: int, model: NaiveBayes | Frequency, groups: bool
+) -> None:
+    """Make the release without the row, or its group, ask the model again, and measure."""
     table = sample.table
     release = Mondrian(k=k, unmet="generalize").sanitize(table)
-    found = exposure.dropped_distances(table, release, model)
+    found = exposure.dropped_distances(table, release, model, groups=groups)
+    shown = [
+        tuple(column.texts[column.index[row]] for column in release.columns)
+        for row in range(len(release))
+    ]
     for row in range(len(table)):
-        if len(table) == 1:
+        gone = [i for i in range(len(table)) if shown[i] == shown[row]] if groups else [row]
+        if len(gone) == len(table):
+            assert found[row] == 0  # nothing is left to learn from
             continue
         target = table.take([row])
         moved = wasserstein(
-            model.beliefs(release, target), model.beliefs(without_row(release, row), target)
+            model.beliefs(release, target), model.beliefs(without_rows(release, gone), target)
         )
         assert found[row] == pytest.approx(float(moved[0]), abs=1e-9)
 

@@ -3,9 +3,10 @@
 Without a release the records are ranked by what tends to expose people whatever the sanitizer:
 what naive Bayes would lose with the record if the raw data were published, what it loses under a
 Mondrian (both exactly, in milliseconds), and how rare the record's values are. With the release
-f(D), which every run makes anyway, most places go to the records whose own released row matters
-most to the adversary: the distance if that row alone were dropped. That is an approximation of
-the test (DIT v2, Section 3.2, says why it is not the same), good enough to choose an order.
+f(D), which every run makes anyway, most places go to the records whose own part of it matters
+most to the adversary: the distance if their released row were dropped, and if all rows with the
+same regions were, as where other groups form without the record. That approximates the test (DIT
+v2, Section 3.2, says why it is not the same), well enough to choose an order.
 
 An order decides what is measured first and never what is measured, so no order can make a
 distance wrong; but a sample that was taken worst-first is not random, and nothing follows from it
@@ -30,9 +31,9 @@ from indiff.table import Table
 
 Floats = NDArray[np.float64]
 
-# What a Mondrian without any hint from the user does; the ranking hardly depends on it.
+# The papers' k; no hint says which would be better.
 SURROGATE_K = 5
-# With a release, so many of every four places go to its own list.
+# With a release, so many places go to what it shows for one that goes to the blind order.
 FROM_RELEASE = 3
 
 
@@ -79,7 +80,11 @@ def rank(
     if isinstance(model, NaiveBayes | Frequency):
         asked = [model]
     informed = interleave(
-        [worst_first(dropped_distances(table, release, adversary)) for adversary in asked]
+        [
+            worst_first(dropped_distances(table, release, adversary, groups=groups))
+            for adversary in asked
+            for groups in (False, True)
+        ]
     )
     return interleave([*[informed] * FROM_RELEASE, blind])
 
@@ -123,51 +128,70 @@ def rarity(table: Table) -> Floats:
     return total
 
 
-def dropped_distances(table: Table, release: Release, model: NaiveBayes | Frequency) -> Floats:
+def dropped_distances(
+    table: Table,
+    release: Release,
+    model: NaiveBayes | Frequency,
+    *,
+    groups: bool = False,
+) -> Floats:
     """Return for each record how far the belief about it moves if its released row is dropped.
+
+    With ``groups``, all rows that show the same regions as its own are dropped with it: what
+    happens where a sanitizer forms other groups without the record.
 
     The rows are the table's, one by one, where the sensitive column says so; otherwise a record's
     row is the one with its sensitive value that covers most of its values, the first of equals.
     A record without such a row does not move the belief. It is not the differential test: the
     other rows would have been released otherwise too.
     """
-    targets = _codes(table, release)
-    rows = own_rows(table, release)
-    present = model.beliefs(release, table)
+    targets, rows = _codes(table, release), own_rows(table, release)
+    present = np.asarray(model.beliefs(release, table), np.float64)
     absent = present.copy()
     found = np.flatnonzero(rows >= 0)
-    weights = np.ones(len(release)) if release.weights is None else release.weights
-    if isinstance(model, Frequency):
-        counts, totals = _covering_counts(release, targets), release.class_totals()
-        covers = np.asarray(_covered(release, rows[found], targets[:, found]).all(axis=0))
-        drop = np.zeros((len(found), counts.shape[1]))
-        drop[np.arange(len(found)), release.classes[rows[found]]] = weights[rows[found]]
-        left = counts[found] - drop * covers[:, None]
-        lost = left.sum(axis=1) <= 0
-        left[lost] = (totals - drop)[lost]
-        some = left.sum(axis=1) > 0
-        absent[found[some]] = left[some] / left[some].sum(axis=1, keepdims=True)
-        return np.asarray(wasserstein(present, absent))
+    drop = _group_totals(release)[rows[found]] if groups else _row_totals(release)[rows[found]]
+    covers = _covered(release, rows[found], targets[:, found])
     totals = release.class_totals()
+    if isinstance(model, Frequency):
+        left = _covering_counts(release, targets[:, found])
+        left -= drop * np.asarray(covers.all(axis=0), np.float64)[:, None]
+        left = np.where(left.sum(axis=1, keepdims=True) > 0, left, totals - drop)
+        sums = left.sum(axis=1, keepdims=True)
+        kept = present[found]
+        absent[found] = np.divide(left, sums, out=kept, where=np.asarray(sums > 0))
+        return np.asarray(wasserstein(present, absent))
     counts = np.stack(
         [
-            column.cover_counts(release.classes, len(totals), release.weights)[codes]
+            column.cover_counts(release.classes, len(totals), release.weights)[codes[found]]
             for column, codes in zip(release.columns, targets, strict=True)
         ],
         axis=1,
     )
-    covers = _covered(release, rows[found], targets[:, found])
-    classes, dropped = release.classes[rows[found]], weights[rows[found]]
-    counts[found, :, classes] -= covers.T * dropped[:, None]
-    # Rows of one class and weight leave the same totals behind.
-    kinds, kind = np.unique(np.stack([classes, dropped]), axis=1, return_inverse=True)
-    for number, (of_class, weight) in enumerate(kinds.T):
-        left = totals.copy()
-        left[int(of_class)] -= weight
-        if left.sum() > 0:
-            some = found[kind.ravel() == number]
-            absent[some] = model.from_counts(left, counts[some])
+    counts -= covers.T[:, :, None] * drop[:, None, :]
+    kinds, kind = np.unique(drop, axis=0, return_inverse=True)
+    for number, dropped in enumerate(kinds):
+        left = totals - dropped
+        if (model.prior_weights(left)[left > 0] > 0).any():
+            some = kind.ravel() == number
+            absent[found[some]] = model.from_counts(left, counts[some])
     return np.asarray(wasserstein(present, absent))
+
+
+def _row_totals(release: Release) -> Floats:
+    """Return rows × sensitive values: each row's weight, at its own value."""
+    totals = np.zeros((len(release), len(release.sensitive_values)))
+    weights = 1.0 if release.weights is None else release.weights
+    totals[np.arange(len(release)), release.classes] = weights
+    return totals
+
+
+def _group_totals(release: Release) -> Floats:
+    """Return rows × sensitive values: the weight of all rows with the same regions."""
+    shown = np.stack([column.index for column in release.columns])
+    _, group = np.unique(shown, axis=1, return_inverse=True)
+    totals = np.zeros((int(group.max()) + 1, len(release.sensitive_values)))
+    np.add.at(totals, group.ravel(), _row_totals(release))
+    return totals[group.ravel()]
 
 
 def own_rows(table: Table, release: Release) -> NDArray[np.intp]:
