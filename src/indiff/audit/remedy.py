@@ -33,7 +33,7 @@ BUDGET = 0.05
 SHARE = 0.25
 # The fast path and the general one add the same numbers in another order.
 ROUNDING = 1e-9
-NAMES = ("release.csv", "removed.csv", "fix.json")
+NAMES = ("fixed-release.csv", "fixed-removed.csv", "fix.json")
 DOES_NOT_PROVE = (
     "The limit holds for the records that are left, against this adversary. Which records were "
     "removed depends on the data: whoever knows the rule and misses somebody in the release learns "
@@ -129,15 +129,15 @@ class Fix:
     def write(self, folder: str | Path) -> dict[str, Path]:
         """Write the release (only if it is below the limit), the removed records and the outcome.
 
-        The files are their owner's alone; of the three only ``release.csv`` is for others.
+        The files are their owner's alone; of the three only ``fixed-release.csv`` is for others.
         """
         places = {name: Path(folder) / name for name in NAMES}
-        places["release.csv"].unlink(missing_ok=True)  # an older one would pass for this one
+        places["fixed-release.csv"].unlink(missing_ok=True)  # an older one would pass for this one
         if self.release is None:
-            del places["release.csv"]
+            del places["fixed-release.csv"]
         else:
-            self.release.write(places["release.csv"])
-        write_frame(pa.table({"record": self.removed}), places["removed.csv"])
+            self.release.write(places["fixed-release.csv"])
+        write_frame(pa.table({"record": self.removed}), places["fixed-removed.csv"])
         with open_private(places["fix.json"]) as handle:
             handle.write(self.to_json().encode("utf-8"))
         return places

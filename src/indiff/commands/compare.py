@@ -130,7 +130,7 @@ def command(
             confidence=confidence,
             jobs=jobs,
             seed=seed,
-            progress=lambda text, place, total: say(f"{text} ({place + 1} of {total})"),
+            progress=lambda text, place, total: say and say(f"{text} ({place + 1} of {total})"),
         )
     document = found.to_dict(limits=limits)
     if json_file is not None:
