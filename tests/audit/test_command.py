@@ -8,6 +8,7 @@ import pyarrow.csv
 import pytest
 
 import indiff
+from indiff.audit.remedy import NAMES
 from tests.command_line import call
 
 ROLES = ("--identifier", "patient_id", "--quasi", "age,sex", "--sensitive", "diagnosis")
@@ -137,8 +138,9 @@ def test_fix_removes_outliers_and_audits_the_rest(folder, tmp_path):
     assert report["verdict"]["status"] == "pass"
     assert report["table"]["records"] == 300 - outcome["removed"] < 300
     assert "removed from the original before sanitizing" in report["table"]["notes"][-1]
-    assert pyarrow.csv.read_csv(tmp_path / "r" / "release.csv").num_rows == 300 - outcome["removed"]
-    assert pyarrow.csv.read_csv(tmp_path / "r" / "removed.csv").num_rows == outcome["removed"]
+    release, removed, _ = (tmp_path / "r" / name for name in NAMES)
+    assert pyarrow.csv.read_csv(release).num_rows == 300 - outcome["removed"]
+    assert pyarrow.csv.read_csv(removed).num_rows == outcome["removed"]
     assert (folder / "patients.csv").read_bytes() == before
 
 
@@ -146,7 +148,7 @@ def test_a_fix_that_does_not_hold_is_no_pass(folder, tmp_path):
     words = ("audit", folder / "patients.csv", *ROLES, "--out", tmp_path / "r")
     ended = call(*words, "--fix", "delta=0.001", "--budget", "1")
     assert ended.code == 1
-    assert not (tmp_path / "r" / "release.csv").exists()
+    assert not (tmp_path / "r" / NAMES[0]).exists()
     for wrong, message in (
         (("--budget", "3"), "add --fix"),
         (("--fix", "k=5"), "no limit 'k'"),

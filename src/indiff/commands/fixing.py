@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from indiff.table import Table
 
 EXCEEDED, INTERRUPTED = 1, 130
-FILES = ("release.csv", "removed.csv", "fix.json")
 
 
 @dataclass(frozen=True)
@@ -49,8 +48,10 @@ def with_limit(plan: Plan, asked: Wanted) -> Plan:
 
 def check_places(out: Path, inputs: list[Path]) -> None:
     """Refuse a folder in which a file of the fix would overwrite an input."""
+    from indiff.audit.remedy import NAMES
+
     taken = {path.resolve() for path in inputs}
-    for name in FILES:
+    for name in NAMES:
         if (out / name).resolve() in taken:
             raise UserError(
                 f"a fix must not overwrite its input; {str(out / name)!r} is one. Choose another "
@@ -76,6 +77,8 @@ def fix_table(
         budget=asked.budget,
         model=models if len(models) > 1 else models[0],
         distance=plan.adversary.distance,
+        prior=plan.adversary.prior,
+        known=plan.adversary.known,
         task=plan.report.task,
         runs=plan.adversary.runs,
         confidence=plan.adversary.confidence,
