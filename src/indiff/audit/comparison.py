@@ -194,6 +194,8 @@ def compare(
     utility: Measure | None = None,
     model: Any = None,
     distance: Any = "wasserstein",
+    prior: Any = None,
+    known: Any = None,
     runs: int = 100,
     confidence: float = 0.95,
     jobs: int = -1,
@@ -241,7 +243,7 @@ def compare(
         start = time.perf_counter()
         row, interrupted = _measure_setting(
             row, table, sanitizer, analyst, model=model, distance=distance, runs=runs,
-            confidence=confidence, jobs=jobs, seed=seed,
+            confidence=confidence, jobs=jobs, seed=seed, prior=prior, known=known,
         )  # fmt: skip
         rows.append(_without_values(row, naming))
         seconds[_free(setting.text, seconds)] = time.perf_counter() - start

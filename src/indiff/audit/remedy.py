@@ -152,6 +152,8 @@ def fix(
     share: float = SHARE,
     model: Any = None,
     distance: Any = "wasserstein",
+    prior: Any = None,
+    known: Any = None,
     task: str | None = None,
     verify: bool = True,
     runs: int = 100,
@@ -193,7 +195,7 @@ def fix(
         )
     options = {
         "model": model, "distance": distance, "runs": runs, "confidence": confidence,
-        "jobs": jobs, "seed": seed,
+        "jobs": jobs, "seed": seed, "prior": prior, "known": known,
     }  # fmt: skip
     left, rounds, removed = table, list[Round](), np.empty(0, np.int64)
     status: Literal["below", "budget", "stopped", "interrupted"] = "budget"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from indiff.commands import options, parsing
+from indiff.commands.adversaries import input_files
 from indiff.commands.places import check_places, write_text
 from indiff.commands.verdict import EXCEEDED, INCOMPLETE, INTERRUPTED, NOTHING_EXCEEDED
 from indiff.errors import UserError
@@ -76,6 +77,8 @@ def command(
         ),
     ] = None,
     model: options.Model = None,
+    prior: options.Prior = None,
+    known: options.Known = None,
     distance: options.Distance = "wasserstein",
     runs: options.Runs = 100,
     confidence: options.Confidence = 0.95,
@@ -104,7 +107,7 @@ def command(
     hierarchies = parsing.pairs("--hierarchy", hierarchy, "FILE")
     check_places(
         {"--json": json_file, "--markdown": markdown, "--chart": chart},
-        [data, *map(Path, hierarchies.values())],
+        [data, *map(Path, hierarchies.values()), *input_files(distance, prior)],
         frames=(),
     )
     if chart is not None and chart.suffix.lower() not in CHARTS:
@@ -126,6 +129,8 @@ def command(
             utility=utility,  # type: ignore[arg-type]  # checked there
             model=models if len(models) > 1 else models[0] if models else None,
             distance=distance,
+            prior=prior,
+            known=parsing.split_lists(known) or None,
             runs=runs,
             confidence=confidence,
             jobs=jobs,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -188,7 +189,9 @@ def _predict(release: Release, targets: Table) -> NDArray[np.int64]:
         return np.full(len(targets), total.argmax())
     codes = np.stack([targets.attribute(c.attribute.name).codes for c in release.columns], axis=1)
     model = LogisticRegression(tol=1e-3, max_iter=1_000)
-    with threadpool_limits(limits=1, user_api="blas"):  # the same digits on any number of cores
+    # One thread gives the same digits on any machine; a task of many values is known to be one.
+    with threadpool_limits(limits=1, user_api="blas"), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
         model.fit(_spread(features, encoded), classes, sample_weight=weights)
         return np.asarray(model.predict(_spread(encoded.targets(codes), encoded)), np.int64)
 
