@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
@@ -219,6 +219,7 @@ def test_cuts_and_values_of_a_tree_are_shown_only_if_asked() -> None:
         assert secret not in repr(closed)
 
 
+@settings(max_examples=40)
 @given(samples(most=25), st.integers(0, 10**6), st.sampled_from(["TF-TF", "Scaling-Hot"]))
 def test_paths_are_those_of_scikit_learn(sample: Sample, pick: int, encoding: str) -> None:
     """Fit the tree on the materialised encoding, and compare the leaf and the questions."""
@@ -259,6 +260,7 @@ def test_paths_are_those_of_scikit_learn(sample: Sample, pick: int, encoding: st
             assert path.held == (release.classes[covered] == value).sum()
 
 
+@settings(max_examples=40)
 @given(samples(most=25), st.integers(0, 10**6), st.booleans(), st.booleans())
 def test_knowledge_is_the_tests_own(
     sample: Sample, pick: int, by_record: bool, fewer: bool
