@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from indiff.errors import UserError
 from indiff.thinning import thinned
@@ -20,7 +22,7 @@ DISTANCES = st.one_of(
 )
 
 
-def cumulative(distances):
+def cumulative(distances: Sequence[float]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     values, counts = np.unique(np.array(distances), return_counts=True)
     return values, np.cumsum(counts) / len(distances)
 
@@ -29,7 +31,7 @@ def cumulative(distances):
     distances=st.lists(DISTANCES, min_size=1, max_size=300),
     most=st.integers(8, 60),
 )
-def test_properties(distances, most):
+def test_properties(distances: list[float], most: int) -> None:
     x, y = cumulative(distances)
     thin_x, thin_y = thinned(x, y, most=most)
     assert len(thin_x) <= most
@@ -50,10 +52,10 @@ def test_properties(distances, most):
     assert np.all(y - read <= 2 / (most - 6) * height + 1e-12)
 
 
-def test_many_distances_keep_the_tail():
+def test_many_distances_keep_the_tail() -> None:
     generator = np.random.default_rng(7)
     crowd = np.minimum(generator.lognormal(-6, 2, 99_000), 1.0)
-    distances = np.concatenate([np.zeros(1000), crowd, [1.5, 1.95]])
+    distances = [*np.zeros(1000), *crowd, 1.5, 1.95]
     x, y = cumulative(distances)
     thin_x, thin_y = thinned(x, y)
     assert len(thin_x) <= 500
@@ -66,14 +68,14 @@ def test_many_distances_keep_the_tail():
     assert gaps.max() <= steps + full.max() + 1e-9  # dense on the logarithmic axis too
 
 
-def test_short_curves_stay_whole():
+def test_short_curves_stay_whole() -> None:
     x, y = thinned([0.0, 1.0], [0.5, 1.0])
     assert x.tolist() == [0.0, 1.0]
     assert y.tolist() == [0.5, 1.0]
     assert len(thinned([], [])[0]) == 0
 
 
-def test_bad_curves_are_refused():
+def test_bad_curves_are_refused() -> None:
     with pytest.raises(UserError, match="must not fall"):
         thinned([1.0, 0.0], [0.5, 1.0])
     with pytest.raises(UserError, match="must not fall"):

@@ -17,6 +17,7 @@ from indiff.plot.style import (
     drawn,
     label,
     labels,
+    layered,
     legend,
     log_axis,
     number,
@@ -101,7 +102,7 @@ def cdf(
     ]
     if asked:
         layers += _limit_line(asked[0], "x")
-    return alt.layer(*layers).properties(height=HEIGHT, width=560)
+    return layered(*layers, height=HEIGHT)
 
 
 def _steps(
@@ -166,13 +167,14 @@ def parameter(
     if not found:
         raise UserError("a chart against a parameter needs at least one setting.")
     settings = labels(_short(value) for value, _, _ in found)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"setting": setting, "place": place, "series": what, "value": drawn(number(value))}
         for place, (setting, (_, delta, mean)) in enumerate(zip(settings, found, strict=True))
         for what, value in (("δ, the largest distance", delta), ("mean distance", mean))
     ]
     rows = [row for row in rows if row["value"] is not None]
-    numbers = [row["value"] for row in rows] + ([limit] if limit is not None else [])
+    numbers: list[float] = [row["value"] for row in rows]
+    numbers += [] if limit is None else [limit]
     if numbers and min(numbers) > 0:
         low, high = min(numbers) / 1.5, max(numbers) * 1.5
         scale = alt.Scale(type="log", domain=[low, high], nice=False)
@@ -217,7 +219,7 @@ def parameter(
     )
     if limit is not None:
         layers += _limit_line(limit, "y")
-    return alt.layer(*layers).properties(height=HEIGHT, width=560)
+    return layered(*layers, height=HEIGHT)
 
 
 def _short(value: object) -> str:

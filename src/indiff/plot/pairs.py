@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from indiff.errors import UserError
-from indiff.plot.style import BLUE, GREY, ORANGE, data, drawn, labels, legend, number
+from indiff.plot.style import BLUE, GREY, ORANGE, data, drawn, labels, layered, legend, number
 
 if TYPE_CHECKING:  # a document is drawn without loading what measured it
     from indiff.differential.result import DifferentialResult
@@ -104,15 +104,6 @@ def worst(
         f"record {row['record']} · {row['model']}" if several else f"record {row['record']}"
         for row in rows
     )
-    chart = _dumbbells(
-        [
-            (name, drawn(number(row["belief_without"])), drawn(number(row["belief"])))
-            for name, row in zip(shown, rows, strict=True)
-        ],
-        names=("without the record", "with the record"),
-        title="belief in the true value",
-        most=1.18,
-    )
     distances = [
         {"line": name, "text": f"d = {_text(number(row['distance']))}"}
         for name, row in zip(shown, rows, strict=True)
@@ -122,7 +113,16 @@ def worst(
         .mark_text(align="right", fontSize=11, color=GREY)
         .encode(y=alt.Y("line:N", sort=None), x=alt.datum(1.18), text="text:N")
     )
-    return alt.layer(*chart.layer, words).properties(height=STEP * len(shown), width=560)
+    return _dumbbells(
+        [
+            (name, drawn(number(row["belief_without"])), drawn(number(row["belief"])))
+            for name, row in zip(shown, rows, strict=True)
+        ],
+        names=("without the record", "with the record"),
+        title="belief in the true value",
+        most=1.18,
+        beside=words,
+    )
 
 
 def _text(value: float) -> str:
@@ -178,6 +178,7 @@ def _dumbbells(
     names: tuple[str, str],
     title: str,
     most: float = 1.0,
+    beside: alt.Chart | None = None,
 ) -> alt.LayerChart:
     """Draw one line per pair: a square for the first number, a disc for the second."""
     order = [name for name, _, _ in pairs]
@@ -186,13 +187,13 @@ def _dumbbells(
         for name, first, second in pairs
         if first is not None and second is not None
     ]
-    ends = [
+    ends: list[dict[str, Any]] = [
         {"line": name, "series": what, "value": value}
         for name, first, second in pairs
         for what, value in zip(names, (first, second), strict=True)
         if value is not None
     ]
-    domain = [
+    domain: list[float] = [
         min([0.0, *(end["value"] for end in ends)]),
         max([most, *(end["value"] for end in ends)]),
     ]
@@ -228,4 +229,5 @@ def _dumbbells(
         )
         for what, size in zip(names, (150, 70), strict=True)  # equal numbers are both seen
     ]
-    return alt.layer(rules, *points).properties(height=STEP * max(1, len(order)), width=560)
+    layers = [rules, *points] if beside is None else [rules, *points, beside]
+    return layered(*layers, height=STEP * max(1, len(order)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import altair as alt
 
@@ -20,6 +20,11 @@ LONGEST_LABEL = 60
 def data(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Put rows into the chart itself, so that it needs nothing else to be shown."""
     return {"values": list(rows)}
+
+
+def layered(*layers: alt.Chart | alt.LayerChart, height: int) -> alt.LayerChart:
+    """Put charts on top of each other, in the size that all charts have outside of a page."""
+    return cast("alt.LayerChart", alt.layer(*layers, height=height, width=560))
 
 
 def number(value: Any) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from indiff.errors import UserError, unknown
-from indiff.plot.style import BLUE, GREEN, GREY, data, drawn, label, labels, legend, number
+from indiff.plot.style import BLUE, GREEN, GREY, data, drawn, label, labels, layered, legend, number
 
 RISKS = {
     "delta": "δ, the largest distance (lower is safer)",
@@ -112,4 +112,4 @@ def _drawn(rows: list[dict[str, Any]], across: str, up: str) -> alt.LayerChart:
         .mark_text(align="left", dx=8, dy=-8, fontSize=11, color=GREY, limit=150)
         .encode(x=x, y=y, text="name:N")
     )
-    return alt.layer(line, points, words).properties(height=320, width=560)
+    return layered(line, points, words, height=320)
