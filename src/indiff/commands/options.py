@@ -60,7 +60,13 @@ Kinds = Annotated[
 ]
 Orders = Annotated[
     list[str] | None,
-    _option("--order", "An ordinal column's values in order.", _TABLE, "COLUMN=A,B,C"),
+    _option(
+        "--order",
+        "An ordinal column's values in order: COLUMN=A,B,C. Of the targets, on test: worst-first, "
+        "random or given.",
+        _TABLE,
+        "ORDER",
+    ),
 ]
 Bins = Annotated[
     list[str] | None,
@@ -143,7 +149,13 @@ Membership = Annotated[
 ]
 Targets = Annotated[
     str | None,
-    _option("--targets", "Records to test: 7, 0-49 or 3,10-12. Default: all.", _TEST, "R"),
+    _option(
+        "--targets",
+        "How many records to test, drawn at random (200), or which: 0-49, 7-7 or 3,10-12. "
+        "Default: all.",
+        _TEST,
+        "N|R",
+    ),
 ]
 Method = Annotated[
     str,

@@ -132,22 +132,29 @@ def sheet(text: str | None) -> str | int | None:
     return text
 
 
-def targets(text: str | None, records: int) -> list[int] | None:
-    """Read record numbers: one, a range that includes its end, or a list of both.
+def targets(text: str | None, records: int) -> list[int] | int | None:
+    """Read how many records (a plain number), or which: a range with its end, or a list of both.
 
-    >>> targets("7", 100), targets("0-3", 100), targets("3,10-12", 100)
-    ([7], [0, 1, 2, 3], [3, 10, 11, 12])
+    >>> targets("7", 100), targets("7-7", 100), targets("0-3", 100), targets("3,10-12", 100)
+    (7, [7], [0, 1, 2, 3], [3, 10, 11, 12])
     """
     if text is None:
         return None
+    if re.fullmatch(r"\s*[0-9]{1,12}\s*", text):
+        if int(text) < 1:
+            raise UserError(
+                "--targets is a number of records of at least 1, or record numbers such as 0-49 "
+                f"or 7-7; got {text!r}."
+            )
+        return int(text)
     numbers: list[int] = []
     for part in text.split(","):
         match = re.fullmatch(r"\s*([0-9]{1,12})\s*(?:-\s*([0-9]{1,12})\s*)?", part)
         first, last = (match.group(1), match.group(2) or match.group(1)) if match else ("1", "0")
         if int(first) > int(last):
             raise UserError(
-                "--targets is a list of record numbers and ranges such as 7, 0-49 or 3,10-12; "
-                f"got {text!r}."
+                "--targets is how many (200), or a list of record numbers and ranges such as 7-7, "
+                f"0-49 or 3,10-12; got {text!r}."
             )
         if int(last) >= records:
             raise UserError(

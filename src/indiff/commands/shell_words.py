@@ -7,7 +7,7 @@ import re
 # Messages are written for Python; a shell user is told of options instead.
 _OPTIONS = (
     "quasi|sensitive|other|bins|missing|method|targets|encoding|sheet|jobs|runs|"
-    "engine|individual|master|threads|key"
+    "engine|individual|master|threads|key|run|time|retries|backend|scheduler"
 )
 _IN_SHELL_WORDS = (
     (r"\bjoint=True", "--joint"),

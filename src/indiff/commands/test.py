@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from indiff.commands import options, parsing, release_beside
+from indiff.commands import long_runs, options, parsing, release_beside
 from indiff.commands.adversaries import (
     Answers,
     Questions,
@@ -19,9 +19,11 @@ from indiff.commands.adversaries import (
     check_names,
     input_files,
 )
+from indiff.commands.long_runs import LongRun, names_people, split_orders
 from indiff.commands.places import check_places, write_text
 from indiff.commands.verdict import NOTHING_EXCEEDED, TEST_LIMITS, Verdict, judge
 from indiff.errors import UserError
+from indiff.report import plain
 
 if TYPE_CHECKING:
     from indiff.differential.result import DifferentialResult
@@ -61,6 +63,12 @@ def command(
     runs: options.Runs = 100,
     confidence: options.Confidence = 0.95,
     jobs: options.Jobs = -1,
+    individual: long_runs.Individual = None,
+    run_folder: long_runs.Run = None,
+    time: long_runs.Time = None,
+    retries: long_runs.Retries = 2,
+    backend: long_runs.Backend = "loky",
+    scheduler: long_runs.Scheduler = None,
     seed: options.Seed = 0,
     limit: options.Limits = None,
     json_file: options.Json = None,
@@ -74,6 +82,11 @@ def command(
     models = parsing.split_lists(model)
     columns = parsing.split_lists(known) or None
     questions = Questions(why, show_values, membership)
+    orders, first = split_orders(order)
+    asked = LongRun(run_folder, time, retries, backend, scheduler, individual, first)
+    asked.check()
+    if individual is not None and why is not None:
+        raise UserError("--why explains single records, not people; leave out --individual.")
     check_names(sanitizer, models, distance, method, questions)
     check_numbers(jobs, confidence)
     release_beside.check_options(
@@ -82,7 +95,7 @@ def command(
             "--sanitizer": sanitizer != DEFAULT_SANITIZER, "--method": method != "auto",
             "--prior": prior is not None, "--known": columns is not None,
             "--why": why is not None, "--membership": membership,
-            "second --model": len(models) > 1,
+            "second --model": len(models) > 1, **asked.given(),
         },
     )  # fmt: skip
     hierarchies = parsing.pairs("--hierarchy", hierarchy, "FILE")
@@ -96,23 +109,26 @@ def command(
         ],
         frames=("--records",),
     )
+    named = parsing.split_lists([*(quasi or ()), *sensitive, *(identifier or ()), *(other or ())])
     table = options.read(
-        data, quasi=quasi, sensitive=sensitive, joint=joint, identifier=identifier, other=other,
-        hierarchy=hierarchy, kind=kind, order=order, bins=bins, missing=missing,
+        data, quasi=quasi, sensitive=sensitive, joint=joint,
+        identifier=names_people(individual, named, identifier), other=other,
+        hierarchy=hierarchy, kind=kind, order=orders, bins=bins, missing=missing,
         missing_token=missing_token, encoding=encoding, sheet=sheet,
     )  # fmt: skip
     if release is not None:
         code = release_beside.run(
             table, data.name, release, key=key, rows_in_order=rows_in_order,
             model=models[0] if models else None, distance=distance,
-            targets=parsing.targets(targets, table.source.num_rows), limits=limits,
-            json_file=json_file, records=records,
+            targets=records_of(table, parsing.targets(targets, table.source.num_rows), seed),
+            limits=limits, json_file=json_file, records=records,
         )  # fmt: skip
         raise typer.Exit(code)
     check_knowledge(table, sanitizer, distance, prior, columns)
     results, untested = run(
         table,
         sanitizer,
+        asked,
         model=models if len(models) > 1 else models[0] if models else None,
         prior=prior,
         known=columns,
@@ -133,7 +149,7 @@ def command(
         )
         for result in results
     ]  # fmt: skip
-    verdict = judge(results, limits, untested)
+    verdict = judge(results, limits, untested, run_folder)
     if json_file is not None:
         write_text(json_file, as_json(table, results, verdict, answers))
     if records is not None:
@@ -150,22 +166,42 @@ def check_numbers(jobs: int, confidence: float) -> None:
         raise UserError(f"--confidence must be between 0 and 1; got {confidence}.")
 
 
-def run(table: Table, sanitizer: str, **settings: Any) -> tuple[list[Result], list[str]]:
+def records_of(
+    table: Table, targets: Sequence[int] | int | None, seed: int
+) -> Sequence[int] | None:
+    """Return the records to test where they are needed by number: drawn, if only how many."""
+    if not isinstance(targets, int):
+        return targets
+    from indiff.differential.people import find_people
+    from indiff.differential.targets import choose_targets
+
+    drawn = choose_targets(table, find_people(table, None), targets, seed=seed).people
+    return table.records[drawn.rows].tolist()
+
+
+def run(
+    table: Table, sanitizer: str, asked: LongRun | None = None, **settings: Any
+) -> tuple[list[Result], list[str]]:
     """Test one sensitive attribute after the other; an interruption leaves the rest untested."""
     from indiff.differential import differential_test
     from indiff.differential.testing import check_testable
-    from indiff.report.terminal import progress
+    from indiff.report.progress import progress
 
     for sensitive in table.sensitives:
         check_testable(table.focus(sensitive.name))
     options.announce_compilation()
     names = [sensitive.name for sensitive in table.sensitives]
+    asked = LongRun() if asked is None else asked
+    settings |= asked.settings()
     results: list[Result] = []
     for place, name in enumerate(names):
-        with progress(f"testing {len(table):,} records") as report:
-            result = differential_test(table.focus(name), sanitizer, progress=report, **settings)
+        with progress(f"testing {plain.name(name)}") as report:
+            result = differential_test(
+                table.focus(name), sanitizer, progress=report, run=asked.folder(table, place),
+                **settings,
+            )  # fmt: skip
         results.append(result)
-        if result.interrupted:
+        if result.interrupted or result.out_of_time:
             return results, names[place + 1 :]
     return results, []
 

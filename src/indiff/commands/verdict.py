@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def judge(
     results: Sequence[DifferentialResult | StrongestResult],
     limits: Mapping[str, float],
     untested: Sequence[str] = (),
+    run: Path | None = None,
 ) -> Verdict:
     """Check every limit on every result; ``untested`` attributes were never reached.
 
@@ -70,9 +72,12 @@ def judge(
         if _is_measured(result, name)
     )
     unmet = [result for result in results if not result.constraint_met]
-    interrupted = bool(untested) or any(result.interrupted for result in results)
-    partial = interrupted or any(
-        not result.complete or len(result.distances) < result.table_size for result in results
+    out_of_time = any(result.out_of_time for result in results)
+    interrupted = any(result.interrupted for result in results) or (
+        bool(untested) and not out_of_time
+    )
+    partial = (interrupted or bool(untested)) or any(
+        not result.complete or len(result.distances) < result.population for result in results
     )
     reasons = [
         f"the constraint of {result.sanitizer} is not met: everything was generalized instead, "
@@ -87,7 +92,12 @@ def judge(
     ]
     if interrupted:
         done = sum(len(result.distances) for result in results)
-        reasons.append(f"interrupted: the {done:,} records measured so far are kept")
+        reasons.append(f"interrupted: the {done:,} records measured so far are kept{_where(run)}")
+    if out_of_time:
+        reasons.append(f"the time was up: what was measured is a lower bound{_where(run)}")
+    failed = sum(len(result.failures) for result in results)
+    if failed:
+        reasons.append(f"{failed:,} calls failed: nothing is known about these records")
     if not limits and not unmet:
         reasons.append("no limit was given, so nothing could be exceeded")
     elif limits and not exceeded and partial:
@@ -98,11 +108,15 @@ def judge(
         code = EXCEEDED
     elif interrupted:
         code = INTERRUPTED
-    elif any(not result.complete for result in results) or (limits and partial):
+    elif any(not result.complete for result in results) or untested or (limits and partial):
         code = INCOMPLETE
     else:
         code = NOTHING_EXCEEDED
     return Verdict(code, checks, tuple(reasons))
+
+
+def _where(run: Path | None) -> str:
+    return "" if run is None else f"; the same command goes on from {str(run)!r}"
 
 
 def _is_measured(result: DifferentialResult | StrongestResult, name: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,18 +166,18 @@ def _together(one: Beliefs, two: Beliefs, people: People) -> Beliefs:
     place[people.rows] = np.arange(len(people.rows))
     order = np.argsort(place[np.concatenate([one.rows, two.rows])], kind="stable")
 
-    def joined(name: str) -> NDArray[np.float64]:
-        both = np.concatenate([getattr(one, name), getattr(two, name)])
-        return np.asarray(both[order])
+    def joined(first: Any, second: Any) -> Any:
+        return np.concatenate([first, second])[order]
 
     return replace(
         two,
-        **{
-            name: joined(name)
-            for name in ("rows", "with_record", "without", "uncovered", "uncovered_without",
-                         "generalized")
-        },
-    )  # fmt: skip
+        rows=joined(one.rows, two.rows),
+        with_record=joined(one.with_record, two.with_record),
+        without=joined(one.without, two.without),
+        uncovered=joined(one.uncovered, two.uncovered),
+        uncovered_without=joined(one.uncovered_without, two.uncovered_without),
+        generalized=joined(one.generalized, two.generalized),
+    )
 
 
 def _repeats(table: Table, oracle: Sanitizer, model: Model, rows: NDArray[np.intp]) -> bool:

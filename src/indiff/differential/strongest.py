@@ -119,6 +119,16 @@ class StrongestResult:
         return self._any.table_size
 
     @property
+    def population(self) -> int:
+        """How many people the table is about."""
+        return self._any.population
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the time was up before every model had tested everybody."""
+        return any(result.out_of_time for result in self.results.values())
+
+    @property
     def requested(self) -> int:
         """How many records were to be measured."""
         return self._any.requested
@@ -136,7 +146,8 @@ class StrongestResult:
     @property
     def interrupted(self) -> bool:
         """Whether an interruption left out a model or a record."""
-        return bool(self.untried) or any(result.interrupted for result in self.results.values())
+        stopped = any(result.interrupted for result in self.results.values())
+        return stopped or (bool(self.untried) and not self.out_of_time)
 
     @property
     def model(self) -> str:
@@ -238,7 +249,8 @@ def combine(names: Sequence[str], run: Callable[[int], Any], confidence: float) 
     for place in range(len(names)):
         found.append(run(place))
         several = isinstance(found[-1], dict)
-        if any(one.interrupted for one in (found[-1].values() if several else found[-1:])):
+        now = list(found[-1].values()) if several else found[-1:]
+        if any(one.interrupted or one.out_of_time for one in now):
             break  # whoever interrupts one model does not ask for the next
     tried, untried = names[: len(found)], tuple(names[len(found) :])
     if isinstance(found[0], dict):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import time as clock
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from indiff.differential.people import People
 from indiff.errors import UserError, unknown
+from indiff.release import Release
 from indiff.table import Table
 
 Order = Literal["worst-first", "random", "given"]
@@ -75,11 +76,13 @@ def choose_targets(
     order: str | None = None,
     timed: bool = False,
     seed: int = 0,
+    release: Callable[[], Release] | None = None,
 ) -> Chosen:
     """Choose people by number or by their records, and the order in which to ask.
 
     A number N takes the first N people in the order, which is random unless another one is
-    asked for. Where time may run out, it is random, too; otherwise as given.
+    asked for. Where time may run out, it is random, too; otherwise as given. ``release`` makes
+    that of the whole table, which tells more about who is exposed.
     """
     if order is not None and order not in ORDERS:
         raise unknown("order", order, ORDERS)
@@ -90,7 +93,7 @@ def choose_targets(
     persons = np.arange(len(everyone), dtype=np.intp)
     if targets is not None and not isinstance(targets, int):
         persons = _persons(everyone, as_rows(table, targets))
-    ranked = _ranked(table, everyone, persons, how, seed)
+    ranked = _ranked(table, everyone, persons, how, seed, release)
     drawn = count is not None and count < len(ranked)
     ranked = ranked if count is None else ranked[:count]
     kept = np.sort(ranked)
@@ -110,7 +113,12 @@ def _persons(everyone: People, rows: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def _ranked(
-    table: Table, everyone: People, persons: NDArray[np.intp], how: str, seed: int
+    table: Table,
+    everyone: People,
+    persons: NDArray[np.intp],
+    how: str,
+    seed: int,
+    release: Callable[[], Release] | None,
 ) -> NDArray[np.intp]:
     if how == "random":
         rng = np.random.default_rng(SeedSequence(seed, spawn_key=(_CHOOSING,)))
@@ -118,7 +126,8 @@ def _ranked(
     if how == "worst-first":
         from indiff.differential.exposure import rank
 
-        exposed = _persons(everyone, np.asarray(rank(table), np.intp))
+        made = None if release is None else release()
+        exposed = _persons(everyone, rank(table, seed=seed, release=made))
         return exposed[np.isin(exposed, persons)]
     return persons
 

@@ -157,7 +157,13 @@ def differential_test(
         sanitizer=chosen,
         model=adversary,
         chosen=choose_targets(
-            table, everyone, targets, order=order, timed=time is not None, seed=seed
+            table,
+            everyone,
+            targets,
+            order=order,
+            timed=time is not None,
+            seed=seed,
+            release=None if chosen.randomized else lambda: chosen.sanitize(table),
         ),
         population=len(everyone),
         runs=runs,

@@ -39,7 +39,10 @@ def show_strongest(
         ("sanitizer", plain.message(result.sanitizer)),
         ("models", plain.message(", ".join(result.results))),
         ("distance", f"{plain.name(first.distance)}, from 0 to {number(first.largest)}"),
-        ("records", f"{tested:,} tested by every model, of {result.table_size:,}"),
+        (
+            "records" if first.individual is None else "people",
+            f"{tested:,} tested by every model, of {result.population:,}",
+        ),
         ("seed", str(first.seed)),
         ("fingerprint", first.fingerprint[:16]),
     ]
@@ -48,7 +51,8 @@ def show_strongest(
     if not result.complete and result.requested > tested:
         lines.append(("incomplete", f"{result.requested - tested:,} requested, not measured"))
     if result.failures:
-        lines.append(("failures", f"{len(result.failures):,}; {result.failures[0]}"))
+        failed = plain.message(result.failures[0])
+        lines.append(("failures", f"{len(result.failures):,}; {failed}"))
     lines += _notes(result, known)
     title = f"Strongest adversary against {plain.name(result.sensitive_name)}"
     section(console, title, lines)

@@ -161,14 +161,17 @@ def show_result(
         ("model", plain.message(result.model)),
         ("distance", _distance(result)),
         ("method", f"{result.method}; {EXACTNESS[result.exactness]}"),
-        ("records", f"{tested:,} tested of {result.table_size:,}"),
+        _tested(result),
         ("seed", str(result.seed)),
         ("fingerprint", result.fingerprint[:16]),
     ]
     if not result.complete:
         lines.insert(5, ("incomplete", f"{result.requested - tested:,} requested, not measured"))
     if result.failures:
-        lines.insert(5, ("failures", f"{len(result.failures):,}; {result.failures[0]}"))
+        first = plain.message(result.failures[0])
+        lines.insert(5, ("failures", f"{len(result.failures):,}; {first}"))
+    if result.guarantee is not None:
+        lines.append(("sample", plain.message(result.guarantee)))
     lines += [("note", plain.message(note)) for note in result.notes if note not in known]
     title = f"Differential test of {plain.name(result.sensitive_name)}"
     section(console, title, lines)
@@ -177,6 +180,19 @@ def show_result(
     section(console, "Result", _numbers(result))
     show_worst(console, result.worst(worst))
     show_cdf(console, result.distances)
+
+
+def _tested(result: DifferentialResult) -> tuple[str, str]:
+    tested = len(result.distances)
+    if result.individual is None or result.sizes is None:
+        return "records", f"{tested:,} tested of {result.table_size:,}"
+    held = int(result.sizes.sum())
+    column = plain.name(result.individual)
+    return (
+        "people",
+        f"{tested:,} tested of {result.population:,} by {column}; they hold {held:,} of "
+        f"{result.table_size:,} records; shown by their first",
+    )
 
 
 def _distance(result: DifferentialResult) -> str:
@@ -333,27 +349,6 @@ def stages() -> Iterator[Callable[[str], object] | None]:
         return
     with console.status("starting") as shown:
         yield lambda stage: shown.update(Text(plain.message(stage)))
-
-
-@contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int], object] | None]:
-    """Show a bar with the time left on the terminal's error stream; nothing when piped."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    console = open_console(sys.stderr)
-    if not console.is_terminal:
-        yield None
-        return
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def show_outliers(

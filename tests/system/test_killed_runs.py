@@ -1,0 +1,94 @@
+"""SIGKILL at random moments: the same final bytes, and nothing computed twice but what flew."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parent / "slow_oracle.py"
+TARGETS = 500
+
+
+def start(folder: Path, jobs: int) -> subprocess.Popen[bytes]:
+    folder.mkdir(exist_ok=True)
+    return subprocess.Popen(
+        [sys.executable, str(SCRIPT), str(folder), "--jobs", str(jobs), "--seconds", "0.008"],
+        start_new_session=True,
+    )
+
+
+def calls(folder: Path) -> list[str]:
+    file = folder / "calls"
+    return file.read_text().split() if file.exists() else []
+
+
+def finished(folder: Path) -> set[str]:
+    """The targets in the journal; a torn last line is not one of them."""
+    journal = folder / "run" / "journal"
+    if not journal.exists():
+        return set()
+    whole = journal.read_bytes().rpartition(b"\n")[0]
+    lines = [json.loads(line.split(b" ", 1)[1]) for line in whole.split(b"\n") if line]
+    return {str(line["target"]) for line in lines[1:]}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that nobody interrupts."""
+    folder = tmp_path_factory.mktemp("whole")
+    assert start(folder, 1).wait(timeout=300) == 0
+    assert sorted(calls(folder)) == sorted(["whole", *map(str, range(TARGETS))])
+    return folder
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(("jobs", "in_flight"), [(1, 1), (2, 4)])
+def test_ten_kills_and_the_same_bytes(
+    jobs: int, in_flight: int, whole: Path, tmp_path: Path
+) -> None:
+    dice = random.Random(jobs)
+    folder = tmp_path / "run"
+    kept: list[tuple[set[str], int]] = []  # after each kill: what is on disk, how many calls
+    for kill in range(10):
+        process = start(folder, jobs)
+        goal = len(calls(folder)) + dice.randrange(0, 40)
+        while len(calls(folder)) < goal and process.poll() is None:
+            time.sleep(0.002)
+        time.sleep(dice.random() * 0.03)
+        assert process.poll() is None, f"the run ended before kill {kill}"
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait(timeout=60)
+        kept.append((finished(folder), len(calls(folder))))
+    assert start(folder, jobs).wait(timeout=300) == 0
+    for done, before in kept:  # never asked for again, neither by a survivor nor by a later run
+        assert not done & set(calls(folder)[before:])
+    counted = Counter(call for call in calls(folder) if call != "whole")
+    assert set(counted) == set(map(str, range(TARGETS)))
+    again = sum(counted.values()) - TARGETS
+    assert again <= 10 * in_flight
+    for name in ("result.json", "records.csv"):
+        assert (folder / name).read_bytes() == (whole / name).read_bytes()
+
+
+@pytest.mark.system
+def test_a_second_process_is_refused(tmp_path: Path) -> None:
+    first = start(tmp_path, 1)
+    while not (tmp_path / "run" / "journal").exists():
+        time.sleep(0.01)
+    time.sleep(0.1)
+    second = subprocess.run(
+        [sys.executable, str(SCRIPT), str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    first.kill()
+    first.wait(timeout=60)
+    assert second.returncode != 0
+    assert "is in use by another process; wait for it, or name another folder." in second.stderr
