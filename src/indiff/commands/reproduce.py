@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from indiff.commands.verdict import INTERRUPTED
 from indiff.errors import UserError
 from indiff.report import plain
 
@@ -59,14 +60,21 @@ def command(
     _make_folder(out)
     clock = Clock(items)
     run = Run(download=download, seeds=seeds, report=clock.report)
-    for item in items:
-        clock.start(item)
-        page = item.make(run)
-        pages.write_page(item, page, out)
-        clock.finish(item)
-        typer.echo(f"{item.name:<22}{page.status}")
-    pages.write_index(index.ITEMS, out)
-    typer.echo(plain.message(f"{len(items)} pages in {out}"))
+    made = 0
+    try:
+        for item in items:
+            clock.start(item)
+            page = item.make(run)
+            pages.write_page(item, page, out)
+            clock.finish(item)
+            made += 1
+            typer.echo(f"{item.name:<22}{page.status}")
+    except KeyboardInterrupt:
+        sys.stderr.write(f"\nindiff: interrupted; {made} of {len(items)} pages were made.\n")
+        raise typer.Exit(INTERRUPTED) from None
+    finally:
+        pages.write_index(index.ITEMS, out)
+    typer.echo(plain.message(f"{made} pages in {out}"))
 
 
 class Clock:

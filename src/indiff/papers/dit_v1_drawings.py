@@ -30,8 +30,9 @@ def figure_1(run: Run) -> Page:
         with_record = model.beliefs(sanitizer.sanitize(table), target)
         without = model.beliefs(sanitizer.sanitize(table.without(i)), target)
         by_hand = float(np.abs(with_record - without).sum())
-        rows.append((str(i + 1), fraction(by_hand), fraction(float(result.distances[i])),
-                     "same" if np.isclose(by_hand, result.distances[i]) else "differs"))  # fmt: skip
+        called = float(result.distances[i])
+        agree = "same" if np.isclose(by_hand, called) else "differs"
+        rows.append((str(i + 1), fraction(by_hand), fraction(called), agree))
     same = all(row[-1] == "same" for row in rows)
     return Page(
         status="reproduced" if same else "differs because the steps and the call disagree",
@@ -81,7 +82,7 @@ def section_3_4_1(run: Run) -> Page:
             ),
         ),
         notes=(
-            "0.48 of the mass moves from the first value to the second, and moving it costs 1 each: "
+            "0.48 of the mass moves from the first value to the second, at a cost of 1 each: "
             "the distance is 0.48. The printed 0.24 uses the ¼ of Section 3.3, which the paper's "
             "own tables do not use.",
         ),

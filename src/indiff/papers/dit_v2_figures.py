@@ -30,8 +30,8 @@ SHAPE_ONLY = (
 )
 CHECKED_CUTS = (
     "k-anonymity: the public Mondrian behind the paper does not check the right-hand side of a "
-    "numeric cut against k (errata page), ours checks both, so the curves need not agree point by "
-    "point."
+    "numeric cut against k, ours checks both, so the curves need not agree point by point; the "
+    "errata page shows how much it changes."
 )
 SELECTION = "Adult: another random selection of 10,000 records; bars show the range over {} draws."
 HALVES = (

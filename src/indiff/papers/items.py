@@ -83,13 +83,13 @@ class Item:
 
     @property
     def name(self) -> str:
-        """The name on the command line: paper and number."""
-        return f"{self.paper}:{self.number}"
+        """The name on the command line: paper and number, or the paper where it is one page."""
+        return f"{self.paper}:{self.number}" if self.number else self.paper
 
     @property
     def stem(self) -> str:
         """The name of the page's files, without ending."""
-        return "errata" if self.paper == "errata" else f"{self.paper}-{self.number}"
+        return self.name.replace(":", "-")
 
     def make(self, run: Run) -> Page:
         """Compute the page."""

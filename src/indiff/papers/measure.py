@@ -13,7 +13,7 @@ from indiff.differential import differential_test
 from indiff.distances import wasserstein
 from indiff.papers.raw_table import raw_beliefs
 from indiff.papers.run import Run
-from indiff.sanitizers.mondrian import Mondrian
+from indiff.sanitizers.mondrian import Mondrian, RegionStyle
 from indiff.sanitizers.noisy import Laplace
 from indiff.table import Table
 
@@ -63,18 +63,31 @@ def seeds_of(run: Run, name: str) -> range:
 
 
 def measure(
-    run: Run, name: str, rule: Rule, value: int, seed: int = 0, *, trees: bool = True
+    run: Run,
+    name: str,
+    rule: Rule,
+    value: int,
+    seed: int = 0,
+    *,
+    trees: bool = True,
+    regions: RegionStyle = "tight",
 ) -> Measured:
     """Test one setting; 1 is the raw table, and an unmet ℓ is one generalized group."""
-    raw = value == 1
-    key = ("measured", name, "raw" if raw else rule, value, seed, trees and not raw)
-    table = table_of(run, name, seed, trees=trees)
-    return run.once(key, lambda: _raw(table) if raw else partitioned(table, rule, value))
+    if value == 1:
+        return run.once(("raw", name, seed), lambda: _raw(table_of(run, name, seed)))
+    return run.once(
+        ("measured", name, rule, value, seed, trees, regions),
+        lambda: partitioned(table_of(run, name, seed, trees=trees), rule, value, regions),
+    )
 
 
-def partitioned(table: Table, rule: Rule, value: int) -> Measured:
+def partitioned(table: Table, rule: Rule, value: int, regions: RegionStyle = "tight") -> Measured:
     """Test Mondrian with one rule, exactly, leave-one-out."""
-    sanitizer = Mondrian(k=value) if rule == "k" else Mondrian(l=value, unmet="generalize")
+    sanitizer = (
+        Mondrian(k=value, regions=regions)
+        if rule == "k"
+        else Mondrian(l=value, regions=regions, unmet="generalize")
+    )
     result = differential_test(table, sanitizer)
     groups = sanitizer.sanitize(table).groups
     whole = groups is None or int(groups.max()) == 0

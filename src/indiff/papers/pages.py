@@ -42,7 +42,7 @@ def as_markdown(item: Item, page: Page) -> str:
     if page.timed:
         lines += [TIMED, ""]
     lines += [
-        f"{PAPERS[item.paper]}. `indiff reproduce {_word(item)}` makes this page.",
+        f"{PAPERS[item.paper]}. `indiff reproduce {item.name}` makes this page.",
         "",
         f"**Status:** {page.status}",
         "",
@@ -61,10 +61,6 @@ def as_markdown(item: Item, page: Page) -> str:
 def chart_name(item: Item, part: str) -> str:
     """Return the file name of a chart."""
     return f"{item.stem}{part and '-' + part}.svg"
-
-
-def _word(item: Item) -> str:
-    return "errata" if item.paper == "errata" else item.name
 
 
 def _grid(grid: Grid) -> list[str]:
@@ -131,7 +127,7 @@ def write_index(items: Iterable[Item], folder: Path) -> Path:
         lines += [f"## {title}", "", "| item | what | status |", "|---|---|---|"]
         for item in own:
             status = status_of(item, folder)
-            name = f"[`{_word(item)}`]({item.stem}.md)" if status else f"`{_word(item)}`"
+            name = f"[`{item.name}`]({item.stem}.md)" if status else f"`{item.name}`"
             lines.append(f"| {name} | {item.title} | {status or 'not made yet'} |")
         lines.append("")
     path = folder / "README.md"
