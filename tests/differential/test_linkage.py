@@ -97,6 +97,12 @@ def test_a_column_of_too_many_values_is_looked_up_block_by_block(
     blocks = link(release, table)
     expected = [int(release.covers("age", int(age)).sum()) for age in ages[:50]]
     assert whole.candidates[:50].tolist() == expected
+    monkeypatch.setattr(module, "_DENSE", 0.0)
+    dense = link(release, table)
+    monkeypatch.setattr(module, "_DENSE", 9.0)
+    sparse = link(release, table)
+    np.testing.assert_array_equal(dense.candidates, sparse.candidates)
+    np.testing.assert_array_equal(dense.shares, sparse.shares)
     np.testing.assert_array_equal(whole.candidates, blocks.candidates)
     np.testing.assert_array_equal(whole.groups, blocks.groups)
 

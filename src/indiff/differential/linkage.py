@@ -15,6 +15,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _BLOCK = 256  # targets looked up at once
+_DENSE = 0.1  # ones per byte, from which on multiplying all is quicker than finding them
 _KEPT_BYTES = 1 << 27  # of one column's table of what covers each value
 
 
@@ -120,9 +121,8 @@ def link(release: Release, table: Table, rows: NDArray[np.intp] | None = None) -
         packed = covers[0].of(distinct[0, block])
         for cover, some in zip(covers[1:], distinct[1:, block], strict=True):
             packed &= cover.of(some)
-        found = np.unpackbits(packed, axis=1, count=kinds.shape[1])
-        groups[block] = found.sum(axis=1)
-        sums[block] = found.astype(np.float64) @ adds
+        groups[block] = np.bitwise_count(packed).sum(axis=1, dtype=np.int64)
+        sums[block] = _add_up(packed, adds, int(groups[block].sum()))
     shares = _shares(sums[:, 1:], release.class_totals())
     return Linkage(
         records=targets.records,
@@ -131,6 +131,18 @@ def link(release: Release, table: Table, rows: NDArray[np.intp] | None = None) -
         shares=shares[back],
         classes=targets.sensitive.codes,
         rows=len(release),
+    )
+
+
+def _add_up(packed: NDArray[np.uint8], adds: Floats, pairs: int) -> Floats:
+    """Return for each row of bits the sum of what the kinds with a 1 add."""
+    if pairs > packed.size * _DENSE:
+        return np.unpackbits(packed, axis=1, count=len(adds)).astype(np.float64) @ adds
+    row, byte = np.nonzero(packed)
+    within, bit = np.nonzero(np.unpackbits(packed[row, byte][:, None], axis=1))
+    row, kind = row[within], 8 * byte[within] + bit
+    return np.stack(
+        [np.bincount(row, added[kind], minlength=len(packed)) for added in adds.T], axis=1
     )
 
 
@@ -160,11 +172,14 @@ class _Covers:
         order = np.argsort(column.span_region, kind="stable")
         self._low, self._high = column.span_low[order], column.span_high[order]
         self._spanned, self._starts = np.unique(column.span_region[order], return_index=True)
+        self._one_span = len(self._spanned) == len(order) == column.count
+        if self._one_span:
+            self._low, self._high = self._low[index], self._high[index]
         values = len(column.attribute.values)
         self._all: NDArray[np.uint8] | None = None
         if values * (len(index) // 8 + 1) <= _KEPT_BYTES:
             pieces = [
-                self._pack(np.arange(start, min(start + _BLOCK, values)))
+                self._pack(np.arange(start, min(start + _BLOCK, values), dtype=np.int32))
                 for start in range(0, values, _BLOCK)
             ]
             self._all = np.concatenate(pieces)
@@ -176,9 +191,12 @@ class _Covers:
         some, back = np.unique(codes, return_inverse=True)
         return self._pack(some)[back.ravel()]
 
-    def _pack(self, codes: NDArray[Any]) -> NDArray[np.uint8]:
+    def _pack(self, codes: NDArray[np.int32]) -> NDArray[np.uint8]:
+        spans = self._low <= codes[:, None]
+        spans &= codes[:, None] <= self._high
+        if self._one_span:  # of each kind already
+            return np.packbits(spans, axis=1)
         inside = np.zeros((len(codes), self._column.count), dtype=bool)
         if len(self._spanned):
-            spans = (self._low <= codes[:, None]) & (codes[:, None] <= self._high)
             inside[:, self._spanned] = np.logical_or.reduceat(spans, self._starts, axis=1)
         return np.packbits(inside[:, self._index], axis=1)
