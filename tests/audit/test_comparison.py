@@ -184,6 +184,28 @@ def test_json_and_frame() -> None:
     assert compared().to_frame()["setting"].to_pylist() == [r.setting for r in compared().rows]
 
 
+class Impatient:
+    """A sanitizer during which the user gives up."""
+
+    randomized = False
+
+    def __str__(self) -> str:
+        return "impatient"
+
+    def sanitize(self, table: Table, rng: Any = None) -> Any:
+        raise KeyboardInterrupt
+
+
+def test_an_interruption_keeps_what_was_measured() -> None:
+    found = compare(ward(), ["mondrian:k=10", Impatient(), "mondrian:k=20"])
+    assert found.interrupted
+    assert [one.status for one in found.rows] == ["measured", "failed", "failed"]
+    assert [one.reason for one in found.rows[1:]] == [
+        "interrupted",
+        "interrupted before this setting",
+    ]
+
+
 def test_sweeps() -> None:
     assert [s.text for s in sweep("mondrian:k=2,5,l=3")] == ["mondrian:k=2,l=3", "mondrian:k=5,l=3"]
     assert sweep("mondrian:k=2,5,l=3")[1].value == 5

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from indiff import Identity, Laplace, Suppress, UserError
+from indiff import Identity, Laplace, Release, Suppress, UserError
 from indiff.utility.discernibility import discernibility
 from indiff.utility.group_size import average_group, normalised_average_group
 from tests.utility.releases import people, released
@@ -53,9 +54,7 @@ def test_nothing_released_has_no_average() -> None:
     assert discernibility(table, _without_rows(empty)) == 25
 
 
-def _without_rows(release):  # type: ignore[no-untyped-def]
-    from dataclasses import replace
-
+def _without_rows(release: Release) -> Release:
     none = np.empty(0, np.int32)
     columns = tuple(replace(column, index=none) for column in release.columns)
     return replace(release, columns=columns, classes=none)

@@ -241,10 +241,13 @@ def compare(
         if progress is not None:
             progress(setting.text, place, len(settings))
         start = time.perf_counter()
-        row, interrupted = _measure_setting(
-            row, table, sanitizer, analyst, model=model, distance=distance, runs=runs,
-            confidence=confidence, jobs=jobs, seed=seed, prior=prior, known=known,
-        )  # fmt: skip
+        try:
+            row, interrupted = _measure_setting(
+                row, table, sanitizer, analyst, model=model, distance=distance, runs=runs,
+                confidence=confidence, jobs=jobs, seed=seed, prior=prior, known=known,
+            )  # fmt: skip
+        except KeyboardInterrupt:  # what was measured before is kept
+            row, interrupted = replace(row, status="failed", reason="interrupted"), True
         rows.append(_without_values(row, naming))
         seconds[_free(setting.text, seconds)] = time.perf_counter() - start
     return Comparison(
@@ -291,8 +294,6 @@ def _measure_setting(
         release = sanitizer.sanitize(table, np.random.default_rng(analyst.seed))
     except UserError as error:
         return replace(row, status="failed", reason=str(error)), False
-    except KeyboardInterrupt:
-        return replace(row, status="failed", reason="interrupted"), True
     risk, no_risk = measured(table, release)
     kept = measure(table, release, sanitizer=sanitizer, analyst=analyst)
     notes = [f"itpr, k, l, t: {no_risk}"] if no_risk is not None else []

@@ -34,6 +34,7 @@ SHARE = 0.25
 # The fast path and the general one add the same numbers in another order.
 ROUNDING = 1e-9
 NAMES = ("fixed-release.csv", "fixed-removed.csv", "fix.json")
+CUT_SHORT = "not verified: interrupted"
 DOES_NOT_PROVE = (
     "The limit holds for the records that are left, against this adversary. Which records were "
     "removed depends on the data: whoever knows the rule and misses somebody in the release learns "
@@ -237,6 +238,9 @@ def fix(
     before = after = None
     if status == "below":
         verified, verified_by = _verify(left, chosen, delta, rounds[-1].delta, verify, options)
+    if verified_by == CUT_SHORT:
+        status, reason = "interrupted", "the release could not be verified from scratch"
+    if status == "below":
         release = chosen.sanitize(left, np.random.default_rng(seed))
         before, after = _costs(table, chosen, release, removed, task, seed)
     return Fix(
@@ -301,7 +305,7 @@ def _verify(
         return None, "not verified: a randomized sanitizer or model has no single answer"
     again = differential_test(left, sanitizer, **{**options, "method": "refit"})
     if not again.complete:
-        return None, "not verified: interrupted"
+        return None, CUT_SHORT
     if abs(again.delta - found) > ROUNDING or again.delta > limit + ROUNDING:
         raise InternalError(
             f"the general path finds δ = {again.delta!r} where the rounds found {found!r}"
