@@ -14,6 +14,8 @@ import pyarrow as pa
 import pytest
 
 from indiff import Command, Table, UserError, differential_test, read_table
+from indiff.differential.identity import identity
+from indiff.differential.testing import describe
 from indiff.sanitizers.child_process import KEPT, run_program
 from indiff.sanitizers.oracle import OracleFailed
 from indiff.sanitizers.parse import as_sanitizer
@@ -299,3 +301,18 @@ def test_a_program_is_tested_like_the_sanitizer_inside_it(tmp_path: Path) -> Non
     assert by_program.method == by_function.method == "refit"
     np.testing.assert_array_equal(by_program.distances, by_function.distances)
     assert by_function.delta > 0
+
+
+def test_a_changed_script_is_another_sanitizer(tmp_path: Path) -> None:
+    script(tmp_path, 'cp "$1" "$2"')
+    command = Command("./tool.sh {input} {output}", folder=str(tmp_path))
+    before, same = identity(command), identity(pickle.loads(pickle.dumps(command)))
+    assert before == same
+    script(tmp_path, 'sort "$1" > "$2"')
+    assert identity(command) != before
+
+
+def test_a_shell_command_is_named_with_its_signs() -> None:
+    text = "shell:cat < {input} > {output}"
+    assert describe(as_sanitizer(text)) == text
+    assert describe(as_sanitizer(lambda frame: frame)) == "oracle"

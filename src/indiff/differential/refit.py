@@ -269,8 +269,10 @@ def check_beliefs(
 
 def describe(part: object) -> str:
     """Name a sanitizer or model as the command line does."""
-    named = type(part).__str__ is not object.__str__ and "<" not in str(part)
-    return str(part) if named else type(part).__name__.lower()
+    text = str(part)
+    nameless = "<lambda>" in text or " at 0x" in text  # a shell command may well have a "<"
+    named = type(part).__str__ is not object.__str__ and not nameless
+    return text if named else type(part).__name__.lower()
 
 
 class Releases(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import re
@@ -25,6 +26,7 @@ from indiff.table import Table
 Format = Literal["csv", "parquet"]
 FORMATS = ("csv", "parquet")
 TIMEOUT = 600.0
+_LARGEST_SCRIPT = 1 << 24
 _PLACE = re.compile(r"\{(input|output|seed)(?:\.(\w+))?\}")
 
 
@@ -97,6 +99,22 @@ class Command(BlackBox):
     def randomized(self) -> bool:
         """Whether the command takes a seed."""
         return any(found[1] == "seed" for found in _PLACE.finditer(self._text))
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the files that the command names, such as its script: changed, it is another.
+
+        What these files read or call in turn, and programs on the PATH, are not looked at.
+        """
+        digest = hashlib.sha256()
+        for word in self._text.split() if self.shell else self._words():
+            file = Path(self.folder, word)
+            try:
+                if file.is_file() and file.stat().st_size <= _LARGEST_SCRIPT:
+                    digest.update(hashlib.sha256(file.read_bytes()).digest())
+            except (OSError, ValueError):  # no name of a file, or one that may only be executed
+                continue
+        return digest.hexdigest()
 
     def __str__(self) -> str:
         limit = "" if self.timeout == TIMEOUT else f"timeout={self.timeout:g}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,6 +54,12 @@ class Releases(BlackBox):
         if not os.path.isdir(folder):
             raise UserError(f"releases are in a folder; there is no folder {folder!r}.")
         self._file("release", "the release of the whole table")
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the release of the whole table."""
+        path = self._file("release", "the release of the whole table")
+        return hashlib.sha256(path.read_bytes()).hexdigest()
 
     def __str__(self) -> str:
         return f"releases:{self.folder}"
