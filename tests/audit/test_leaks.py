@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 
@@ -130,6 +131,12 @@ def test_naming():
     assert naming.text("row 3: heart failure here") == f"row 3: {RARE} here"
     assert naming.text("got 123,456 or 123456.0") == f"got {RARE} or {RARE}"
     assert naming.text("column 'ill' has 47 records") == "column 'ill' has 47 records"
+    days = [datetime.date(2024, 2, 28)] * 10 + [datetime.date(2023, 5, 17)] * 2
+    dated = read_table(frame.append_column("day", pa.array(days)), quasi=["day"], sensitive="ill")
+    told = Naming(dated, 10, paths=("/home/me/data.csv",)).text(
+        "2024-02-28 and 2023-05-17 in '/home/me/data.csv'"
+    )
+    assert told == f"2024-02-28 and {RARE} in 'data.csv'"
     assert Naming(table, 10, show_values=True).text("holds 'HIV'") == "holds 'HIV'"
     assert Naming(table, 1).value("ill", "HIV") == "HIV"
 

@@ -30,6 +30,7 @@ GOOD = '[data]\npath = "people.csv"\nsensitive = "ill"\n'
         (GOOD + '[report]\nparameter = "mondrian:k=5"\n', r"\[report\] parameter: a curve needs"),
         (GOOD + "[run]\njobs = 0\n", r"\[run\] jobs: jobs must be -1 \(all cores\)"),
         (GOOD + "[run]\nseed = -1\n", r"\[run\] seed must be"),
+        (GOOD + '[run]\ntime = "soon"\n', r"\[run\] time: time is a span above 0.*got 'soon'"),
         ("[data\n", r"plan.toml is no TOML: .*line 1.* Correct that line"),
     ],
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pytest
 
 import indiff
@@ -264,6 +265,32 @@ def test_individuals_count_once():
         plan(data={"quasi": ["age"], "sensitive": "ill"}, release={"sanitizer": "identity"}), frame
     )
     assert rows.finding("k").value == 10
+    crowd = result.finding("told_by_the_crowd:ill:naive-bayes")
+    assert crowd.parameters["individuals"] == 2
+
+
+def test_nobody_knows_whose_the_rows_of_a_foreign_release_are(patients, table, tmp_path):
+    indiff.Mondrian(k=5).sanitize(table).write(tmp_path / "release.csv", seed=1)
+    data = {"quasi": QUASI, "sensitive": "diagnosis", "individual": "patient_id"}
+    result = indiff.run_audit(
+        plan(data=data, release={"file": str(tmp_path / "release.csv")}, limits={"k": 5}), patients
+    )
+    assert result.finding("k").status == "failed"
+    assert "nobody knows whose the rows" in str(result.finding("k").reason)
+    assert result.verdict["exit_code"] == 3
+
+
+def test_dropped_rows_approximate_and_never_pass(patients, table, tmp_path):
+    release = indiff.Mondrian(k=5).sanitize(table).to_frame()
+    release = release.append_column("patient_id", patients["patient_id"])
+    pyarrow.csv.write_csv(release, tmp_path / "release.csv")
+    data = {"quasi": QUASI, "sensitive": "diagnosis", "identifier": "patient_id"}
+    file = {"file": str(tmp_path / "release.csv"), "key": "patient_id"}
+    result = indiff.run_audit(plan(data=data, release=file, limits={"delta": 2}), patients)
+    delta = result.finding("delta:diagnosis:naive-bayes")
+    assert (delta.status, delta.exactness) == ("measured", "approximation")
+    assert result.verdict["exit_code"] == 3
+    valid(result)
 
 
 def test_an_interruption_keeps_what_was_measured(patients):

@@ -120,6 +120,18 @@ def test_interrupted():
     assert verdict.exit_code == 1
 
 
+@pytest.mark.parametrize("limits", [{}, {"k": 5}])
+def test_an_unfinished_test_is_no_pass(limits):
+    _, verdict = judge([found("k", 7)], limits, unfinished=["2 of 3 were measured"])
+    assert (verdict.status, verdict.exit_code) == ("incomplete", 3)
+    assert verdict.reasons == ("2 of 3 were measured",)
+
+
+def test_an_approximation_below_the_limit_is_no_pass():
+    _, verdict = judge([found("delta", 0.1, exactness="approximation")], {"delta": 0.2})
+    assert (verdict.status, verdict.exit_code) == ("incomplete", 3)
+
+
 def test_the_narrowest_limit_counts():
     findings = [found("inference.itpr", 0.6, about="ill"), found("inference.itpr", 0.6, about="x")]
     checked, verdict = judge(findings, {"itpr": 0.5, "inference.ill.itpr": 0.7})

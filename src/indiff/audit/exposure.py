@@ -38,6 +38,20 @@ class Exposure:
     interrupted: bool = False
 
     @property
+    def unfinished(self) -> list[str]:
+        """Say which tests did not measure every record that they were asked for."""
+        return [
+            f"{name} was asked about {result.requested:,} and measured {len(result.distances):,}"
+            for name, result in self.results.items()
+            if not result.complete
+        ]
+
+    @property
+    def constraint_met(self) -> bool:
+        """Whether every release that was tested met its sanitizer's constraint."""
+        return all(result.constraint_met for result in self.results.values())
+
+    @property
     def curves(self) -> list[dict[str, Any]]:
         """The thinned CDF of each adversary's distances."""
         found = []
@@ -190,7 +204,9 @@ def is_whole(result: DifferentialResult) -> bool:
 
 def exactness(result: DifferentialResult) -> str:
     """Return how exact a result is: of some records only, even an estimate is a lower bound."""
-    return result.exactness if is_whole(result) else "lower-bound"
+    if result.exactness == "approximation" or is_whole(result):
+        return result.exactness
+    return "lower-bound"
 
 
 def _weakest(result: StrongestResult) -> str:

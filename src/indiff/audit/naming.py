@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -38,12 +39,13 @@ class Naming:
     """Decides what may be named.
 
     A value may be named if at least ``min_cell`` records hold it, or if the user asked for all
-    of them (``show_values``). Column names are always named.
+    of them (``show_values``). Column names are always named, files without their folders.
     """
 
     table: Table = field(repr=False)
     min_cell: int = 10
     show_values: bool = False
+    paths: tuple[str, ...] = ()
 
     def value(self, column: str, value: Any) -> Any:
         """Return a value that enough records hold, or none hold; else ``"a rare value"``.
@@ -61,13 +63,19 @@ class Naming:
 
     def text(self, text: str) -> str:
         """Return a sentence that another module wrote, without any rare value in it."""
+        if text not in self._told:
+            self._told[text] = self._without_rare(text)
+        return self._told[text]
+
+    def _without_rare(self, text: str) -> str:
+        for path in self.paths:
+            text = text.replace(path, Path(path).name)
         text = self.short(text)
         if self.show_values:
             return text
         text = _QUOTED.sub(self._quoted, text)
-        for value in self._rare_texts:
-            if value in text:
-                text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", RARE, text)
+        for value in self._rare_parts(text):
+            text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", RARE, text)
         return _NUMBER.sub(self._number, text)
 
     def short(self, text: str) -> str:
@@ -101,16 +109,28 @@ class Naming:
         return frozenset(self.table.source.column_names)
 
     @cached_property
-    def _rare_texts(self) -> tuple[str, ...]:
-        """The rare texts of all columns, the longest first."""
+    def _told(self) -> dict[str, str]:
+        return {}
+
+    def _rare_parts(self, text: str) -> list[str]:
+        """Return the rare texts and dates that stand in a sentence, the longest first.
+
+        Every run of words and signs is looked up in every column at once, so that a long table
+        costs one pass over each column and no list of its values.
+        """
+        ends = [(match.start(), match.end()) for match in re.finditer(r"\w+|\W", text)]
+        parts = {text[low:high] for place, (low, _) in enumerate(ends) for _, high in ends[place:]}
+        wanted = pa.array(sorted(part for part in parts - self._names if part.strip()), pa.string())
         found: set[str] = set()
         for name in self.table.source.column_names:
             cells = self.table.source[name]
-            if pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type):
-                counted = pc.value_counts(cells)
-                rare = pc.less(counted.field("counts"), self.min_cell)
-                found.update(filter(None, counted.field("values").filter(rare).to_pylist()))
-        return tuple(sorted(found - self._names, key=lambda text: (-len(text), text)))
+            if pa.types.is_date(cells.type):
+                cells = cells.cast(pa.string())
+            if pa.types.is_string(cells.type):
+                here = pc.value_counts(cells.filter(pc.is_in(cells, value_set=wanted)))
+                rare = pc.less(here.field("counts"), self.min_cell)
+                found.update(here.field("values").filter(rare).to_pylist())
+        return sorted(found, key=lambda part: (-len(part), part))
 
 
 def _held(cells: pa.ChunkedArray, value: Any) -> int:

@@ -149,7 +149,16 @@ class Run(_Section):
 
     seed: int = Field(default=0, ge=0)
     jobs: int = -1
-    time: str | None = None
+    time: str | float | None = None
+
+    @field_validator("time")
+    @classmethod
+    def _span(cls, value: str | float | None) -> str | float | None:
+        from indiff.differential.targets import seconds_of
+
+        if value is not None:
+            seconds_of(value)
+        return value
 
     @field_validator("jobs")
     @classmethod
@@ -197,6 +206,16 @@ class Plan(_Section):
             if not 0 <= limit < math.inf:
                 raise UserError(f"a limit is a number of at least 0; got {name} = {limit}.")
         return value
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Every file that the audit reads."""
+        named = [self.data.path, self.release.file, self.adversary.prior]
+        ground = self.adversary.distance.removeprefix("emd:")
+        if ground.lower().endswith(".csv"):
+            named.append(ground)
+        named += self.data.hierarchies.values()
+        return tuple(name for name in named if name is not None)
 
     @model_validator(mode="after")
     def _limits_fit(self) -> Plan:

@@ -71,15 +71,27 @@ class RiskPart:
 
 
 def measure_both(
-    table: Table, release: Release | None, *, individual: str | None, why_not: str | None
+    table: Table,
+    release: Release | None,
+    *,
+    individual: str | None,
+    why_not: str | None,
+    in_order: bool = True,
 ) -> tuple[Risk | None, Risk | None, str | None, str | None]:
     """Measure the original and its release; what cannot be measured has its reason.
 
-    ``why_not`` says why there is no release. Returns both risks and both reasons.
+    ``why_not`` says why there is no release, and ``in_order`` whether its rows are the table's in
+    their order, without which nobody knows whose they are. Returns both risks and both reasons.
     """
     before, before_reason = measured(table, Identity().sanitize(table), individual)
     if release is None:
         return before, None, before_reason, why_not
+    if individual is not None and not in_order:
+        reason = (
+            f"people are told by {individual!r}, and nobody knows whose the rows of a release made "
+            "elsewhere are; leave individual out to count rows"
+        )
+        return before, None, before_reason, reason
     after, after_reason = measured(table, release, individual)
     return before, after, before_reason, after_reason
 

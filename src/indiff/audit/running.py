@@ -26,6 +26,7 @@ from indiff.audit.verdict import judge
 from indiff.audit.worst import worst_records
 from indiff.errors import UserError
 from indiff.release import Release, read_release
+from indiff.sanitizers.oracle import BlackBox
 from indiff.sanitizers.parse import as_sanitizer
 from indiff.sanitizers.protocol import Sanitizer
 from indiff.table import Table, read_table
@@ -108,7 +109,7 @@ def run_audit(
     with clock.step("reading"):
         say("reading the table", 0, 0)
         read = read_data(chosen, table)
-    naming = Naming(read, chosen.report.min_cell, chosen.report.show_values)
+    naming = Naming(read, chosen.report.min_cell, chosen.report.show_values, chosen.files)
     sanitizer = None if chosen.release.file is not None else as_sanitizer(chosen.release.sanitizer)
     with clock.step("sanitizing"):
         say("sanitizing", 0, 0)
@@ -118,7 +119,8 @@ def run_audit(
     with clock.step("profile"):
         findings = profile_findings(read)
     with clock.step("risk"):
-        parts = [_risk(subject, chosen, naming, len(subjects) > 1, say) for subject in subjects]
+        several = len(subjects) > 1
+        parts = [_risk(one, sanitizer, chosen, naming, several, say) for one in subjects]
         risk = risks.merged(parts)
     exposures: list[exposure.Exposure] = []
     with clock.step("differential test"):
@@ -143,7 +145,11 @@ def run_audit(
             findings += _utility(subject, chosen, naming, interrupted, len(subjects) > 1)
     met = all(one.release is None or _met(one.release) for one in subjects)
     judged, verdict = judge(
-        _in_order(findings), chosen.limits, constraint_met=met, interrupted=interrupted
+        _in_order(findings),
+        chosen.limits,
+        constraint_met=met and all(one.constraint_met for one in exposures),
+        interrupted=interrupted,
+        unfinished=[text for one in exposures for text in one.unfinished],
     )
     name = source or (Path(chosen.data.path).name if chosen.data.path else "a frame")
     document = {
@@ -222,12 +228,21 @@ def _subject(table: Table, sanitizer: Sanitizer | None, plan: Plan, naming: Nami
 
 
 def _risk(
-    subject: _Subject, plan: Plan, naming: Naming, several: bool, say: Progress
+    subject: _Subject,
+    sanitizer: Sanitizer | None,
+    plan: Plan,
+    naming: Naming,
+    several: bool,
+    say: Progress,
 ) -> risks.RiskPart:
     say("measuring risk before and after", 0, 0)
     reason = None if subject.reason is None else f"there is no release: {subject.reason}"
     both = risks.measure_both(
-        subject.table, subject.release, individual=plan.data.individual, why_not=reason
+        subject.table,
+        subject.release,
+        individual=plan.data.individual,
+        why_not=reason,
+        in_order=sanitizer is not None and not isinstance(sanitizer, BlackBox),
     )
     weighted = subject.release is not None and subject.release.weights is not None
     part = risks.risk_part(

@@ -227,11 +227,7 @@ def run(plan: Plan, out: Path, asked: fixing.Wanted | None, *, command: str) -> 
 
 def _inputs(plan: Plan) -> list[Path]:
     """Return every file that the audit reads, which no report may overwrite."""
-    named = [
-        plan.data.path, plan.release.file, plan.adversary.prior, *plan.data.hierarchies.values(),
-        plan.adversary.distance.removeprefix("emd:"),
-    ]  # fmt: skip
-    return [Path(name) for name in named if name is not None]
+    return [Path(name) for name in plan.files]
 
 
 def _from_file(context: typer.Context, path: Path, limit: list[str] | None) -> Plan:
