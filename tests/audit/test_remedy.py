@@ -107,6 +107,13 @@ def test_what_cannot_be_fixed_is_refused() -> None:
         fix(crowd(), "laplace:epsilon=1", delta=0.1)
     with pytest.raises(UserError, match="a limit on delta is a number of at least 0; got -1"):
         fix(crowd(), "mondrian:k=4", delta=-1)
+    two = read_table(
+        pa.table({"age": [1, 2, 3], "ill": list("aba"), "poor": list("yny")}),
+        quasi=["age"],
+        sensitive=["ill", "poor"],
+    )
+    with pytest.raises(UserError, match="exactly one sensitive attribute is needed"):
+        fix(two, "mondrian:k=1", delta=1)
     with pytest.raises(UserError, match="l=9 cannot be met"):
         fix(crowd(), "mondrian:l=9", delta=1)
 

@@ -166,7 +166,7 @@ def fix(
     """Remove outliers from the original until the release is below a limit on δ.
 
     DIT v2, Section 4.5.1: outliers are removed from the *original*, then everything is sanitized
-    and tested again, since taking them out of the release alone changes nothing that it tells.
+    and tested again, since taking them out of the release alone leaves the cuts they caused.
     Each round removes the worst quarter (``share``) of the records above the limit, at least one:
     removing moves every cut, so that δ can rise and many of the others fall below the limit by
     themselves. ``budget`` is the most records to remove: a number, or a share below 1 (5 % of the
@@ -188,6 +188,7 @@ def fix(
         raise UserError(f"a limit on delta is a number of at least 0; got {delta!r}.")
     if not 0 < share <= 1:
         raise UserError(f"share must be above 0 and at most 1; got {share!r}.")
+    table.sensitive  # noqa: B018 - one attribute at a time: says how to choose
     chosen, most = as_sanitizer(sanitizer), _budget(budget, len(table))
     if isinstance(chosen, NoisySanitizer):
         raise UserError(
