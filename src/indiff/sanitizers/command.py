@@ -55,7 +55,7 @@ class Command(BlackBox):
     'command:cp {input} {output}'
     """
 
-    command: str | Sequence[str]
+    command: str | Sequence[object]
     timeout: float = TIMEOUT
     format: Format = "csv"
     shell: bool = False
