@@ -182,8 +182,8 @@ def test_a_failing_program_is_reported_and_leaves_nothing(
 def test_a_hanging_program_is_stopped_with_its_children(temporary: Path, tmp_path: Path) -> None:
     tool = script(tmp_path, 'echo waiting >&2; sleep 1000 & echo $! > "$3"; sleep 1000')
     number = tmp_path / "number"
-    command = Command([tool, "{input}", "{output}", number], timeout=0.5)
-    with pytest.raises(OracleFailed, match=r"stopped after 0\.5 seconds on 4 records.*waiting"):
+    command = Command([tool, "{input}", "{output}", number], timeout=2)
+    with pytest.raises(OracleFailed, match=r"stopped after 2 seconds on 4 records.*waiting"):
         command.sanitize(people())
     assert ended_soon(int(number.read_text()))
     assert list(temporary.iterdir()) == []
@@ -316,3 +316,15 @@ def test_a_shell_command_is_named_with_its_signs() -> None:
     text = "shell:cat < {input} > {output}"
     assert describe(as_sanitizer(text)) == text
     assert describe(as_sanitizer(lambda frame: frame)) == "oracle"
+
+
+def test_a_program_that_hangs_without_one_record_is_that_records_failure(
+    temporary: Path, tmp_path: Path
+) -> None:
+    tool = script(tmp_path, 'grep -q 47 "$1" || sleep 1000; cp "$1" "$2"')
+    command = Command([tool, "{input}", "{output}"], timeout=4)
+    result = differential_test(people(), command, method="refit", jobs=1, retries=0)
+    assert result.records.tolist() == [0, 1, 3]
+    [failure] = result.failures
+    assert "was stopped after 4 seconds on 3 records" in failure
+    assert list(temporary.iterdir()) == []

@@ -148,3 +148,32 @@ def test_a_function_may_tell_records_apart_that_look_alike() -> None:
 
     differential_test(table, counted, method="refit", jobs=1)
     assert calls.count(2) == 3
+
+
+def returns_none(frame: pd.DataFrame) -> None:
+    return None
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (returns_none, "returned None"),
+        (lambda frame: frame.rename(columns={"age": "years"}), "no column 'age'"),
+        (with_cells(age="old"), "column 'age', row 1"),
+        (with_cells(age=float("nan")), "column 'age', row 1"),
+        (broken, "raised KeyError: 'no level'"),
+    ],
+    ids=["none", "columns", "region", "nan", "raises"],
+)
+def test_a_failure_without_one_record_is_recorded_and_the_run_goes_on(
+    function: Callable[[Any], Any], reason: str
+) -> None:
+    def mostly_right(frame: pd.DataFrame) -> Any:
+        return frame if 47 in set(frame["age"]) else function(frame)
+
+    result = differential_test(people(), mostly_right, method="refit", jobs=1, retries=0)
+    assert result.records.tolist() == [0, 1, 3, 4]
+    assert not result.complete
+    [failure] = result.failures
+    assert failure.startswith("record 2: ")
+    assert reason in failure

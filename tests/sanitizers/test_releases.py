@@ -81,8 +81,12 @@ def test_a_missing_file_is_that_records_failure(tmp_path: Path) -> None:
                                            r"without-3\.csv, \.tsv or \.parquet"):  # fmt: skip
         releases.sanitize(people().without(3))
     assert len(releases.sanitize(people().without(2))) == 5
-    result = differential_test(people(), releases, targets=[2, 4], jobs=1)
-    assert result.records.tolist() == [2, 4]
+    result = differential_test(people(), releases, jobs=1, retries=0)
+    assert result.records.tolist() == [0, 1, 2, 4, 5]
+    assert not result.complete
+    [failure] = result.failures
+    assert failure.startswith("record 3: the release without record 3 must be in the folder")
+    assert differential_test(people(), releases, targets=[2, 4], jobs=1).complete
 
 
 def test_folders_without_a_release_are_refused_at_once(tmp_path: Path) -> None:
