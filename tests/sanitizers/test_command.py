@@ -318,6 +318,7 @@ def test_a_shell_command_is_named_with_its_signs() -> None:
     assert describe(as_sanitizer(lambda frame: frame)) == "oracle"
 
 
+@pytest.mark.system
 def test_a_program_that_hangs_without_one_record_is_that_records_failure(
     temporary: Path, tmp_path: Path
 ) -> None:

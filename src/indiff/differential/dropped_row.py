@@ -288,11 +288,7 @@ def _beliefs(
     linkage: Linkage,
     rows: NDArray[np.intp],
 ) -> Beliefs:
-    if (
-        not len(owned)
-        or not isinstance(model, NaiveBayes | Frequency)
-        or release.weights is not None
-    ):
+    if not isinstance(model, NaiveBayes | Frequency):
         return refit(
             table, _Beside(release, tuple(matched.tolist())), model, owned, source=_Dropped
         )
