@@ -39,8 +39,8 @@ def test_without_ties_it_is_mondrian(needs_data: Path) -> None:
         quasi=["a", "b"], sensitive="s",
     )  # fmt: skip
     for regions in ("tight", "cut"):
-        broken = UncheckedMondrian(8, regions).sanitize(table)  # type: ignore[arg-type]
-        sound = Mondrian(k=8, regions=regions).sanitize(table)  # type: ignore[arg-type]
+        broken = UncheckedMondrian(8, regions).sanitize(table)
+        sound = Mondrian(k=8, regions=regions).sanitize(table)
         assert broken.to_frame().equals(sound.to_frame())
         assert broken.constraint_met
 

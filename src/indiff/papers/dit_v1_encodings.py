@@ -191,12 +191,12 @@ def _per_model(name: str, minutes: float | None) -> Cell:
 def _lines(
     run: Run, place: int
 ) -> tuple[list[dict[str, Any]], tuple[tuple[Cell, ...], ...], tuple[str, ...]]:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"x": NUMBERS[e], "y": charts.tidy(averages(run, name)[e][place]), "facet": NAMES[name]}
         for name in SETS
         for e in ENCODINGS
     ]
-    cells = tuple(
+    cells: tuple[tuple[Cell, ...], ...] = tuple(
         (NUMBERS[e], e, *(averages(run, name)[e][place] for name in SETS)) for e in ENCODINGS
     )
     return rows, cells, ("", "encoding", *(NAMES[name] for name in SETS))

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from indiff.papers import charts
 from indiff.papers.items import Cell, Chart, Grid, Page
@@ -111,7 +112,8 @@ def figure_4(run: Run) -> Page:
 
 
 def _distributions(run: Run, name: str, where: str) -> Page:
-    columns, grids, falls = {}, [], []
+    columns: dict[tuple[str, str], NDArray[np.float64]] = {}
+    grids, falls = [], []
     for rule, label, values in (("k", "k-anonymity", KS), ("l", "ℓ-diversity", LS[:8])):
         results = {v: measure(run, name, rule, v) for v in values}  # type: ignore[arg-type]
         columns |= {(label, f"{v:2d}"): r.distances for v, r in results.items()}
@@ -245,7 +247,7 @@ def _status(claims: list[tuple[str, str]]) -> str:
     failed = [claim for claim, answer in claims if answer.startswith(("no", "in 0 "))]
     if not failed:
         return "reproduced (the described shape; the text prints no values)"
-    return f"differs because of other cuts and records: {failed[0]}"
+    return f'differs because the cuts and records are others; not found: "{failed[0]}"'
 
 
 def _selection(run: Run, name: str, *, single: bool = False) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ TABLE_4 = {
 }  # fmt: skip
 TIMED_KS, TIMED_LS = (2, 3, 4, 5, 6, 7, 8, 16, 32, 64), (2, 3, 4, 5, 6, 7)
 TIMED_EPSILONS = (0.01, 0.1, 1.0)
+REPEATS = 3
 
 
 def outliers(measured: Measured, threshold: float = THRESHOLD) -> np.ndarray:
@@ -120,10 +121,7 @@ def table_4(run: Run) -> Page:
              [_call(trees, Mondrian(l=l, unmet="generalize")) for l in TIMED_LS]),  # noqa: E741
             ("differential privacy", [_call(flat, Laplace(e)) for e in TIMED_EPSILONS]),
         ):  # fmt: skip
-            start = time.perf_counter()
-            for call in calls:
-                call()
-            seconds = (time.perf_counter() - start) / len(calls)
+            seconds = float(np.mean([_fastest(call) for call in calls]))
             printed = TABLE_4[label, what]
             rows.append((label, what, f"{1000 * seconds:.0f} ms", printed,
                          f"{_seconds(printed) / seconds:,.0f} ×"))  # fmt: skip
@@ -131,7 +129,7 @@ def table_4(run: Run) -> Page:
         status="reproduced (the same test; times are this machine's)",
         printed="Table 4, on a 2.6 GHz Intel Core i7 with 16 GB.",
         tables=(
-            Grid("Average time of one test of all records",
+            Grid(f"Average time of one test of all records, the fastest of {REPEATS}",
                  ("data set", "sanitizer", "ours", "printed", "times as fast"), tuple(rows)),
         ),
         notes=(
@@ -141,6 +139,16 @@ def table_4(run: Run) -> Page:
         ),
         timed=True,
     )  # fmt: skip
+
+
+def _fastest(call: Callable[[], object]) -> float:
+    """Return the shortest of a few times: what else the machine does can only add to it."""
+    seconds = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        call()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
 
 
 def _call(table: Table, sanitizer: Mondrian | Laplace) -> Callable[[], object]:

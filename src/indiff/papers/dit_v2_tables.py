@@ -168,7 +168,8 @@ def table_3(run: Run) -> Page:
             "Adult: 10,000 of the 45,222 complete records are drawn at random; the paper does not "
             "say which, so our numbers are a range over selections. A distinct record counts the "
             "quasi-identifiers and the sensitive value.",
-            "The quantized counts depend on where ties go, which the paper does not say.",
+            "The quantized counts depend on how the bins are made, which the paper does not say; "
+            "neither equally filled bins (ours) nor equally wide ones leave so few.",
         ),
     )  # fmt: skip
 

@@ -47,7 +47,8 @@ class Run:
         """Return what ``make`` gave when this key was first asked for."""
         if key not in self.kept:
             self.kept[key] = make()
-        return self.kept[key]  # type: ignore[no-any-return]
+        found: T = self.kept[key]
+        return found
 
     def adult(self, seed: int = 0, *, trees: bool = True, records: int = 10_000) -> Table:
         """Return a selection of Adult; ``trees`` generalizes along the authors' hierarchies."""

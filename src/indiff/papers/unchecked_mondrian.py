@@ -77,7 +77,8 @@ class UncheckedMondrian:
         groups = np.empty(len(table), np.int32)
         for number, (records, _, _) in enumerate(leaves):
             groups[np.searchsorted(table.records, records)] = number
-        low, high = (np.stack([leaf[place] for leaf in leaves]) for place in (1, 2))
+        low = np.stack([lowest for _, lowest, _ in leaves])
+        high = np.stack([highest for _, _, highest in leaves])
         release = release_of_groups(table, problem, groups, low, high, sound)
         smallest = int(np.bincount(groups).min())
         return replace(release, sanitizer=str(self), constraint_met=smallest >= self.k)
