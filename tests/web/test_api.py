@@ -16,7 +16,7 @@ from indiff.audit.plan import read_plan
 from indiff.audit.running import run_audit
 from tests.web.site import V1, Site, open_site, people
 
-REQUEST = {
+REQUEST: dict[str, Any] = {
     "releases": [{"sanitizer": "mondrian:k=5"}, {"sanitizer": "mondrian:l=2"}],
     "limits": {"delta": 0.1},
     "adversary": {"membership": False},
