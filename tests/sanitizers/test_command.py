@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import pickle
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -79,6 +81,31 @@ def test_a_program_that_copies_releases_the_table_itself(text: str, temporary: P
         "ill": ["flu", "flu", "cancer", 'a "b", c'],
     }
     assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1.0", "2.50", "3"], ["1e5", "2e3", "7"], ["+1", "2", "3"], ["true", "false", "True"],
+        ["007", "7", "07"], ["2024-01-01", "2024-02-01", "x"], [" a", "a ", "b"],
+        ["NA", "nan", "n"],
+        ['a,"b"\nc', "{x}", "y~z"], ["a", None, "b"], [1.0, 2.5, 0.1], [2**53 + 1, 1, 2],
+        [True, False, True], [datetime.date(2024, 1, 1), datetime.date(2024, 2, 2), None],
+    ],
+    ids=str,
+)  # fmt: skip
+def test_every_kind_of_value_survives_the_way_there_and_back(cells: list[Any], form: str) -> None:
+    columns = {"q": cells, "s": ["x", "y", "x"]}
+    table = read_table(pa.table(columns), quasi=["q"], sensitive="s", missing="split")
+    release = Command("cp {input} {output}", format=form).sanitize(table)  # type: ignore[arg-type]
+    [attribute] = table.attributes
+    for row, code in enumerate(attribute.codes):
+        alike = (attribute.codes == code).tolist()
+        assert release.columns[0].covering(int(code)).tolist() == alike, row
+    swapped = read_table(pa.table({"s": cells, "q": [1, 2, 3]}), quasi=["q"], sensitive="s")
+    release = Command("cp {input} {output}", format=form).sanitize(swapped)  # type: ignore[arg-type]
+    assert release.classes.tolist() == swapped.sensitive.codes.tolist()
 
 
 def test_the_files_are_private_and_the_program_sees_no_shell(

@@ -27,7 +27,9 @@ from indiff.distances import DEFAULT, Distance
 from indiff.errors import UserError
 from indiff.ground import Emd, bind_distance
 from indiff.inference import Frequency, Model, NaiveBayes
+from indiff.reading import read_raw
 from indiff.release import Release, read_release
+from indiff.sanitizers.release_file import read_released_file
 from indiff.sanitizers.trivial import Identity
 from indiff.table import Table
 
@@ -159,9 +161,10 @@ def _read(release: Any, table: Table, encoding: str | None) -> tuple[Release, pa
     """Return the release and all its columns as they were given."""
     if isinstance(release, Release):
         return release, release.to_arrow()
-    from indiff.reading import read_raw
-
-    frame = read_raw(release, encoding=encoding, missing_tokens=()).frame
+    if isinstance(release, str | Path):
+        frame = read_released_file(release, table, encoding=encoding)
+    else:
+        frame = read_raw(release, encoding=encoding, missing_tokens=()).frame
     return replace(read_release(frame, table), backend=table.backend), frame
 
 
