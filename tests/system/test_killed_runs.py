@@ -11,8 +11,13 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from indiff import differential_test
+from indiff.differential import calls as calls_of_oracles
+from tests.system.slow_oracle import people
 
 SCRIPT = Path(__file__).parent / "slow_oracle.py"
 TARGETS = 500
@@ -92,3 +97,21 @@ def test_a_second_process_is_refused(tmp_path: Path) -> None:
     first.wait(timeout=60)
     assert second.returncode != 0
     assert "is in use by another process; wait for it, or name another folder." in second.stderr
+
+
+def dies_without_four(frame: Any) -> Any:
+    """Kill the process when record 4 is left out."""
+    if 4 not in frame["key"].to_pylist():
+        os._exit(1)
+    return frame
+
+
+@pytest.mark.system
+def test_an_oracle_that_kills_its_process_costs_one_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calls_of_oracles, "WORTH_SHARING", 0.0)
+    result = differential_test(
+        people(60), dies_without_four, targets=range(1, 9), jobs=2, retries=1, method="refit"
+    )
+    assert result.records.tolist() == [1, 2, 3, 5, 6, 7, 8]
+    assert result.failures == (f"record 4: {calls_of_oracles.DIED}",)
+    assert not result.complete

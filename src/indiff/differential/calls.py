@@ -7,10 +7,10 @@ started only if what is left is worth it.
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any, Protocol
 
 from indiff.errors import InternalError, UserError
@@ -44,7 +44,7 @@ class Calls:
     @property
     def is_over(self) -> bool:
         """Whether the time is up."""
-        return self.deadline is not None and time.monotonic() >= self.deadline
+        return self.deadline is not None and monotonic() >= self.deadline
 
 
 @dataclass(frozen=True)
@@ -92,12 +92,12 @@ def answers(ask: Ask, places: Sequence[int], calls: Calls) -> Generator[list[Ans
     if calls.backend == "dask" and len(places):
         yield from _share(pools.DaskPool(ask, calls.scheduler), places, calls, 1)
         return
-    start = time.monotonic()
+    start = monotonic()
     for number, place in enumerate(places):
         if calls.is_over:
             return
         yield [attempt(ask, place, calls.retries)]
-        seconds = (time.monotonic() - start) / (number + 1)
+        seconds = (monotonic() - start) / (number + 1)
         left = len(places) - number - 1
         if calls.jobs != 1 and seconds * left > WORTH_SHARING:
             size = max(1, min(int(CHUNK_SECONDS / max(seconds, 1e-6)), left // 8 + 1))

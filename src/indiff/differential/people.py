@@ -108,6 +108,7 @@ def describe_people(people: People) -> tuple[str, ...]:
     most = int(people.sizes.max(initial=0))
     return (
         f"δ is over people: {len(people):,} people by {people.column!r} hold "
-        f"{len(people.rows):,} records, {several:,} of them more than one, at most {most:,}; all of a person's records are left "
-        "out at once, and the largest distance about any of them counts",
+        f"{len(people.rows):,} records, {several:,} of them more than one, at most {most:,}; all "
+        "of a person's records are left out at once, and the largest distance about any of them "
+        "counts",
     )
