@@ -174,7 +174,7 @@ def risk_row(name: str, about: str, before: float, after: float) -> dict[str, An
     return {"metric": name, "about": about, "before": before, "after": after, "range": [0, 1]}
 
 
-def worst_row(record: int, distance: float, belief: float, without: float) -> dict[str, Any]:
+def worst_row(record: int, distance: float | str, belief: float, without: float) -> dict[str, Any]:
     return {
         "record": record,
         "distance": distance,

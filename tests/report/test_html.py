@@ -14,7 +14,7 @@ import pytest
 
 from indiff.report.figures import Figure, figures
 from indiff.report.html import render
-from tests.report.documents import bare, column, hostile, usual
+from tests.report.documents import bare, column, hostile, usual, worst_row
 
 MOST_BYTES = 2_000_000
 VOID = {"meta", "img", "br", "hr", "link", "input"}
@@ -173,16 +173,14 @@ def test_links_and_labels_lead_somewhere(page: str) -> None:
             assert str(attributes["href"])[1:] in ids
 
 
-def test_equal_documents_give_equal_bytes() -> None:
-    first = render(usual())
-    render(hostile())
-    assert render(json.loads(json.dumps(usual()))) == first
+def test_equal_documents_give_equal_bytes(page: str, hostile_page: str) -> None:
+    assert render(json.loads(json.dumps(usual()))) == page != hostile_page
 
 
-def test_only_the_named_places_change_with_the_time() -> None:
+def test_only_the_named_places_change_with_the_time(page: str) -> None:
     later = copy.deepcopy(usual())
     later["timing"] = {"started": "2027-05-05T00:00:00+00:00", "seconds": 99.0, "steps": {}}
-    lines = zip(render(usual()).splitlines(), render(later).splitlines(), strict=True)
+    lines = zip(page.splitlines(), render(later).splitlines(), strict=True)
     changed = [one for one, other in lines if one != other]
     assert 0 < len(changed) <= 4
 
@@ -208,9 +206,9 @@ def test_each_chart_has_title_sentence_table_and_data(page: str) -> None:
             assert squeezed(" ".join(row[:1])) in text
 
 
-def test_hostile_text_stays_text(hostile_page: str) -> None:
+def test_hostile_text_stays_text(page: str, hostile_page: str) -> None:
     parsed = Parsed(hostile_page)
-    usual_tags = {tag for tag, _ in Parsed(render(usual())).elements}
+    usual_tags = {tag for tag, _ in Parsed(page).elements}
     assert {tag for tag, _ in parsed.elements} <= usual_tags
     assert not parsed.open
     for tag, attributes in parsed.elements:
@@ -223,13 +221,13 @@ def test_hostile_text_stays_text(hostile_page: str) -> None:
     assert len(hostile_page.encode()) < MOST_BYTES
 
 
-def test_control_characters_are_shown_not_sent(hostile_page: str) -> None:
+def test_control_characters_are_shown_not_sent(page: str, hostile_page: str) -> None:
     steering = re.findall(
         "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]", hostile_page
     )
     own = re.findall(
         "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]",
-        render(usual()),
+        page,
     )
     assert len(steering) == len(own)
     assert "\\x00" in hostile_page
@@ -291,10 +289,9 @@ def test_wide_tables_are_cut_and_say_so() -> None:
     assert "19,800 more lines are in the JSON file." in text
 
 
-def test_values_are_watermarked_when_shown() -> None:
+def test_values_are_watermarked_when_shown(page: str) -> None:
+    assert 'class="watermark"' not in page
     made = usual()
-    assert "watermark" not in Parsed(render(made)).text
-    assert 'class="watermark"' not in render(made)
     made["show_values"] = True
     page = render(made)
     assert 'class="watermark"' in page
@@ -348,3 +345,20 @@ def test_a_value_never_reads_like_the_limit_it_exceeds() -> None:
     delta = next(one for one in made["findings"] if one["exceeded"])
     delta["value"] = 0.1000001
     assert ">0.1000001<" in render(made)
+
+
+def test_worst_of_several_attributes_are_ranked_together() -> None:
+    rows = [
+        worst_row(1, 0.2, 0.5, 0.4) | {"about": "diagnosis"},
+        worst_row(1, 0.9, 0.8, 0.1) | {"about": "income"},
+        worst_row(2, "Infinity", 1.0, 0.0) | {"about": "income"},
+    ]
+    found = figure("worst", rows)
+    assert [row[:3] for row in found.rows] == [
+        ("2", "income", "∞"),
+        ("1", "income", "0.9"),
+        ("1", "diagnosis", "0.2"),
+    ]
+    lines = [row["line"] for row in next(iter(found.spec["datasets"].values()))]
+    assert lines[0] == "record 2 · income"
+    assert found.summary.startswith("Record 2 is exposed most")

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+import pyarrow as pa
 import pytest
 
+import indiff
 from indiff.report.html import render
-from tests.report.documents import bare, hostile, usual
+from tests.report.documents import HOSTILE, bare, hostile, usual
 from tests.system.browser import DESKTOP, PHONE, Watched, chromium, opened
 
 if TYPE_CHECKING:
@@ -81,6 +83,36 @@ def test_report_everywhere(
         watched.page.evaluate(
             "document.querySelectorAll('details').forEach(d => { d.open = true })"
         )
+        assert watched.overflow() == []
+        assert watched.axe() == []
+        assert watched.complaints == []
+        assert watched.left == []
+        assert watched.page.evaluate("window.pwned") is None
+
+
+@pytest.mark.system
+def test_audit_of_a_hostile_table(browser: Browser, tmp_path: Path) -> None:
+    """A real audit of a table whose names and values are all hostile ends in a sound page."""
+    usable = [text for text in HOSTILE if text and "\ud800" not in text]
+    values = [usable[place % len(usable)] for place in range(4 * len(usable))]
+    frame = pa.table(
+        {
+            usable[0]: values,
+            usable[7]: [str(place % 3) for place in range(len(values))],
+            usable[5]: values[1:] + values[:1],
+        }
+    )
+    plan = indiff.Plan(
+        data={"quasi": [usable[0], usable[7]], "sensitive": usable[5]},
+        release={"sanitizer": "mondrian:k=2"},
+        limits={"delta": 0.1},
+        report={"title": usable[1], "show_values": True},
+    )
+    path = tmp_path / "report.html"
+    path.write_text(indiff.run_audit(plan, frame, source=usable[2]).to_html(), encoding="utf-8")
+    with opened(browser, path, width=PHONE, scheme="dark") as watched:
+        wait_for_charts(watched)
+        assert {"risk", "columns", "cdf", "worst"} <= set(drawn(watched))
         assert watched.overflow() == []
         assert watched.axe() == []
         assert watched.complaints == []

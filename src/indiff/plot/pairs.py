@@ -99,10 +99,9 @@ def worst(
     >>> chart = indiff.plot.worst(indiff.differential_test(table, indiff.Mondrian(k=5)))
     """
     rows = list(result[:count] if isinstance(result, Sequence) else result.worst(count))
-    several = len({row.get("model") for row in rows}) > 1
+    telling = [key for key in ("about", "model") if len({row.get(key) for row in rows}) > 1]
     shown = labels(
-        f"record {row['record']} · {row['model']}" if several else f"record {row['record']}"
-        for row in rows
+        " · ".join([f"record {row['record']}", *(str(row[key]) for key in telling)]) for row in rows
     )
     distances = [
         {"line": name, "text": f"d = {_text(number(row['distance']))}"}

@@ -15,6 +15,7 @@ from indiff.report import plain
 from indiff.report.numbers import number, percent
 
 MOST_ROWS = 200
+MOST_DRAWN = 30  # as many as the charts of plot show
 _SHARES = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
 
 
@@ -189,8 +190,11 @@ def _parameter(part: Mapping[str, Any], limit: float | None) -> Figure:
         question="inference",
         title=f"Distance against {name}",
         summary=summary,
-        headers=("setting", "δ", "mean"),
-        rows=tuple((one["setting"], number(one["delta"]), number(one["mean"])) for one in points),
+        headers=("setting", "δ", "mean", "note"),
+        rows=tuple(
+            (one["setting"], number(one["delta"]), number(one["mean"]), one.get("reason") or "")
+            for one in points
+        ),
         spec=_spec(parameter({"parameter": name, "points": points}, limit=limit)),
         note="A stricter setting need not make δ smaller: the curve shows whether it does here.",
     )
@@ -258,7 +262,6 @@ def _range(limits: Sequence[Any] | None) -> str:
 
 def _columns(lines: Sequence[Mapping[str, Any]]) -> Figure:
     from indiff.plot import columns
-    from indiff.plot.pairs import MOST_ROWS as MOST_DRAWN
 
     rows = [
         {**row, "column": plain.name(str(row["column"])), "metric": plain.name(str(row["metric"]))}
@@ -295,8 +298,12 @@ def _columns(lines: Sequence[Mapping[str, Any]]) -> Figure:
 def _worst(lines: Sequence[Mapping[str, Any]]) -> Figure:
     from indiff.plot import worst
 
-    rows = [{**row, "model": plain.name(str(row["model"]))} for row in lines[:MOST_ROWS]]
+    rows = [
+        {**row, **{key: plain.name(str(row[key])) for key in ("about", "model") if key in row}}
+        for row in by_distance(lines)[:MOST_ROWS]
+    ]
     first = rows[0]
+    several = len({row.get("about") for row in rows}) > 1
     return Figure(
         id="worst",
         question="worst",
@@ -304,11 +311,20 @@ def _worst(lines: Sequence[Mapping[str, Any]]) -> Figure:
         summary=f"Record {first['record']} is exposed most: with it in the table the belief in its "
         f"true value is {percent(first['belief'])}, without it "
         f"{percent(first['belief_without'])} (distance {number(first['distance'])}, by "
-        f"{first['model']}).",
-        headers=("record", "distance", "belief with", "belief without", "adversary"),
+        f"{first['model']})."
+        + (f" The {MOST_DRAWN} worst are drawn." if len(rows) > MOST_DRAWN else ""),
+        headers=(
+            "record",
+            *(["about"] if several else []),
+            "distance",
+            "belief with",
+            "belief without",
+            "adversary",
+        ),
         rows=tuple(
             (
                 str(row["record"]),
+                *([row["about"]] if several else []),
                 number(row["distance"]),
                 percent(row["belief"]),
                 percent(row["belief_without"]),
@@ -316,6 +332,11 @@ def _worst(lines: Sequence[Mapping[str, Any]]) -> Figure:
             )
             for row in rows
         ),
-        spec=_spec(worst(rows, count=30)),
+        spec=_spec(worst(rows, count=MOST_DRAWN)),
         note="A record is named by its position in the input, counted from 0.",
     )
+
+
+def by_distance(lines: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the worst records of all sensitive attributes together, the most exposed first."""
+    return sorted(lines, key=lambda row: -_or_least(row["distance"]))

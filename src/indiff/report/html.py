@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from indiff.report import plain
 from indiff.report.bundle import chart_bundle, script_json, source_hash, starter, stylesheet
-from indiff.report.figures import figures
+from indiff.report.figures import by_distance, figures
 from indiff.report.numbers import apart, duration, number, percent
 from indiff.report.words import QUESTIONS, VERDICTS, badge, flat, glance, headline
 
@@ -56,7 +56,7 @@ def render(document: Mapping[str, Any]) -> str:
                 for question in ("singling-out", "linkability", "inference", "utility", "worst")
             },
             drawn=drawn,
-            worst=document["charts"].get("worst") or [],
+            worst=by_distance(document["charts"].get("worst") or []),
             plan=flat(document.get("plan") or {}),
             scripts=scripts,
             styles=stylesheet(),
