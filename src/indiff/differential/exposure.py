@@ -16,6 +16,7 @@ about the other records.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,8 @@ Floats = NDArray[np.float64]
 SURROGATE_K = 5
 # With a release, so many places go to what it shows for one that goes to the blind order.
 FROM_RELEASE = 3
+# Targets whose rows are looked for together, which bounds the memory.
+AT_ONCE = 500
 
 
 def rank(
@@ -146,20 +149,19 @@ def dropped_distances(
     other rows would have been released otherwise too.
     """
     targets, rows = _codes(table, release), own_rows(table, release)
-    present = np.asarray(model.beliefs(release, table), np.float64)
-    absent = present.copy()
     found = np.flatnonzero(rows >= 0)
     drop = _group_totals(release)[rows[found]] if groups else _row_totals(release)[rows[found]]
     covers = _covered(release, rows[found], targets[:, found])
     totals = release.class_totals()
     if isinstance(model, Frequency):
-        left = _covering_counts(release, targets[:, found])
-        left -= drop * np.asarray(covers.all(axis=0), np.float64)[:, None]
-        left = np.where(left.sum(axis=1, keepdims=True) > 0, left, totals - drop)
-        sums = left.sum(axis=1, keepdims=True)
-        kept = present[found]
-        absent[found] = np.divide(left, sums, out=kept, where=np.asarray(sums > 0))
+        held = _covering_counts(release, targets)
+        present = _shares(held, totals, np.zeros_like(held))
+        absent = present.copy()
+        left = held[found] - drop * np.asarray(covers.all(axis=0), np.float64)[:, None]
+        absent[found] = _shares(left, totals - drop, present[found])
         return np.asarray(wasserstein(present, absent))
+    present = np.asarray(model.beliefs(release, table), np.float64)
+    absent = present.copy()
     counts = np.stack(
         [
             column.cover_counts(release.classes, len(totals), release.weights)[codes[found]]
@@ -175,6 +177,13 @@ def dropped_distances(
             some = kind.ravel() == number
             absent[found[some]] = model.from_counts(left, counts[some])
     return np.asarray(wasserstein(present, absent))
+
+
+def _shares(counts: Floats, everybody: Floats, otherwise: Floats) -> Floats:
+    """Return the shares of counts; where there are none those of everybody, or what is given."""
+    counts = np.where(counts.sum(axis=1, keepdims=True) > 0, counts, everybody)
+    sums = counts.sum(axis=1, keepdims=True)
+    return np.divide(counts, sums, out=otherwise.copy(), where=np.asarray(sums > 0))
 
 
 def _row_totals(release: Release) -> Floats:
@@ -202,13 +211,23 @@ def own_rows(table: Table, release: Release) -> NDArray[np.intp]:
     targets = _codes(table, release)
     for of_class in np.unique(table.sensitive.codes):
         candidates = np.flatnonzero(release.classes == of_class)
-        if not len(candidates):
-            continue
-        for target in np.flatnonzero(table.sensitive.codes == of_class):
-            repeated = np.repeat(targets[:, [target]], len(candidates), axis=1)
-            hits = _covered(release, candidates, repeated).sum(axis=0)
-            rows[target] = candidates[int(hits.argmax())]
+        members = np.flatnonzero(table.sensitive.codes == of_class)
+        if len(candidates):
+            for start in range(0, len(members), AT_ONCE):
+                some = members[start : start + AT_ONCE]
+                rows[some] = candidates[_hits(release, targets[:, some], candidates).argmax(axis=1)]
     return rows
+
+
+def _hits(
+    release: Release, targets: NDArray[np.int32], candidates: NDArray[np.intp]
+) -> NDArray[np.int32]:
+    """Count for each target and candidate row on how many columns the row covers the target."""
+    hits = np.zeros((targets.shape[1], len(candidates)), np.int32)
+    for column, codes in zip(release.columns, targets, strict=True):
+        for code in np.unique(codes):
+            hits[codes == code] += column.covering(int(code))[candidates]
+    return hits
 
 
 def _under_mondrian(table: Table) -> Floats:
@@ -254,10 +273,11 @@ def _covering_counts(release: Release, targets: NDArray[np.int32]) -> Floats:
     """Return records × sensitive values: the rows (by weight) that cover all of a record."""
     distinct, back = np.unique(targets, axis=1, return_inverse=True)
     counts = np.zeros((distinct.shape[1], len(release.sensitive_values)))
-    for place, combination in enumerate(distinct.T):
+    covering = [lru_cache(maxsize=256)(column.covering) for column in release.columns]
+    for place, combination in enumerate(distinct.T.tolist()):
         mask = np.ones(len(release), bool)
-        for column, code in zip(release.columns, combination, strict=True):
-            mask &= column.covering(int(code))
+        for covers, code in zip(covering, combination, strict=True):
+            mask &= covers(code)
         weights = None if release.weights is None else release.weights[mask]
         counts[place] = np.bincount(release.classes[mask], weights, counts.shape[1])
     return np.asarray(counts[back.ravel()])
