@@ -275,9 +275,11 @@ def test_worst_first_asks_for_the_exposed_first_and_draws_no_sample() -> None:
     table, oracle = patients(), Decades()
     result = run(oracle, order="worst-first", targets=5)
     asked = [int(next(iter(one))) for one in oracle._calls if one]
-    order = rank(table, seed=0, release=Oracle(Decades()).sanitize(table))
+    order = rank(table, release=Oracle(Decades()).sanitize(table), model=NaiveBayes())
     assert asked == order[:5].tolist()
     assert result.guarantee is None
+    both = run(Decades(), order="worst-first", targets=5, model=["naive-bayes", "frequency"])
+    assert len(both.distances) == 5  # every model has the same targets
     given = Decades()
     run(given, targets=[9, 2, 5])
     assert [next(iter(one)) for one in given._calls if one] == ["9", "2", "5"]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from indiff.differential.people import People
 from indiff.errors import UserError, unknown
+from indiff.inference import Model
 from indiff.release import Release
 from indiff.table import Table
 
@@ -77,12 +78,13 @@ def choose_targets(
     timed: bool = False,
     seed: int = 0,
     release: Callable[[], Release] | None = None,
+    model: Model | None = None,
 ) -> Chosen:
     """Choose people by number or by their records, and the order in which to ask.
 
     A number N takes the first N people in the order, which is random unless another one is
     asked for. Where time may run out, it is random, too; otherwise as given. ``release`` makes
-    that of the whole table, which tells more about who is exposed.
+    that of the whole table, which with the ``model`` tells more about who is exposed.
     """
     if order is not None and order not in ORDERS:
         raise unknown("order", order, ORDERS)
@@ -93,7 +95,7 @@ def choose_targets(
     persons = np.arange(len(everyone), dtype=np.intp)
     if targets is not None and not isinstance(targets, int):
         persons = _persons(everyone, as_rows(table, targets))
-    ranked = _ranked(table, everyone, persons, how, seed, release)
+    ranked = _ranked(table, everyone, persons, how, seed, release, model)
     drawn = count is not None and count < len(ranked)
     ranked = ranked if count is None else ranked[:count]
     kept = np.sort(ranked)
@@ -119,6 +121,7 @@ def _ranked(
     how: str,
     seed: int,
     release: Callable[[], Release] | None,
+    model: Model | None,
 ) -> NDArray[np.intp]:
     if how == "random":
         rng = np.random.default_rng(SeedSequence(seed, spawn_key=(_CHOOSING,)))
@@ -127,7 +130,7 @@ def _ranked(
         from indiff.differential.exposure import rank
 
         made = None if release is None else release()
-        exposed = _persons(everyone, rank(table, seed=seed, release=made))
+        exposed = _persons(everyone, rank(table, seed=seed, release=made, model=model))
         return exposed[np.isin(exposed, persons)]
     return persons
 

@@ -121,6 +121,11 @@ def differential_test(
     if isinstance(model, Sequence) and not isinstance(model, str):
         options["confidence"] = each_confidence(confidence, len(model))
         adversaries = [choose_model(one, as_sanitizer(sanitizer)) for one in model]
+        if order == "worst-first" and isinstance(targets, int):  # the same for every model
+            few = choose_targets(
+                table, find_people(table, individual), targets, order=order, seed=seed
+            )
+            options["targets"] = table.records[few.people.firsts].tolist()
         return combine(
             [describe(one) for one in adversaries],
             lambda place: differential_test(
@@ -164,6 +169,7 @@ def differential_test(
             timed=time is not None,
             seed=seed,
             release=None if chosen.randomized else lambda: chosen.sanitize(table),
+            model=None if chosen.randomized else adversary,
         ),
         population=len(everyone),
         runs=runs,
