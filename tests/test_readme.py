@@ -69,6 +69,8 @@ def test_shell_example(tmp_path: Path) -> None:
     assert pyarrow.csv.read_csv(tmp_path / "records.csv").num_rows == 5000
     assert "patient_id" not in pyarrow.csv.read_csv(tmp_path / "release.csv").column_names
     assert (tmp_path / "demo" / "release.csv").exists()
+    for folder in ("demo", "report"):
+        assert (tmp_path / folder / "report.html").exists()
 
 
 def test_commands_can_be_made() -> None:

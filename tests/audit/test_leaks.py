@@ -63,6 +63,7 @@ def test_no_value_of_a_table_of_unique_values(sensitive):
         adversary={"models": ["naive-bayes", "frequency"], "targets": list(range(RECORDS))},
         limits={"delta": 0.1, "k": 5},
         report={"parameter": "mondrian:k=2,5"},
+        run={"jobs": 1},
     )
     assert len(result.document["charts"]["worst"]) == 10
     assert result.document["plan"]["data"]["orders"]["size"] == [RARE] * RECORDS

@@ -23,8 +23,19 @@ QUASI = ["age", "sex", "zip"]
 
 
 def plan(**sections):
+    """A plan that leaves out what takes time, unless it is asked for."""
     sections.setdefault("data", {"quasi": QUASI, "sensitive": "diagnosis"})
+    sections["adversary"] = {"membership": False} | sections.get("adversary", {})
+    sections["report"] = {"worst": 1} | sections.get("report", {})
     return indiff.Plan(**sections)
+
+
+def whole_plan():
+    return plan(
+        limits={"k": 5, "delta": 0.01},
+        adversary={"membership": True},
+        report={"parameter": "mondrian:k=2,5", "worst": 10},
+    )
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +50,7 @@ def table(patients):
 
 @pytest.fixture(scope="module")
 def audited(patients):
-    return indiff.run_audit(
-        plan(limits={"k": 5, "delta": 0.01}, report={"parameter": "mondrian:k=2,5"}), patients
-    )
+    return indiff.run_audit(whole_plan(), patients)
 
 
 def valid(result):
@@ -116,9 +125,7 @@ def test_the_charts(audited, table):
 
 
 def test_two_runs_differ_in_timing_alone(audited, patients):
-    again = indiff.run_audit(
-        plan(limits={"k": 5, "delta": 0.01}, report={"parameter": "mondrian:k=2,5"}), patients
-    )
+    again = indiff.run_audit(whole_plan(), patients)
     first, second = json.loads(audited.to_json()), json.loads(again.to_json())
     del first["timing"], second["timing"]
     assert json.dumps(first) == json.dumps(second)
@@ -182,7 +189,13 @@ def test_an_unmet_constraint_fails(patients):
 def test_a_noisy_table_has_no_group_models(patients):
     few = {"quasi": ["sex"], "sensitive": "diagnosis"}
     result = indiff.run_audit(
-        plan(data=few, release={"sanitizer": "laplace:epsilon=1"}, limits={"k": 5}), patients
+        plan(
+            data=few,
+            release={"sanitizer": "laplace:epsilon=1"},
+            adversary={"membership": True},
+            limits={"k": 5},
+        ),
+        patients,
     )
     assert result.finding("k").status == "skipped"
     assert result.finding("delta:diagnosis:frequency").status == "measured"

@@ -34,10 +34,15 @@ def worst_records(
     """Return the worst records of one sensitive attribute, each with its why."""
     adversaries = [choose_model(name, sanitizer) for name in plan.adversary.models]
     named = {describe(adversary): adversary for adversary in adversaries}
+    rows = result.worst(plan.report.worst)
+    seen_by = {row["record"]: str(row.get("model", result.model)) for row in rows}
+    reasons: dict[int, tuple[int | None, str]] = {}
+    for model in dict.fromkeys(seen_by.values()):  # one release serves all of a model's records
+        records = [record for record, name in seen_by.items() if name == model]
+        reasons |= _reasons(table, sanitizer, named[model], records, plan, naming)
     found = []
-    for row in result.worst(plan.report.worst):
-        model = str(row.get("model", result.model))
-        group_size, why = _why(table, sanitizer, named[model], row["record"], plan, naming)
+    for row in rows:
+        model, (group_size, why) = seen_by[row["record"]], reasons[row["record"]]
         found.append(
             {
                 "record": row["record"],
@@ -54,22 +59,33 @@ def worst_records(
     return found
 
 
-def _why(
-    table: Table, sanitizer: Sanitizer, model: Model, record: int, plan: Plan, naming: Naming
-) -> tuple[int | None, str]:
+def _reasons(
+    table: Table,
+    sanitizer: Sanitizer,
+    model: Model,
+    records: list[int],
+    plan: Plan,
+    naming: Naming,
+) -> dict[int, tuple[int | None, str]]:
+    """Return the group size and the why of each record that one model sees."""
     if plan.data.individual is not None:
-        return None, _PERSON
+        return dict.fromkeys(records, (None, _PERSON))
     noisy = isinstance(sanitizer, NoisySanitizer) or is_randomized_model(model)
     if noisy or sanitizer.randomized:
-        return None, _RANDOM
+        return dict.fromkeys(records, (None, _RANDOM))
     informed, _ = with_background(model, table, plan.adversary.prior, plan.adversary.known)
     show = naming.show_values
     try:
-        (found,) = explain(table, sanitizer, record, model=informed, show_values=show)
+        explained = explain(table, sanitizer, records, model=informed, show_values=show)
     except UserError as error:
-        return None, naming.text(str(error))
-    size = None if found.group is None else found.group.size
-    return size, naming.short(_sentence(found))
+        return dict.fromkeys(records, (None, naming.text(str(error))))
+    return {
+        found.record: (
+            None if found.group is None else found.group.size,
+            naming.short(_sentence(found)),
+        )
+        for found in explained
+    }
 
 
 def _sentence(found: Explanation) -> str:
