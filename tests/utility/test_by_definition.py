@@ -25,7 +25,7 @@ def cell_penalty(column: ReleasedColumn, row: int) -> float:
         return 0.0
     domain = [plain(value) for value in attribute.values]
     if attribute.kind == Kind.NUMERIC:
-        numbers = [value for value in domain if value is not None]
+        numbers = [float(value) for value in domain if value is not None]
         low, high = min(numbers), max(numbers)
         assert isinstance(region, Interval)
         width = min(region.high, high) - max(region.low, low)
