@@ -146,6 +146,16 @@ def test_written_and_read_again(audited, tmp_path):
         AuditResult.from_json("no")
 
 
+def test_no_report_over_an_input(patients, tmp_path):
+    pyarrow.csv.write_csv(patients, tmp_path / "data.csv")
+    (tmp_path / "report.json").symlink_to(tmp_path / "data.csv")
+    data = {"quasi": ["sex"], "sensitive": "diagnosis", "path": str(tmp_path / "data.csv")}
+    result = indiff.run_audit(plan(data=data))
+    with pytest.raises(UserError, match="a report must not overwrite its input"):
+        result.write(tmp_path)
+    assert pyarrow.csv.read_csv(tmp_path / "data.csv").num_rows == 400
+
+
 def test_in_a_notebook(audited):
     shown = audited._repr_html_()
     assert shown.startswith("<div>")

@@ -20,12 +20,14 @@ class AuditResult:
     """What an audit found: one plain document, from which every report is made.
 
     ``results`` has the differential tests behind it, one for each of the document's curves and in
-    their order, and ``releases`` what was tested; a result read from JSON has neither.
+    their order, ``releases`` what was tested, and ``inputs`` the files that were read, over which
+    no report is written; a result read from JSON has none of them.
     """
 
     document: dict[str, Any]
     results: tuple[DifferentialResult, ...] = field(default=(), repr=False)
     releases: tuple[Release, ...] = field(default=(), repr=False)
+    inputs: tuple[str, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
         return (

@@ -179,6 +179,7 @@ def run_audit(
         plain(document),
         results=tuple(result for one in exposures for result in one.results.values()),
         releases=tuple(one.release for one in subjects if one.release is not None),
+        inputs=chosen.files,
     )
 
 

@@ -44,6 +44,7 @@ def check_report_places(folder: Path, inputs: list[Path]) -> None:
 
 def write_report(result: AuditResult, folder: Path) -> dict[str, Path]:
     """Write the page, the document and the Markdown of an audit; return their places."""
+    check_report_places(folder, [Path(name) for name in result.inputs])
     make_folder(folder)
     texts = {
         "report.html": result.to_html(),

@@ -207,6 +207,7 @@ def _beside(one: Mapping[str, Any]) -> str:
 def _charts(charts: Mapping[str, Any]) -> list[str]:
     lines: list[str] = []
     rows: list[tuple[str, ...]]
+    heads: tuple[str, ...]
     if charts["worst"]:
         rows = [
             (
