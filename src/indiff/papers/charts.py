@@ -36,14 +36,16 @@ def curves(
     Rows hold ``x``, ``y``, the series and, where there is a spread, ``low`` and ``high``.
     """
     scale = {"type": "log"} if log_y else {"zero": True}
+    up: dict[str, Any] = {"field": "y", "type": "quantitative", "title": y, "scale": scale}
+    if log_y:
+        up["axis"] = {"tickCount": 5, "format": ".0e", "grid": False}
     across = {"field": "x", "type": "ordinal", "sort": list(ordered), "title": x,
               "axis": {"labelAngle": 0}}  # fmt: skip
     colour = {"field": "series", "type": "nominal", "title": series}
     layers: list[dict[str, Any]] = [
         {
             "mark": {"type": "line", "point": True},
-            "encoding": {"x": across, "color": colour,
-                         "y": {"field": "y", "type": "quantitative", "title": y, "scale": scale}},
+            "encoding": {"x": across, "color": colour, "y": up},
         }
     ]  # fmt: skip
     if any("low" in row for row in rows):
