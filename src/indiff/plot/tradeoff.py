@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 
@@ -72,10 +72,21 @@ def tradeoff(
 def _drawn(rows: list[dict[str, Any]], across: str, up: str) -> alt.LayerChart:
     kinds = [kind for kind in (CHOSEN, FRONT, BEATEN) if any(row["kind"] == kind for row in rows)]
     looks = {CHOSEN: (GREEN, "diamond"), FRONT: (BLUE, "circle"), BEATEN: (GREY, "square")}
+    low, high = min(row["x"] for row in rows), max(row["x"] for row in rows)
+    room = 0.08 * ((high - low) or high or 1.0)
+    top = max(row["y"] for row in rows) or 1.0
     x = alt.X(
-        "x:Q", title=across, scale=alt.Scale(zero=False, padding=24), axis=alt.Axis(format="~g")
+        "x:Q",
+        title=across,
+        scale=alt.Scale(domain=[max(0.0, low - room), high + room], nice=False),
+        axis=alt.Axis(format="~g", tickCount=6),
     )
-    y = alt.Y("y:Q", title=up, scale=alt.Scale(zero=True, padding=12), axis=alt.Axis(format="~g"))
+    y = alt.Y(
+        "y:Q",
+        title=up,
+        scale=alt.Scale(domain=[0, 1.1 * top], nice=False),
+        axis=alt.Axis(format="~g", tickCount=6),
+    )
     colour = alt.Color(
         "kind:N",
         scale=alt.Scale(domain=kinds, range=[looks[kind][0] for kind in kinds]),
@@ -107,9 +118,15 @@ def _drawn(rows: list[dict[str, Any]], across: str, up: str) -> alt.LayerChart:
             ],
         )
     )
-    words = (
-        alt.Chart(data(rows))
-        .mark_text(align="left", dx=8, dy=-8, fontSize=11, color=GREY, limit=150)
+    middle = (low + high) / 2
+    sides: list[tuple[bool, Literal["left", "right"], int, int]] = [
+        (False, "left", 8, -9),
+        (True, "right", -8, 14),
+    ]
+    words = [
+        alt.Chart(data([row for row in rows if (row["x"] > middle) == on_the_right]))
+        .mark_text(align=align, dx=dx, dy=dy, fontSize=11, color=GREY, limit=200)
         .encode(x=x, y=y, text="name:N")
-    )
-    return layered(line, points, words, height=320)
+        for on_the_right, align, dx, dy in sides
+    ]
+    return layered(line, points, *words, height=320)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 500
 MOST_RECORDS = 200
+LONGEST_HEADING = 160
 
 
 def render(document: Mapping[str, Any]) -> str:
@@ -128,5 +129,6 @@ def _environment() -> Environment:
         "number": number,
         "percent": percent,
         "raw": raw,
+        "short": lambda text: plain.shortened(plain.escaped(str(text)), LONGEST_HEADING),
     }
     return environment
