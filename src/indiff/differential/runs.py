@@ -20,7 +20,7 @@ from indiff.errors import UserError
 from indiff.inference import Model
 from indiff.release import Release
 from indiff.sanitizers.noisy import OnGrid
-from indiff.sanitizers.oracle import BlackBox
+from indiff.sanitizers.oracle import BlackBox, Oracle
 from indiff.sanitizers.protocol import Sanitizer
 from indiff.table import Table
 
@@ -202,7 +202,9 @@ def _repeats(sanitizer: Sanitizer, model: Model) -> bool:
     does not make it wrong, since its upper end holds for any two runs put side by side.
     """
     model_repeats = not is_randomized_model(model) or hasattr(model, "seeded")
-    return model_repeats and not isinstance(sanitizer, BlackBox)
+    # A black box that says it is random takes our numbers, but for a function without ``rng``.
+    takes_ours = sanitizer.randomized and not isinstance(sanitizer, Oracle)
+    return model_repeats and (takes_ours or not isinstance(sanitizer, BlackBox))
 
 
 def check_number_of_runs(runs: int) -> None:
