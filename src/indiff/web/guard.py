@@ -85,6 +85,8 @@ class Guard:
                     for name, value in HEADERS.items()
                     if name.encode() not in present
                 ]
+                if message["status"] == 413:
+                    given.append((b"connection", b"close"))  # what is still to come is not read
                 message = {**message, "headers": [h for h in given if h[0].lower() != b"server"]}
             await send(message)
 

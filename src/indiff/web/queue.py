@@ -24,7 +24,11 @@ from indiff.web.store import Store
 LOOK_EVERY = 0.1
 # A worker has one core: a second thread in it would take another run's.
 _THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA")
-ONE_THREAD = {"ARROW_IO_THREADS": "1", **{f"{name}_NUM_THREADS": "1" for name in _THREADS}}
+ONE_THREAD = {
+    "ARROW_IO_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",  # one pool of free memory for each thread would be kept for nothing
+    **{f"{name}_NUM_THREADS": "1" for name in _THREADS},
+}
 
 
 @dataclass

@@ -25,9 +25,13 @@ class Follower:
     report: Callable[..., None]
     _distances: list[float] = field(default_factory=list)
     _total: int = 0
+    _stage: str = ""
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         """Note how far a step of the audit is; 0 of 0 where it cannot tell."""
+        if stage != self._stage:
+            self._stage = stage
+            _give_memory_back()
         self._total = total or self._total
         cdf = {"running_cdf": running_cdf(self._distances, self._total)} if self._distances else {}
         self.report(step=stage, done=done or None, total=total or None, **cdf)
@@ -35,6 +39,13 @@ class Follower:
     def measured(self, distance: float) -> None:
         """Note one more record's distance."""
         self._distances.append(distance)
+
+
+def _give_memory_back() -> None:
+    """Let the machine have what the last step no longer needs."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
 
 
 def running_cdf(distances: list[float], total: int) -> dict[str, Any]:

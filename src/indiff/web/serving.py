@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import sys
@@ -43,7 +44,7 @@ def serve(settings: Settings, *, browser: bool, say: Callable[[str], None]) -> N
     sys.stdout.flush()
     if browser:
         webbrowser.open(link)
-    uvicorn.Server(
+    running = uvicorn.Server(
         uvicorn.Config(
             app,
             access_log=False,  # addresses may hold names of columns and the link's token
@@ -52,7 +53,10 @@ def serve(settings: Settings, *, browser: bool, say: Callable[[str], None]) -> N
             proxy_headers=False,
             timeout_graceful_shutdown=2,
         )
-    ).run(sockets=[listener])
+    )
+    with contextlib.suppress(KeyboardInterrupt):  # uvicorn has ended everything before
+        running.run(sockets=[listener])
+    say("Stopped. Unfinished runs go on at the next start.")
 
 
 def check_commands(settings: Settings) -> None:
