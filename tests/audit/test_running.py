@@ -337,6 +337,23 @@ def test_an_interruption_keeps_what_was_measured(patients):
     valid(result)
 
 
+@pytest.mark.parametrize("stage", ["testing", "explaining", "measuring utility"])
+def test_an_interruption_at_any_later_stage(patients, stage):
+    def stop(now, done, total):
+        if now.startswith(stage):
+            raise KeyboardInterrupt
+
+    result = indiff.run_audit(
+        plan(adversary={"models": ["tree"], "targets": [0, 1]}, limits={"k": 5}, run={"jobs": 1}),
+        patients,
+        progress=stop,
+    )
+    assert (result.verdict["status"], result.verdict["exit_code"]) == ("incomplete", 130)
+    assert result.finding("ncp").reason == "the audit was interrupted"
+    assert result.finding("k").status == "measured"
+    valid(result)
+
+
 def test_an_unexpected_error_is_not_swallowed(patients, monkeypatch):
     def broken(*args, **options):
         raise ZeroDivisionError

@@ -24,6 +24,7 @@ from indiff.table import Table
 from indiff.thinning import thinned
 
 _NAMES = ("delta", "mean", "quantile", "changed_predictions", "told_by_the_crowd")
+INTERRUPTED = "the audit was interrupted"
 _NOT_OVER_RUNS = ("sampled", "closed-form")
 Progress = Callable[[int, int], object]
 
@@ -78,7 +79,7 @@ def measure_exposure(
     interrupted = False
     for name, adversary in zip(names, adversaries, strict=True):
         if interrupted:
-            findings += missed(table, "skipped", "the audit was interrupted", name)
+            findings += missed(table, "skipped", INTERRUPTED, name)
             continue
         try:
             result = differential_test(
@@ -86,6 +87,10 @@ def measure_exposure(
             )
         except UserError as error:
             findings += missed(table, "failed", str(error), name)
+            continue
+        except KeyboardInterrupt:  # before the first record; what others measured is kept
+            interrupted = True
+            findings += missed(table, "skipped", INTERRUPTED, name)
             continue
         interrupted = result.interrupted
         if not len(result.distances):

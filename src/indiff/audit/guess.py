@@ -185,5 +185,8 @@ def quoted(text: str) -> str:
     >>> quoted('a "b"\n')
     '"a \\"b\\"\\n"'
     """
-    # JSON's escapes are TOML's, but for the delete character.
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    # JSON's escapes are TOML's; what does not print, such as a mark that turns text, is one too.
+    return "".join(
+        one if one.isprintable() else f"\\U{ord(one):08x}"
+        for one in json.dumps(text, ensure_ascii=False)
+    )

@@ -71,6 +71,20 @@ class _Staged:
             self.say.measured(distance)
 
 
+@dataclass
+class _Interruption:
+    """Whether somebody asked to stop: what comes later is skipped, what was measured is kept."""
+
+    happened: bool = False
+
+    @contextmanager
+    def noticed(self) -> Iterator[None]:
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.happened = True
+
+
 @dataclass(frozen=True, eq=False)
 class _Subject:
     """One sensitive attribute: its table, and the release or the reason why there is none."""
@@ -126,29 +140,29 @@ def run_audit(
     with clock.step("differential test"):
         for subject in subjects:
             exposures.append(_exposure(subject, sanitizer, chosen, naming, exposures, say))
-    interrupted = any(one.interrupted for one in exposures)
+    stop = _Interruption(any(one.interrupted for one in exposures))
     worst: list[dict[str, Any]] = []
     curve = None
-    if not interrupted and sanitizer is not None:
-        with clock.step("worst records"):
+    if not stop.happened and sanitizer is not None:
+        with clock.step("worst records"), stop.noticed():
             say("explaining the worst records", 0, 0)
             for subject, one in zip(subjects, exposures, strict=True):
                 if one.combined is not None:
                     worst += worst_records(subject.table, sanitizer, one.combined, chosen, naming)
-        with clock.step("parameter"):
+    if not stop.happened and sanitizer is not None:
+        with clock.step("parameter"), stop.noticed():
             say("testing other parameters", 0, 0)
             curve = parameter_curve(subjects[0].table, chosen, naming)
     findings += [*risk.findings, *(found for one in exposures for found in one.findings)]
     with clock.step("utility"):
-        say("measuring utility", 0, 0)
         for subject in subjects:
-            findings += _utility(subject, chosen, naming, interrupted, len(subjects) > 1)
+            findings += _utility(subject, chosen, naming, stop, several, say)
     met = all(one.release is None or _met(one.release) for one in subjects)
     judged, verdict = judge(
         _in_order(findings),
         chosen.limits,
         constraint_met=met and all(one.constraint_met for one in exposures),
-        interrupted=interrupted,
+        interrupted=stop.happened,
         unfinished=[text for one in exposures for text in one.unfinished],
     )
     name = source or (Path(chosen.data.path).name if chosen.data.path else "a frame")
@@ -266,7 +280,7 @@ def _exposure(
     table = subject.table
     status, reason = "skipped", None
     if any(one.interrupted for one in earlier):
-        reason = "the audit was interrupted"
+        reason = exposure.INTERRUPTED
     elif subject.reason is not None:
         status, reason = "failed", f"there is no release: {subject.reason}"
     if reason is not None:
@@ -282,16 +296,23 @@ def _exposure(
 
 
 def _utility(
-    subject: _Subject, plan: Plan, naming: Naming, interrupted: bool, several: bool
+    subject: _Subject,
+    plan: Plan,
+    naming: Naming,
+    stop: _Interruption,
+    several: bool,
+    say: Progress,
 ) -> list[Finding]:
-    reason = None
-    if interrupted:
-        reason = "the audit was interrupted"
-    elif subject.reason is not None:
-        reason = f"there is no release: {subject.reason}"
-    suffix = f":{subject.table.sensitive.name}" if several else ""
-    found = utility_findings(subject.table, subject.release, plan, reason=reason, suffix=suffix)
-    return list(_told(found, naming))
+    def found(reason: str | None) -> list[Finding]:
+        suffix = f":{subject.table.sensitive.name}" if several else ""
+        return utility_findings(subject.table, subject.release, plan, reason=reason, suffix=suffix)
+
+    reason = None if subject.reason is None else f"there is no release: {subject.reason}"
+    if not stop.happened:
+        with stop.noticed():
+            say("measuring utility", 0, 0)
+            return list(_told(found(reason), naming))
+    return found(exposure.INTERRUPTED)
 
 
 def _told(findings: Any, naming: Naming) -> tuple[Finding, ...]:
