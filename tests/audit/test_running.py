@@ -273,6 +273,8 @@ def test_a_few_targets_are_a_lower_bound(patients):
     assert result.verdict["exit_code"] == 3
     assert result.document["plan"]["adversary"]["targets"] == "0-2"
     assert result.document["plan"]["adversary"]["models"] == ["naive-bayes"]
+    others = ["patient_id", "marital_status", "admitted"]
+    assert result.document["plan"]["data"]["other"] == others
 
 
 def test_individuals_count_once():

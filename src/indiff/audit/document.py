@@ -14,6 +14,7 @@ from indiff.audit.plan import Plan
 from indiff.differential.choosing import choose_model
 from indiff.differential.testing import describe
 from indiff.sanitizers.protocol import Sanitizer
+from indiff.schema import Role
 from indiff.version import __version__
 
 _DIGITS = 12  # what a number of the document keeps: rounding noise would differ by machine
@@ -31,6 +32,8 @@ def plan_block(plan: Plan, naming: Naming, sanitizer: Sanitizer | None) -> dict[
     found = plan.model_dump(mode="json")
     data, adversary = found["data"], found["adversary"]
     data["path"] = _file(data["path"])
+    for role in Role:  # as they were decided, where the plan left them open
+        data[str(role)] = list(naming.table.schema.names(role))
     data["hierarchies"] = {name: _file(path) for name, path in data["hierarchies"].items()}
     data["orders"] = {
         name: [naming.value(name, value) for value in order]
