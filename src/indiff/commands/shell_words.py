@@ -11,6 +11,8 @@ _OPTIONS = (
 )
 _IN_SHELL_WORDS = (
     (r"\bjoint=True", "--joint"),
+    (r"\bdownload=True", "--download"),
+    (r" \(or folder=\)", ""),
     (r"\brows_in_order=(True)?", "--rows-in-order"),
     (r"[Pp]ass unmet=\"generalize\"", "add unmet=generalize to --sanitizer"),
     (r"\bhierarchies=\{'(.*?)': '(.*?)'\}", r"--hierarchy \1=\2"),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from indiff.errors import UserError
+from indiff.papers.hierarchies import hierarchy_files
 
 if TYPE_CHECKING:
     from indiff.table import Table
@@ -80,14 +79,6 @@ class Run:
         )
 
     def _trees(self, name: str) -> dict[str, Path]:
-        chosen = self.folder or os.environ.get("INDIFF_DATA")
-        folder = Path(chosen or ".") / "hierarchies" / name.split("-")[0]
-        files = {column: folder / f"{column.replace('-', '_')}.csv" for column in TREES[name]}
-        absent = [str(path) for path in files.values() if not path.is_file()]
-        if not chosen or absent:
-            raise UserError(
-                "the papers generalize along hierarchies, which are not downloaded; "
-                f"{absent[0] if chosen else 'INDIFF_DATA'} is missing. Set INDIFF_DATA to a folder "
-                "with hierarchies/adult and hierarchies/internet."
-            )
-        return files
+        return hierarchy_files(
+            name.split("-")[0], columns=TREES[name], folder=self.folder, download=self.download
+        )
