@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from indiff.differential.choosing import choose_model
 from indiff.differential.membership import membership_inference
 from indiff.differential.result import DifferentialResult
 from indiff.differential.strongest import StrongestResult, each_confidence, strongest
-from indiff.differential.testing import describe
+from indiff.differential.testing import describe, part_of
 from indiff.errors import UserError
 from indiff.sanitizers.protocol import Sanitizer
 from indiff.table import Table
@@ -66,24 +67,34 @@ class Exposure:
 
 
 def measure_exposure(
-    table: Table, sanitizer: Sanitizer, plan: Plan, progress: Progress | None = None
+    table: Table,
+    sanitizer: Sanitizer,
+    plan: Plan,
+    progress: Progress | None = None,
+    run: Path | None = None,
 ) -> Exposure:
     """Run the differential test of one sensitive attribute with every adversary of the plan.
 
-    An adversary that cannot be asked is a failed finding; the others still are.
+    An adversary that cannot be asked is a failed finding; the others still are. ``run`` is the
+    folder that keeps every finished target.
     """
     adversaries = [choose_model(name, sanitizer) for name in plan.adversary.models]
     names = [describe(adversary) for adversary in adversaries]
     findings: list[Finding] = []
     results: dict[str, DifferentialResult] = {}
     interrupted = False
-    for name, adversary in zip(names, adversaries, strict=True):
+    for place, (name, adversary) in enumerate(zip(names, adversaries, strict=True)):
         if interrupted:
             findings += missed(table, "skipped", INTERRUPTED, name)
             continue
         try:
             result = differential_test(
-                table, sanitizer, model=adversary, progress=progress, **settings(plan)
+                table,
+                sanitizer,
+                model=adversary,
+                progress=progress,
+                run=part_of(run, "model", place),
+                **settings(plan),
             )
         except UserError as error:
             findings += missed(table, "failed", str(error), name)

@@ -24,6 +24,7 @@ from indiff.audit.result import AuditResult
 from indiff.audit.usefulness import utility_findings
 from indiff.audit.verdict import judge
 from indiff.audit.worst import worst_records
+from indiff.differential.testing import part_of
 from indiff.errors import UserError
 from indiff.release import Release, read_release
 from indiff.sanitizers.oracle import BlackBox
@@ -101,13 +102,15 @@ def run_audit(
     progress: Progress | None = None,
     command: str | None = None,
     source: str | None = None,
+    run: str | Path | None = None,
 ) -> AuditResult:
     """Measure everything a plan asks for and judge it.
 
     ``plan`` is a :class:`Plan` or the path of one; ``table`` is a frame or a table to audit
     instead of the plan's file. Bad input raises; a measurement that cannot be made becomes a
     failed finding, which is never a pass. ``progress`` is called with what is being done and how
-    far it is.
+    far it is. ``run`` is a folder that keeps every finished target of a test that asks record by
+    record, so that the same audit goes on there if it is killed.
 
     >>> import indiff
     >>> plan = indiff.Plan(
@@ -138,8 +141,9 @@ def run_audit(
         risk = risks.merged(parts)
     exposures: list[exposure.Exposure] = []
     with clock.step("differential test"):
-        for subject in subjects:
-            exposures.append(_exposure(subject, sanitizer, chosen, naming, exposures, say))
+        for place, subject in enumerate(subjects):
+            folder = part_of(run, "attribute", place)
+            exposures.append(_exposure(subject, sanitizer, chosen, naming, exposures, say, folder))
     stop = _Interruption(any(one.interrupted for one in exposures))
     worst: list[dict[str, Any]] = []
     curve = None
@@ -276,6 +280,7 @@ def _exposure(
     naming: Naming,
     earlier: list[exposure.Exposure],
     say: Progress,
+    run: Path | None,
 ) -> exposure.Exposure:
     table = subject.table
     status, reason = "skipped", None
@@ -291,7 +296,7 @@ def _exposure(
         found = measure_beside(table, plan)
         return replace(found, findings=_told(found.findings, naming))
     stage = f"testing {len(table):,} records"
-    found = exposure.measure_exposure(table, sanitizer, plan, _Staged(say, stage))
+    found = exposure.measure_exposure(table, sanitizer, plan, _Staged(say, stage), run)
     return replace(found, findings=_told(found.findings, naming))
 
 

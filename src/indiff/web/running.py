@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from indiff.version import __version__
 from indiff.web.plan_file import plan_text
 from indiff.web.results import distances_file
 
@@ -79,7 +81,9 @@ def run(store: Store, job: dict[str, Any], report: Callable[..., None]) -> tuple
     plan = Plan(**job["task"]["plan"])
     folder = store.settings.run_folder(job["id"])
     _write_private(folder / "plan.toml", plan_text(job["task"]["plan"]))
-    result = run_audit(plan, progress=Follower(report), command="indiff audit plan.toml")
+    kept = folder / f"finished-{__version__}"  # another version may count in another way
+    result = run_audit(plan, progress=Follower(report), command="indiff audit plan.toml", run=kept)
+    shutil.rmtree(kept, ignore_errors=True)
     report(step="writing the report", done=None, total=None)
     result.write(folder)
     _write_distances(result, folder)
