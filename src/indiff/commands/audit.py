@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from indiff.commands import fixing, options, parsing
+from indiff.commands import fixing, long_runs, options, parsing, release_beside
 from indiff.errors import UserError
 
 if TYPE_CHECKING:
@@ -54,13 +54,7 @@ def command(
     joint: options.Joint = False,
     identifier: options.Identifier = None,
     other: options.Other = None,
-    individual: Annotated[
-        str | None,
-        _option(
-            "--individual", "Rows that share it are one person.", "The table", "COLUMN",
-            show_default=False,
-        ),
-    ] = None,
+    individual: long_runs.Individual = None,
     hierarchy: options.Hierarchies = None,
     kind: options.Kinds = None,
     order: options.Orders = None,
@@ -70,13 +64,9 @@ def command(
     encoding: options.Encoding = None,
     sheet: options.Sheet = None,
     sanitizer: options.Sanitizer = "mondrian:k=5",
-    release: Annotated[
-        Path | None,
-        _option(
-            "--release", "A release made elsewhere, instead of --sanitizer.", "The test", "FILE",
-            show_default=False,
-        ),
-    ] = None,
+    release: release_beside.Release = None,
+    key: release_beside.Key = None,
+    rows_in_order: release_beside.RowsInOrder = False,
     model: options.Model = None,
     prior: options.Prior = None,
     known: options.Known = None,
@@ -85,6 +75,7 @@ def command(
     method: options.Method = "auto",
     runs: options.Runs = 100,
     confidence: options.Confidence = 0.95,
+    time: long_runs.Time = None,
     jobs: options.Jobs = -1,
     seed: options.Seed = 0,
     limit: Annotated[
@@ -172,6 +163,8 @@ def command(
             release={
                 "sanitizer": sanitizer,
                 "file": None if release is None else str(release),
+                "key": key,
+                "rows_in_order": rows_in_order,
             },
             adversary={
                 "models": parsing.split_lists(model) or ["auto"],
@@ -188,7 +181,7 @@ def command(
                 "title": title, "min_cell": min_cell, "show_values": show_values, "worst": worst,
                 "parameter": parameter, "task": task,
             },
-            run={"seed": seed, "jobs": jobs},
+            run={"seed": seed, "jobs": jobs, "time": time},
         )  # fmt: skip
     raise typer.Exit(run(plan, out, asked, command=_command(data, plan)))
 
