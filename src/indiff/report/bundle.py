@@ -23,13 +23,13 @@ def chart_bundle() -> str:
 
     Putting it together takes seconds, so it is kept beside the compiled kernels, by version.
     """
-    import vl_convert
-
     from indiff.compiled import cache_directory
 
     kept = cache_directory() / f"charts-{version('vl-convert-python')}.js"
     if kept.exists():
         return kept.read_text(encoding="utf-8")
+    import vl_convert
+
     make: Any = vl_convert.javascript_bundle  # its stub wants an argument that it does not need
     script: str = make()
     if "</script" in script.lower() or "<!--" in script:

@@ -43,7 +43,7 @@ def render(document: Mapping[str, Any]) -> str:
     bundle = chart_bundle() if drawn else ""
     scripts = [bundle, starter()]
     return (
-        _environment()
+        environment()
         .get_template("report.html.j2")
         .render(
             document=document,
@@ -97,7 +97,8 @@ def _policy(scripts: Sequence[str], styles: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return what renders the report's templates; the web application adds its own to it."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
