@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -157,10 +157,14 @@ def run_audit(
         with clock.step("parameter"), stop.noticed():
             say("testing other parameters", 0, 0)
             curve = parameter_curve(subjects[0].table, chosen, naming)
-    findings += [*risk.findings, *(found for one in exposures for found in one.findings)]
+    findings += risk.findings
+    for subject, one in zip(subjects, exposures, strict=True):
+        findings += _apart(one.findings, subject, several)
     with clock.step("utility"):
         for subject in subjects:
-            findings += _utility(subject, chosen, naming, stop, several, say)
+            findings += _apart(
+                _utility(subject, chosen, naming, stop, several, say), subject, several
+            )
     met = all(one.release is None or _met(one.release) for one in subjects)
     judged, verdict = judge(
         _in_order(findings),
@@ -270,7 +274,7 @@ def _risk(
         status="skipped" if weighted else "failed",
         suffix=f":{subject.table.sensitive.name}" if several else "",
     )
-    return replace(part, findings=_told(part.findings, naming))
+    return replace(part, findings=_apart(_told(part.findings, naming), subject, several))
 
 
 def _exposure(
@@ -318,6 +322,17 @@ def _utility(
             say("measuring utility", 0, 0)
             return list(_told(found(reason), naming))
     return found(exposure.INTERRUPTED)
+
+
+def _apart(findings: Iterable[Finding], subject: _Subject, several: bool) -> tuple[Finding, ...]:
+    """Name the attribute in every title, where each of several has a release of its own."""
+    name = subject.table.sensitive.name
+    return tuple(
+        replace(one, title=f"{one.title}, release for {name}")
+        if several and name not in one.title
+        else one
+        for one in findings
+    )
 
 
 def _told(findings: Any, naming: Naming) -> tuple[Finding, ...]:

@@ -243,14 +243,18 @@ def _interval(result: DifferentialResult) -> list[tuple[str, str]]:
 def show_worst(console: Console, worst: Sequence[Mapping[str, Any]]) -> None:
     """Show the worst records, and where several models were tried, the one that sees each."""
     several = any("model" in row for row in worst)
+    attributes = len({row.get("about") for row in worst}) > 1
     grid = Grid(box=None, padding=(0, 2), pad_edge=False, header_style="bold")
     for title in ("record", "distance", "belief with", "→ without"):
         grid.add_column(title, justify="right", no_wrap=True)
     grid.add_column("prediction", no_wrap=True)
     if several:
         grid.add_column("seen by", overflow="fold")
+    if attributes:
+        grid.add_column("about", overflow="fold")
     for row in worst:
         seen_by = [Text(plain.name(row["model"]))] if several else []
+        about = [Text(plain.name(row["about"]))] if attributes else []
         grid.add_row(
             f"{row['record']}",
             number(row["distance"]),
@@ -258,6 +262,7 @@ def show_worst(console: Console, worst: Sequence[Mapping[str, Any]]) -> None:
             f"{row['belief_without']:.4f}",
             "changed" if row["prediction_changed"] else "same",
             *seen_by,
+            *about,
         )
     headline(console, "Worst records (belief in the record's true value)")
     print_clean(console, grid)
