@@ -378,7 +378,7 @@ def test_bad_input_raises(patients):
 
 def test_findings_of_several_attributes_have_titles_of_their_own() -> None:
     both = plan(data={"quasi": ["age"], "sensitive": ["diagnosis", "sex"]})
-    document = indiff.run_audit(both, indiff.datasets.demo(records=80)).document
+    document = indiff.run_audit(both, indiff.datasets.demo(records=200)).document
     titles = [one["title"] for one in document["findings"]]
     assert len(titles) == len(set(titles))
     assert {"diagnosis", "sex"} == {row["about"] for row in document["charts"]["worst"]}
