@@ -25,7 +25,7 @@ PATIENCE = 30.0
 
 
 def _pickled(ask: Ask) -> bytes:
-    import cloudpickle
+    import cloudpickle  # type: ignore[import-untyped]
 
     try:
         return bytes(cloudpickle.dumps(ask))
