@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any
 
 import httpx
-import psutil
+import psutil  # type: ignore[import-untyped]
 
 V1 = "/api/v1"
 ENDED = ("done", "failed", "cancelled")

@@ -92,6 +92,19 @@ def test_what_is_deleted_is_on_no_disk(store: Store) -> None:
     assert not holds_secret()
 
 
+def test_what_a_kill_cut_off_is_swept_away(store: Store) -> None:
+    dataset = add_dataset(store)
+    (run,) = store.add_jobs("run", dataset, [("mondrian", {})])
+    store.settings.run_folder(run).mkdir()
+    stray = store.settings.dataset_folder(new_id())
+    stray.mkdir()
+    (stray / "half-an-upload.csv").write_text("age,ill\n30")
+    assert store.sweep() == 1
+    assert not stray.exists()
+    assert store.settings.dataset_folder(dataset).exists()
+    assert store.settings.run_folder(run).exists()
+
+
 def test_a_worker_whose_attempt_is_over_changes_nothing(store: Store) -> None:
     dataset = add_dataset(store)
     (run,) = store.add_jobs("run", dataset, [("mondrian", {})])

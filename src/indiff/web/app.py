@@ -21,7 +21,7 @@ from indiff.web.api import datasets, results, runs
 from indiff.web.api.common import ERRORS, Server
 from indiff.web.guard import Guard, Refused
 from indiff.web.models import SessionInfo
-from indiff.web.pages import data, entry, release
+from indiff.web.pages import assets, data, entry, release
 from indiff.web.pages import runs as run_pages
 from indiff.web.queue import Queue, lock_data_dir
 from indiff.web.sessions import Sessions
@@ -66,7 +66,7 @@ def make_app(settings: Settings) -> FastAPI:
     for router in (datasets.router, runs.router, results.router):
         api.include_router(router)
     app.include_router(api)
-    for router in (entry.router, data.router, release.router, run_pages.router):
+    for router in (assets.router, entry.router, data.router, release.router, run_pages.router):
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static")
     _explain_errors(app)

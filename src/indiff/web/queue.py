@@ -63,6 +63,7 @@ class Queue:
 
     def start(self) -> int:
         """Queue what an earlier server left unfinished, and begin; return how many those were."""
+        self.store.sweep()
         resumed = self.store.queue_again()
         self._thread = threading.Thread(target=self._loop, name="queue", daemon=True)
         self._thread.start()

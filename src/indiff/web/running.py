@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indiff.version import __version__
+from indiff.web.drawing import write_figures
 from indiff.web.plan_file import plan_text
 from indiff.web.results import distances_file
 
@@ -86,6 +87,7 @@ def run(store: Store, job: dict[str, Any], report: Callable[..., None]) -> tuple
     shutil.rmtree(kept, ignore_errors=True)
     report(step="writing the report", done=None, total=None)
     result.write(folder)
+    write_figures(result.document, folder)
     _write_distances(result, folder)
     for release in result.releases[:1]:
         release.write(folder / "release.csv")

@@ -302,6 +302,25 @@ class Store:
                 _add_event(connection, job["id"], "the server ended: queued again")
         return len(jobs)
 
+    def sweep(self) -> int:
+        """Remove folders that the store knows nothing of: uploads that a kill cut off."""
+        with self.database.reading() as connection:
+            known = {
+                row[0]
+                for row in connection.execute(
+                    "SELECT id FROM datasets UNION ALL SELECT id FROM jobs"
+                )
+            }
+        stray = [
+            folder
+            for kind in ("datasets", "runs")
+            for folder in (self.settings.data_dir / kind).iterdir()
+            if folder.name not in known
+        ]
+        for folder in stray:
+            _remove(folder)
+        return len(stray)
+
     def document(self, run: str) -> Row:
         """Return the document of a finished run."""
         row = self._one(

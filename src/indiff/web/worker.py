@@ -106,6 +106,9 @@ class _OnlyWorkerOf:
         fcntl.flock(self.handle, fcntl.LOCK_EX)
 
     def __exit__(self, *problem: object) -> None:
+        if [path.name for path in self.folder.iterdir()] == ["lock"]:  # nothing was made
+            (self.folder / "lock").unlink()
+            self.folder.rmdir()
         self.handle.close()
 
 

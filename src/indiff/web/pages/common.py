@@ -6,10 +6,11 @@ from functools import cache
 from typing import Any
 
 from fastapi import Request
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader
 from starlette.datastructures import FormData
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from indiff.report.html import environment
 from indiff.version import __version__
 from indiff.web.guard import Refused
 from indiff.web.sessions import Session, same
@@ -17,16 +18,16 @@ from indiff.web.sessions import Session, same
 
 @cache
 def _environment() -> Environment:
-    made = Environment(
-        loader=PackageLoader("indiff.web"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters["count"] = lambda value: f"{value:,}"
-    made.filters["size"] = size
-    made.filters["number"] = number
+    """The report's environment, so that both show names, numbers and findings alike."""
+    report = environment()
+    own = PackageLoader("indiff.web")
+    made = report.overlay(loader=ChoiceLoader([own, PackageLoader("indiff.report", "templates")]))
+    made.filters = {
+        **report.filters,
+        "count": lambda value: f"{value:,}",
+        "size": size,
+        "when": when,
+    }
     return made
 
 
@@ -88,14 +89,10 @@ def size(value: int) -> str:
     return f"{value} B"
 
 
-def number(value: float | str | None) -> str:
-    """Write a number of a document.
+def when(stamp: str | None) -> str:
+    """Write a time of the store as people do.
 
-    >>> number(0.93378), number(None), number("Infinity"), number(12)
-    ('0.934', '–', '∞', '12')
+    >>> when("2026-03-01T09:05:12+00:00"), when(None)
+    ('2026-03-01 09:05 UTC', '–')
     """
-    if value is None:
-        return "–"
-    if isinstance(value, str):
-        return {"Infinity": "∞", "-Infinity": "−∞"}.get(value, value)
-    return f"{value:,.3g}" if value != int(value) else f"{int(value):,}"
+    return "–" if not stamp else f"{stamp[:10]} {stamp[11:16]} UTC"
