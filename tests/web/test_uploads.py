@@ -130,6 +130,22 @@ def test_a_large_declared_size_is_refused_whatever_the_ratio(tmp_path: Path) -> 
         check_packed(path)
 
 
+def test_a_list_of_millions_of_parts_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "parts.xlsx"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a", b"x")
+    honest = path.read_bytes()
+    check_packed(path)
+    end = honest.rindex(b"PK\x05\x06")
+    declared = (400_000_000).to_bytes(4, "little")
+    path.write_bytes(honest[: end + 12] + declared + honest[end + 16 :])
+    with pytest.raises(UserError, match="declares millions of them"):
+        check_packed(path)
+    path.write_bytes(honest[:end] + b"PK\x06\x07" + bytes(16) + honest[end:])
+    with pytest.raises(UserError, match="declares millions of them"):
+        check_packed(path)
+
+
 def test_an_archive_with_the_ending_of_a_table_is_refused(site: Site) -> None:
     answer = site.client.post(f"{V1}/datasets", params={"name": "a.csv"}, content=bomb(size=10**6))
     assert answer.status_code == 422

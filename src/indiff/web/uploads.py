@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import zipfile
@@ -18,6 +19,7 @@ TABLES = TEXT + PARQUET + WORKBOOK
 LARGEST_UNPACKED = 4 * 10**9
 LARGEST_FACTOR = 200
 SMALL_UNPACKED = 50_000_000
+LARGEST_DIRECTORY = 4_000_000
 LARGEST_FIELD = 10_000
 
 
@@ -74,6 +76,8 @@ class Incoming:
 
     def keep(self) -> Path:
         """Close the file, and look at it before anything reads it."""
+        if self._file.closed:
+            return self.path
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
@@ -95,7 +99,7 @@ async def receive_body(stream: AsyncIterator[bytes], incoming: Incoming) -> Path
     try:
         async for data in stream:
             incoming.write(data)
-        return incoming.keep()
+        return await asyncio.to_thread(incoming.keep)  # other pages need not wait for the disk
     except BaseException:
         incoming.drop()
         raise
@@ -116,6 +120,8 @@ async def receive_form(
         async for data in stream:
             reader.write(data)
         reader.finish()
+        if reader.incoming is not None:
+            await asyncio.to_thread(reader.incoming.keep)
     except BaseException:
         if reader.incoming is not None:
             reader.incoming.drop()
@@ -228,6 +234,10 @@ def check_packed(path: Path) -> None:
             f"a file's content must be what its ending says; {path.name!r} is an archive. "
             "Unpack it and send the table."
         )
+    if _directory_bytes(path) > LARGEST_DIRECTORY:
+        raise UserError(
+            f"a workbook has few parts; {path.name!r} declares millions of them. Save it as CSV."
+        )
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
@@ -244,5 +254,14 @@ def check_packed(path: Path) -> None:
             f"a workbook may unpack to at most {LARGEST_UNPACKED:,} bytes and {LARGEST_FACTOR} "
             f"times its size; {path.name!r} declares {unpacked:,}. Save it as CSV."
         )
-    if len(members) > 10_000:
-        raise UserError(f"a workbook has few parts; {path.name!r} has {len(members):,}.")
+
+
+def _directory_bytes(path: Path) -> int:
+    """Return how large an archive says its list of parts is, at most; reading it takes memory."""
+    with path.open("rb") as handle:
+        handle.seek(-min(path.stat().st_size, 70_000), os.SEEK_END)
+        tail = handle.read()
+    if b"PK\x06\x07" in tail:  # the form for archives above 4 GB, which no workbook needs
+        return LARGEST_DIRECTORY + 1
+    ends = [found.start() for found in re.finditer(rb"(?=PK\x05\x06)", tail)]
+    return max((int.from_bytes(tail[end + 12 : end + 16], "little") for end in ends), default=0)
