@@ -15,7 +15,7 @@ from indiff.papers.pages import status_of
 
 PAGES = Path(__file__).parents[2] / "docs" / "papers"
 # Counted in the papers: how many tables and figures each has, numbered from 1.
-PRINTED = {"dit-v2": (4, 6), "dit-v1": (4, 10), "draft": (0, 2)}
+PRINTED = {"dit-v2": (4, 6), "dit-v1": (4, 10), "draft": (0, 2), "itpr": (7, 6)}
 STATUS = re.compile(r"reproduced( \(.+\))?|reproduced with erratum|differs because .+")
 
 
@@ -41,10 +41,14 @@ def test_every_item_has_a_function_and_a_committed_page_with_a_status(item: Item
 
 def test_the_exact_ones_are_reproduced() -> None:
     statuses = {item.name: status_of(item, PAGES) for item in ITEMS}
-    for name in ("dit-v2:table-1", "dit-v2:section-4.3", "dit-v1:figure-2"):
+    for name in (
+        "dit-v2:table-1", "dit-v2:section-4.3", "dit-v1:figure-2", "itpr:table-1", "itpr:table-2",
+    ):  # fmt: skip
         assert statuses[name] == "reproduced"
     assert statuses["dit-v2:table-2"] == "reproduced with erratum"  # its cell texts
     assert statuses["dit-v1:section-3.4.1"] == "reproduced with erratum"  # ¼
+    assert statuses["itpr:table-4"] == "reproduced with erratum"  # two values of MIL
+    assert statuses["itpr:table-5"] == "reproduced with erratum"  # the weights, a label
 
 
 def test_items_are_chosen_by_paper_or_name_in_order_and_once() -> None:

@@ -36,6 +36,10 @@ def command(
     seeds: Annotated[
         int, typer.Option("--seeds", metavar="N", help="Random selections of Adult to draw.")
     ] = 5,
+    billion: Annotated[
+        bool,
+        typer.Option("--billion", help="Time 10⁹ rows too in itpr:figure-6 (2 GB on disk)."),
+    ] = False,
     download: Annotated[
         bool,
         typer.Option("--download", help="Fetch Adult and Internet Usage if they are not here."),
@@ -59,7 +63,7 @@ def command(
     items = index.choose(what)
     _make_folder(out)
     clock = Clock(items)
-    run = Run(download=download, seeds=seeds, report=clock.report)
+    run = Run(download=download, seeds=seeds, billion=billion, report=clock.report)
     made = 0
     try:
         for item in items:

@@ -4,4 +4,18 @@ from __future__ import annotations
 
 from indiff.papers.items import Item
 
-ITEMS: tuple[Item, ...] = ()
+ITEMS: tuple[Item, ...] = (
+    Item("itpr", "table-1", "A 3-anonymous release", "itpr_tables:table_1"),
+    Item("itpr", "table-2", "A 5-anonymous release that tells more", "itpr_tables:table_2"),
+    Item("itpr", "table-3", "The example tables", "itpr_tables:table_3"),
+    Item("itpr", "table-4", "Five metrics of the examples", "itpr_tables:table_4"),
+    Item("itpr", "table-5", "ITPR of the examples", "itpr_tables:table_5"),
+    Item("itpr", "table-6", "Two cases of Zip Code", "itpr_tables:table_6"),
+    Item("itpr", "table-7", "Which metric measures which risk", "itpr_benefits:table_7"),
+    Item("itpr", "figure-1", "Re-identification, two values", "itpr_figures:figure_1"),
+    Item("itpr", "figure-2", "Re-identification, ten values", "itpr_figures:figure_2"),
+    Item("itpr", "figure-3", "Inference by λ", "itpr_figures:figure_3"),
+    Item("itpr", "figure-4", "Inference by ϑ", "itpr_figures:figure_4"),
+    Item("itpr", "figure-5", "ITPR by ε and ϑ", "itpr_figures:figure_5", seconds=3.0),
+    Item("itpr", "figure-6", "Time by number of records", "itpr_times:figure_6", "slow", 90.0),
+)

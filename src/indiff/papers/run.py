@@ -32,13 +32,14 @@ T = TypeVar("T")
 class Run:
     """One call of ``indiff reproduce``.
 
-    ``seeds`` is how many selections of 10,000 Adult records are drawn; ``report(done, total)``
-    hears how far a long item is.
+    ``seeds`` is how many selections of 10,000 Adult records are drawn; ``billion`` asks for times
+    at 10⁹ rows; ``report(done, total)`` hears how far a long item is.
     """
 
     folder: Path | None = None
     download: bool = False
     seeds: int = SEEDS
+    billion: bool = False
     report: Callable[[int, int], object] = lambda done, total: None
     kept: dict[Hashable, Any] = field(default_factory=dict)
 
