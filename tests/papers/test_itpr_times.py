@@ -9,8 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from indiff.papers import itpr_times
+from indiff.papers.items import Item, Page
 from indiff.papers.itpr_people import write_people
 from indiff.papers.run import Run
+from tests.command_line import call
 
 
 def test_the_table_has_120_ages_and_100_diseases_and_is_the_same_again(tmp_path: Path) -> None:
@@ -52,3 +54,18 @@ def test_the_largest_size_is_timed_on_request_only(
     assert [row[0] for row in rows] == [10**n for n in (5, 6, 7, 8, 9)]
     assert [row[-1] for row in rows] == ["1 s", "–", "–", "–", "19 s"]
     assert rows[-1][1] == ("10.00 s" if billion else "not asked for")
+
+
+@pytest.mark.parametrize("words", [(), ("--billion",)])
+def test_the_request_is_an_option_of_the_command(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+
+    def make(item: Item, run: Run) -> Page:
+        asked.append(run.billion)
+        return Page(status="reproduced", printed="Something.")
+
+    monkeypatch.setattr(Item, "make", make)
+    assert call("reproduce", "itpr:figure-6", *words, "--out", tmp_path).code == 0
+    assert asked == [bool(words)]
