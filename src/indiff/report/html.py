@@ -51,7 +51,7 @@ def render(document: Mapping[str, Any]) -> str:
             headline=headline(document),
             glance=glance(document["findings"]),
             questions=QUESTIONS,
-            findings=_by_question(document["findings"]),
+            findings=by_question(document["findings"]),
             figures={
                 question: [one for one in drawn if one.question == question]
                 for question in ("singling-out", "linkability", "inference", "utility", "worst")
@@ -68,7 +68,7 @@ def render(document: Mapping[str, Any]) -> str:
     )
 
 
-def _by_question(
+def by_question(
     findings: Iterable[Mapping[str, Any]],
 ) -> dict[str, dict[str | None, list[Mapping[str, Any]]]]:
     """Findings by question, then by private, public or neither; what exceeds its limit first."""

@@ -66,7 +66,6 @@ def running_chart() -> Figure:
     from indiff.report.figures import CONFIG
 
     return {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "width": "container",
         "height": 160,
         "autosize": {"type": "fit-x", "contains": "padding"},

@@ -177,6 +177,24 @@ def choose(
     return min(candidates, key=lambda job: shares[job["batch"]], default=None)
 
 
+def in_turn(waiting: Sequence[dict[str, Any]], running: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the waiting runs in the order in which they will start, if none is added.
+
+    >>> jobs = [{"id": str(n), "batch": b, "kind": "run"} for n, b in enumerate("aab")]
+    >>> in_turn(jobs[1:], jobs[:1])
+    ['2', '1']
+    """
+    left = list(waiting)
+    shares = Counter(job["batch"] for job in running)
+    order = []
+    while left:
+        job = min(left, key=lambda one: shares[one["batch"]])
+        left.remove(job)
+        shares[job["batch"]] += 1
+        order.append(job["id"])
+    return order
+
+
 def worker_memory(settings: Any) -> int:
     """Return how many bytes one worker may take: an equal share of three quarters of them all."""
     if settings.worker_memory is not None:

@@ -15,6 +15,7 @@
     if (width < 480) narrow(spec);
     const { view } = await window.vegaEmbed(place, spec, options);
     await view.runAsync();
+    place.view = view; // for a page that moves something in it
     const drawing = place.querySelector("svg");
     drawing.setAttribute("aria-hidden", "true"); // the place itself has the words
     drawing.setAttribute("focusable", "false");

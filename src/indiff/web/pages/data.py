@@ -54,11 +54,6 @@ async def _one_file(request: Request, open_file: object) -> Incoming:
     )
     if incoming is None:
         raise UserError("a file is needed; none was chosen. Go back and choose one.")
-    try:
-        incoming.keep()
-    except BaseException:
-        incoming.drop()
-        raise
     return incoming
 
 
@@ -80,6 +75,14 @@ def show(request: Request, server: TheServer, dataset: DatasetId) -> Response:
         waiting=_is_waiting(server, row),
         runs=server.store.jobs(dataset=dataset, kind="run"),
     )
+
+
+@router.get("/{dataset}/state")
+def state(server: TheServer, dataset: DatasetId) -> Response:
+    """Tell a page that waits to load again once its table is read."""
+    if _is_waiting(server, server.store.dataset(dataset)):
+        return Response(status_code=204)
+    return Response(headers={"HX-Refresh": "true"})
 
 
 def _is_waiting(server: Server, row: Row) -> bool:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from indiff.errors import UserError
+from indiff.report.figures import by_distance
+from indiff.report.html import by_question
+from indiff.report.words import QUESTIONS, VERDICTS, glance, headline
 from indiff.web.api import results
 from indiff.web.api import runs as api
-from indiff.web.api.common import ID, BatchId, RunId, TheServer
+from indiff.web.api.common import ID, BatchId, RunId, Server, TheServer
+from indiff.web.drawing import drawn_together, figures_of, running_chart, with_threshold
+from indiff.web.models import Above, Run
 from indiff.web.pages.common import go, page
-from indiff.web.results import side_by_side
-from indiff.web.store import NotFoundError
+from indiff.web.pages.comparing import beside, risk_rows, trade_rows, what_differs
+from indiff.web.queue import in_turn
+from indiff.web.store import UNFINISHED, NotFoundError
 
+MOST_RECORDS = 200
 router = APIRouter(include_in_schema=False)
 
 
@@ -24,8 +31,27 @@ def batch(request: Request, server: TheServer, batch: BatchId) -> Response:
     runs = api.show_batch(server, batch)
     if not runs:
         raise NotFoundError("there is no such run; it may have been deleted.")
-    waiting = any(run.state in ("queued", "running") for run in runs)
-    return page(request, "run.html", runs=runs, waiting=waiting)
+    return _runs_page(request, server, runs)
+
+
+def _runs_page(request: Request, server: Server, runs: list[Run]) -> Response:
+    return page(
+        request,
+        "run.html",
+        runs=runs,
+        name=server.store.dataset(runs[0].dataset)["name"],
+        waiting=any(run.state in UNFINISHED for run in runs),
+        places=places(server),
+        chart=running_chart(),
+    )
+
+
+def places(server: Server) -> dict[str, int]:
+    """Return each waiting run's place in the queue, by the queue's own rule."""
+    unfinished = [job for job in server.store.unfinished() if job["kind"] == "run"]
+    waiting = [job for job in unfinished if job["state"] == "queued"]
+    running = [job for job in unfinished if job["state"] == "running"]
+    return {job: place + 1 for place, job in enumerate(in_turn(waiting, running))}
 
 
 @router.get("/runs/{run}")
@@ -34,27 +60,67 @@ def result(
     server: TheServer,
     run: RunId,
     threshold: Annotated[float | None, Query(allow_inf_nan=False)] = None,
-    curve: Annotated[str | None, Query(max_length=20_000)] = None,
+    curve: Annotated[int, Query(ge=0, le=1000)] = 0,
     record: Annotated[int | None, Query(ge=0, le=2**53)] = None,
 ) -> Response:
     """Show the findings of a finished run, or how far an unfinished one is."""
     shown = api.show(server, run)
     if shown.state != "done":
-        return page(request, "run.html", runs=[shown], waiting=shown.state in ("queued", "running"))
+        return _runs_page(request, server, [shown])
     document = server.store.document(run)
-    limit = threshold if threshold is not None else document["plan"]["limits"].get("delta", 0.1)
-    counted = results.counted(server, run, limit, curve) if document["charts"]["cdf"] else None
+    if threshold is None:
+        threshold = document["plan"]["limits"].get("delta", 0.1)
+    figures = figures_of(document, server.settings.run_folder(run))
+    cdf = next((one for one in figures if one["id"] == "cdf"), None)
+    ends = [0.0, 1.0]
+    if cdf is not None:
+        cdf["spec"], ends = with_threshold(cdf["spec"], threshold)
+    worst = by_distance(document["charts"].get("worst") or [])
+    picked = [one for one in worst if one["record"] == record] or worst[:1]
     others = [one for one in api.runs(server, dataset=shown.dataset) if one.state == "done"]
     return page(
         request,
         "result.html",
         run=shown,
         document=document,
-        counted=counted,
-        record=record,
+        verdict=VERDICTS[document["verdict"]["status"]],
+        headline=headline(document),
+        glance=glance(document["findings"]),
+        questions=QUESTIONS,
+        findings=by_question(document["findings"]),
+        figures={one["id"]: one for one in figures},
+        counted=_counted(server, run, document, threshold, curve),
+        curve=curve,
+        ends=ends,
+        worst=worst[:MOST_RECORDS],
+        picked=picked,
         files=results.files(server, run),
         others=[one for one in others if one.id != run],
+        together=[one.id for one in others if one.batch == shown.batch],
     )
+
+
+def _counted(
+    server: Server, run: str, document: dict[str, Any], threshold: float, curve: int
+) -> Above | None:
+    names = [one["name"] for one in document["charts"]["cdf"]]
+    if not names:
+        return None
+    return results.counted(server, run, threshold, names[min(curve, len(names) - 1)])
+
+
+@router.get("/runs/{run}/above")
+def above(
+    request: Request,
+    server: TheServer,
+    run: RunId,
+    threshold: Annotated[float, Query(allow_inf_nan=False)],
+    curve: Annotated[int, Query(ge=0, le=1000)] = 0,
+) -> Response:
+    """Count again while the threshold moves: one sentence, to be put into the page."""
+    server.store.job(run, "run")
+    found = _counted(server, run, server.store.document(run), threshold, curve)
+    return page(request, "above.html", counted=found)
 
 
 @router.get("/compare")
@@ -65,12 +131,25 @@ def compare(
 ) -> Response:
     """Put finished runs side by side."""
     if not run:
-        raise UserError("at least one run is needed to compare; none was chosen.")
-    found = [(api.show(server, one), server.store.document(one)) for one in run]
-    rows = side_by_side([(shown.title, document) for shown, document in found])
-    documents = [document for _, document in found]
+        raise UserError("at least one run is needed to compare; none was chosen. Choose some.")
+    chosen = list(dict.fromkeys(run))
+    found = [(api.show(server, one), server.store.document(one)) for one in chosen]
+    named = [(one.title, document) for one, document in found]
     return page(
-        request, "compare.html", runs=[shown for shown, _ in found], rows=rows, documents=documents
+        request,
+        "compare.html",
+        columns=[
+            {
+                "run": one,
+                "verdict": VERDICTS[document["verdict"]["status"]],
+                "headline": headline(document),
+            }
+            for one, document in found
+        ],
+        table=beside(named),
+        apart=what_differs([document for _, document in found]),
+        figures=drawn_together(named, trade_rows(named)),
+        risk=risk_rows(named),
     )
 
 
