@@ -99,7 +99,7 @@ def test_what_does_not_go_together_is_refused(
 def test_key_and_order_need_a_release(files: tuple[Path, Path]) -> None:
     ended = call(*words(files)[:-2], "--rows-in-order")
     assert ended.code == 2
-    assert "--key and --rows-in-order are for a release beside its original" in ended.err
+    assert "--key, --rows-in-order and --release-encoding are for a release beside its" in ended.err
 
 
 def test_the_release_is_never_overwritten(files: tuple[Path, Path]) -> None:
@@ -115,3 +115,35 @@ def test_a_command_is_a_sanitizer_on_the_command_line(files: tuple[Path, Path]) 
     failed = call(*words(files)[:-2], "--sanitizer", "command:false {input} {output}")
     assert failed.code == 2
     assert "ended with code 1 on 4 records. It said nothing." in failed.err
+
+
+def test_the_encoding_of_the_data_is_the_releases_too_unless_it_has_its_own(
+    files: tuple[Path, Path],
+) -> None:
+    data, release = files
+    data.write_bytes(DATA.replace("yes", "grün").encode("cp1252"))
+    release.write_bytes(RELEASE.replace("yes", "grün").encode("cp1252"))
+    named = [*words(files), "--key", "id", "--encoding", "cp1252"]
+    assert call(*named).code == 0
+    release.write_bytes(RELEASE.replace("yes", "grün").encode())
+    assert call(*named, "--release-encoding", "utf-8").code == 0
+    assert call(*named).code == 2
+
+
+def test_some_records_are_a_lower_bound_even_of_an_approximation(files: tuple[Path, Path]) -> None:
+    ended = call(*words(files), "--key", "id", "--targets", "3")
+    flat = " ".join(ended.out.split())
+    assert "3 of 4 records were measured: the largest of their distances is a lower bound" in flat
+
+
+def test_the_adversary_may_know_something_beforehand(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    prior = tmp_path / "prior.csv"
+    prior.write_text("value,probability\nno,0.5\nyes,0.5\n")
+    ended = call(*words(files), "--key", "id", "--prior", prior, "--known", "age")
+    assert ended.code == 0
+    flat = " ".join(ended.out.split())
+    assert "a prior of the adversary's own (the same for all records) replaces" in flat
+    assert "the adversary knows age alone of 1 columns" in flat
+    assert "its share is 0.5" in flat

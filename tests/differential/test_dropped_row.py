@@ -222,3 +222,51 @@ def test_a_release_without_some_rows_is_consistent() -> None:
         "sex": ["M", "M", "*"],
         "ill": ["flu", "flu", "cancer"],
     }
+
+
+@pytest.mark.parametrize("model", ["frequency", "naive-bayes", "tree"])
+def test_targets_may_come_in_any_order(model: str) -> None:
+    whole = indiff.test_release(patients(), pa.table(RELEASED), key="id", model=model)
+    some = indiff.test_release(
+        patients(), pa.table(RELEASED), key="id", model=model, targets=[4, 0, 2]
+    )
+    chosen = [0, 2, 4]
+    assert some.test.records.tolist() == some.linkage.records.tolist() == chosen
+    np.testing.assert_array_equal(some.test.distances, whole.test.distances[chosen])
+    np.testing.assert_array_equal(
+        some.to_arrow()["distance"].to_numpy(), whole.test.distances[chosen]
+    )
+
+
+def test_of_some_records_the_largest_distance_is_a_lower_bound() -> None:
+    some = indiff.test_release(patients(), pa.table(RELEASED), key="id", targets=[0, 1])
+    told = "2 of 5 records were measured: the largest of their distances is a lower bound on that"
+    assert any(note.startswith(told) for note in some.test.notes)
+    whole = indiff.test_release(patients(), pa.table(RELEASED), key="id")
+    assert not any("lower bound" in note for note in whole.test.notes)
+
+
+def test_what_the_adversary_knows_beforehand_replaces_the_shares() -> None:
+    # About c the release says 1/3 cancer where its share is 1/5: odds of 1/2 against 1/4, twice
+    # the prior odds. From even odds that is 2 : 1.
+    prior = {"cancer": 0.5, "flu": 0.5}
+    found = indiff.test_release(
+        patients(), pa.table(RELEASED), key="id", model="frequency", prior=prior
+    )
+    np.testing.assert_allclose(found.shift.true_beliefs[2], 2 / 3)
+    np.testing.assert_allclose(found.shift.distances[2], 2 * (2 / 3 - 1 / 2))
+    assert found.shift.to_dict()["mean_share_of_true_value"] == 0.5
+    # Without its row nobody has cancer any more, whatever was thought of it before.
+    np.testing.assert_allclose(found.test.distances[2], 2 * 2 / 3)
+
+
+def test_a_column_that_the_adversary_does_not_know_tells_him_nothing() -> None:
+    sex = indiff.test_release(
+        patients(), pa.table(RELEASED), key="id", model="frequency", known="sex"
+    )
+    without_age = read_table(
+        patients().source, quasi=["sex"], sensitive="ill", identifier="id", other=["age"]
+    )
+    alone = indiff.test_release(without_age, pa.table(RELEASED), key="id", model="frequency")
+    np.testing.assert_allclose(sex.test.distances, alone.test.distances, atol=1e-12)
+    np.testing.assert_allclose(sex.shift.distances, alone.shift.distances, atol=1e-12)

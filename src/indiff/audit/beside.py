@@ -37,6 +37,8 @@ def measure_beside(table: Table, plan: Plan) -> Exposure:
                 model=None if name == "auto" else name,
                 distance=plan.adversary.distance,
                 targets=targets,
+                prior=plan.adversary.prior,
+                known=plan.adversary.known,
                 encoding=plan.release.encoding,
             )
         except UserError as error:

@@ -50,16 +50,30 @@ RowsInOrder = Annotated[
     ),
 ]
 
+ReleaseEncoding = Annotated[
+    str | None,
+    typer.Option(
+        "--release-encoding",
+        help="Of the release, where it is not DATA's.",
+        metavar="E",
+        rich_help_panel=_PANEL,
+    ),
+]
+
 
 def check_options(
-    release: Path | None, key: str | None, rows_in_order: bool, others: Mapping[str, bool]
+    release: Path | None,
+    key: str | None,
+    rows_in_order: bool,
+    encoding: str | None,
+    others: Mapping[str, bool],
 ) -> None:
     """Refuse what does not go together; ``others`` tells which unfitting options were given."""
     if release is None:
-        if key is not None or rows_in_order:
+        if key is not None or rows_in_order or encoding is not None:
             raise UserError(
-                "--key and --rows-in-order are for a release beside its original; add --release "
-                "FILE, or leave them out."
+                "--key, --rows-in-order and --release-encoding are for a release beside its "
+                "original; add --release FILE, or leave them out."
             )
         return
     if key is not None and rows_in_order:
@@ -72,6 +86,20 @@ def check_options(
         )
 
 
+def encoding_of(release: Path, data: Path, own: str | None, others: str | None) -> str | None:
+    """Return the release's own encoding, or that of the data where both are text.
+
+    >>> encoding_of(Path("out.csv"), Path("data.csv"), None, "cp1252")
+    'cp1252'
+    >>> encoding_of(Path("out.parquet"), Path("data.csv"), None, "cp1252") is None
+    True
+    """
+    from indiff.reading import TEXT
+
+    both_text = {release.suffix.lower(), data.suffix.lower()} <= set(TEXT)
+    return others if own is None and both_text else own
+
+
 def run(
     table: Table,
     source: str,
@@ -82,6 +110,9 @@ def run(
     model: str | None,
     distance: str,
     targets: Sequence[int] | None,
+    prior: Path | None,
+    known: Sequence[str] | None,
+    encoding: str | None,
     limits: Mapping[str, float],
     json_file: Path | None,
     records: Path | None,
@@ -95,7 +126,8 @@ def run(
     results: list[ReleaseResult] = [
         test_release(
             table.focus(sensitive.name), release, key=key, rows_in_order=rows_in_order,
-            model=model, distance=distance, targets=targets,
+            model=model, distance=distance, targets=targets, prior=prior, known=known,
+            encoding=encoding,
         )
         for sensitive in table.sensitives
     ]  # fmt: skip

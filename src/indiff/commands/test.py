@@ -54,6 +54,7 @@ def command(
     release: release_beside.Release = None,
     key: release_beside.Key = None,
     rows_in_order: release_beside.RowsInOrder = False,
+    release_encoding: release_beside.ReleaseEncoding = None,
     model: options.Model = None,
     prior: options.Prior = None,
     known: options.Known = None,
@@ -90,10 +91,9 @@ def command(
     check_names(sanitizer, models, distance, method, questions)
     check_numbers(jobs, confidence)
     release_beside.check_options(
-        release, key, rows_in_order,
+        release, key, rows_in_order, release_encoding,
         {
             "--sanitizer": sanitizer != DEFAULT_SANITIZER, "--method": method != "auto",
-            "--prior": prior is not None, "--known": columns is not None,
             "--why": why is not None, "--membership": membership,
             "second --model": len(models) > 1, **asked.given(),
         },
@@ -121,6 +121,8 @@ def command(
             table, data.name, release, key=key, rows_in_order=rows_in_order,
             model=models[0] if models else None, distance=distance,
             targets=records_of(table, parsing.targets(targets, table.source.num_rows), seed),
+            prior=prior, known=columns,
+            encoding=release_beside.encoding_of(release, data, release_encoding, encoding),
             limits=limits, json_file=json_file, records=records,
         )  # fmt: skip
         raise typer.Exit(code)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -27,6 +27,7 @@ from indiff.distances import DEFAULT, Distance
 from indiff.errors import UserError
 from indiff.ground import Emd, bind_distance
 from indiff.inference import Frequency, Model, NaiveBayes
+from indiff.inference.background import Prior, with_background
 from indiff.reading import read_raw
 from indiff.release import Release, read_release
 from indiff.sanitizers.release_file import read_released_file
@@ -56,6 +57,8 @@ def test_release(
     model: str | Model | None = None,
     distance: str | Distance | Emd = DEFAULT,
     targets: Iterable[int] | None = None,
+    prior: Mapping[Any, Any] | str | Path | None = None,
+    known: Sequence[str] | str | None = None,
     encoding: str | None = None,
 ) -> Any:
     """Test one release beside its original, without its sanitizer (DIT v2, Section 3.2).
@@ -71,6 +74,10 @@ def test_release(
     sanitizing, because what is left would be sanitized differently. The result says so
     (``exactness="approximation"``): a small δ of it proves nothing about f. Several sensitive
     attributes give a mapping from their names.
+
+    ``prior`` and ``known`` are what the adversary knows beforehand, as in
+    :func:`~indiff.differential.testing.differential_test`. With a ``prior`` the shift is measured
+    from it instead of from the shares in the release. The linkage is by all quasi-identifiers.
 
     >>> import pyarrow as pa
     >>> from indiff import read_table
@@ -90,7 +97,7 @@ def test_release(
         raise UserError("rows are matched by key= or by rows_in_order=, not by both; leave one.")
     options: dict[str, Any] = {
         "key": key, "rows_in_order": rows_in_order, "model": model, "distance": distance,
-        "encoding": encoding,
+        "prior": prior, "known": known, "encoding": encoding,
     }  # fmt: skip
     if len(table.sensitives) > 1:
         wanted = None if targets is None else list(targets)
@@ -116,11 +123,12 @@ def test_release(
         )
     if len(read) < 2:
         raise UserError(f"a release needs at least 2 rows to be tested; {name!r} has {len(read)}.")
+    adversary, told = with_background(adversary, table, prior, known)
     measure = bind_distance(distance, table.sensitive)
-    rows = as_rows(table, targets)
+    rows = np.sort(as_rows(table, targets))  # results are in table order
     linkage = link(read, table, rows)
-    shift = _shift(read, table, rows, adversary, measure)
-    notes = list(_notes(read, table, linkage))
+    shift = _shift(read, table, rows, adversary, measure, prior)
+    notes = [*told, *_notes(read, table, linkage)]
     test, skipped = None, NO_ROWS
     if key is not None or rows_in_order:
         matched, more = (
@@ -213,22 +221,29 @@ def _row_covers(column: Any, rows: NDArray[np.intp], codes: NDArray[np.int32]) -
     return found[back.ravel()]
 
 
-def _prior(release: Release) -> Floats:
+def _shares(release: Release) -> Floats:
     totals = release.class_totals()
     return totals / totals.sum()
 
 
 def _shift(
-    release: Release, table: Table, rows: NDArray[np.intp], model: Model, measure: Any
+    release: Release,
+    table: Table,
+    rows: NDArray[np.intp],
+    model: Model,
+    measure: tuple[str, Distance],
+    prior: Mapping[Any, Any] | str | Path | None,
 ) -> Shift:
-    """Measure each belief against the shares of the sensitive values in the release."""
+    """Measure each belief against the prior: by default the shares of the sensitive values."""
     believed = np.asarray(model.beliefs(release, table.take(rows)), np.float64)
-    prior = np.broadcast_to(_prior(release), believed.shape)
-    columns = from_beliefs([measure], believed, np.ascontiguousarray(prior))
+    before = np.broadcast_to(_shares(release), believed.shape)
+    if prior is not None:
+        before = Prior.of(prior).for_records(table.sensitive.values, table.records[rows])
+    columns = from_beliefs([measure], believed, np.ascontiguousarray(before))
     return Shift(
         distances=columns[measure[0]].distances,
         beliefs=believed,
-        prior=_prior(release),
+        prior=before,
         classes=table.sensitive.codes[rows],
     )
 
@@ -252,6 +267,12 @@ def _test(
         notes = (
             *notes,
             f"{len(rows) - len(owned):,} records have no released row to drop: not measured",
+        )
+    if len(owned) < len(table):
+        notes = (
+            *notes,
+            f"{len(owned):,} of {len(table):,} records were measured: the largest of their "
+            "distances is a lower bound on that of all",
         )
     beliefs = _beliefs(table, release, matched, owned, model, linkage, rows)
     columns = from_beliefs([measure], beliefs.with_record, beliefs.without)

@@ -21,10 +21,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Shift:
-    """How far a model's beliefs are from the shares of the sensitive values in the release.
+    """How far a model's beliefs are from the prior: one row per record, one column per value.
 
-    It is all that the release teaches about a record beyond those shares, from the crowd and from
-    the record itself alike: a large shift is no leak by itself, a small one is no proof.
+    The prior is the shares of the sensitive values in the release, unless the adversary has his
+    own. The shift is all that the release teaches about a record beyond the prior, from the crowd
+    and from the record itself alike: a large one is no leak by itself, a small one is no proof.
     """
 
     distances: Floats = field(repr=False)
@@ -38,9 +39,14 @@ class Shift:
         return np.take_along_axis(self.beliefs, self.classes[:, None], axis=1)[:, 0]
 
     @property
+    def true_priors(self) -> Floats:
+        """The prior of each record's true value."""
+        return np.take_along_axis(self.prior, self.classes[:, None], axis=1)[:, 0]
+
+    @property
     def raised(self) -> int:
-        """For how many records the true value is believed more than its share (beyond 1e-12)."""
-        return int((self.true_beliefs > self.prior[self.classes] + 1e-12).sum())
+        """For how many records the true value is believed more than before (beyond 1e-12)."""
+        return int((self.true_beliefs > self.true_priors + 1e-12).sum())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain data, without any value of the table."""
@@ -49,7 +55,7 @@ class Shift:
             "mean": float(self.distances.mean()),
             "true_value_raised": self.raised,
             "mean_belief_in_true_value": float(self.true_beliefs.mean()),
-            "mean_share_of_true_value": float(self.prior[self.classes].mean()),
+            "mean_share_of_true_value": float(self.true_priors.mean()),
         }
 
 
