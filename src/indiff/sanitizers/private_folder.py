@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _swept: set[int] = set()
+_ROUNDS = 20
 
 
 def _prefix() -> str:
@@ -50,6 +51,7 @@ def private_folder() -> Iterator[Path]:
     try:
         yield folder
     finally:
+        _end_processes_of(folder)  # a daemon in a session of its own is in no process group of ours
         shutil.rmtree(folder, ignore_errors=True)
         if folder.exists():  # something in it was made unwritable, or still wrote into it
             _make_removable(folder)
@@ -98,15 +100,27 @@ def _is_alive(process: int) -> bool:
 
 def _end_processes_of(folder: Path) -> None:
     """End the processes that were told to keep their temporary files in this folder."""
+    for _ in range(_ROUNDS):  # what is found may have started others meanwhile
+        found = _processes_of(folder)
+        if not found:
+            return
+        for process in found:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(process, signal.SIGKILL)
+
+
+def _processes_of(folder: Path) -> list[int]:
+    """Return the processes that have this folder as theirs; those that have ended have none."""
     mark = os.fsencode(f"TMPDIR={folder}")
+    found = []
     for place in Path("/proc").glob("[0-9]*/environ"):
         try:
             marked = mark in place.read_bytes().split(b"\0")
         except OSError:  # another user's, or gone
             continue
         if marked:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(int(place.parent.name), signal.SIGKILL)
+            found.append(int(place.parent.name))
+    return found
 
 
 def _make_removable(folder: Path) -> None:
