@@ -1,4 +1,4 @@
-"""What is particular to the Spark engine, and one test of each family of metrics on it."""
+"""What is particular to the Spark engine: one test on every run, the others with the system."""
 
 from __future__ import annotations
 
@@ -36,22 +36,26 @@ def test_pyspark_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
         measure_risk(pa.table({"a": [1]}), quasi="a", engine="spark")
 
 
+@pytest.mark.system
 def test_another_master_than_the_running_one(spark: Any) -> None:
     with pytest.raises(UserError, match=r"a Spark session on 'local\[2\]' is already running"):
         measure_risk(pa.table({"a": [1]}), quasi="a", master="spark://127.0.0.1:7077")
 
 
+@pytest.mark.system
 def test_nothing_is_left_in_the_session(spark: Any) -> None:
     measure_risk(pa.table({"a": [1, 1, 2]}), quasi="a", engine="spark")
     assert [table.name for table in spark.catalog.listTables()] == []
 
 
+@pytest.mark.system
 def test_a_spark_frame_is_not_counted_elsewhere(spark: Any) -> None:
     frame = spark.createDataFrame([(1,)], "a int")
     with pytest.raises(UserError, match="a Spark DataFrame is counted by Spark"):
         measure_risk(frame, quasi="a", engine="duckdb")
 
 
+@pytest.mark.system
 def test_every_family_of_metrics(spark: Any, tmp_path: Path) -> None:
     test_definitions.test_every_metric_is_its_definition(2, "spark")
     test_individuals.test_two_rows_of_one_person_do_not_hide_each_other("spark")
@@ -71,6 +75,7 @@ def test_every_kind_of_source(spark: Any, tmp_path: Path) -> None:
         measure_risk(tmp_path / "b.csv", quasi="age", engine="spark")
 
 
+@pytest.mark.system
 def test_many_counts_are_reduced_where_they_are(
     spark: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -59,7 +59,7 @@ def same(one: Risk, other: Risk) -> None:
 
 
 @pytest.mark.parametrize("engine", LOCAL)
-@settings(max_examples=settings().max_examples // 3)
+@settings(max_examples=settings().max_examples // 6)
 @given(rows=TABLES)
 def test_bounds(engine: str, rows: list[tuple[Any, ...]]) -> None:
     risk = measure(rows, ["one", "two"], "s", engine)
@@ -79,7 +79,7 @@ def test_bounds(engine: str, rows: list[tuple[Any, ...]]) -> None:
     assert sum(size.records for size in groups.sizes) == len(rows)
 
 
-@settings(max_examples=settings().max_examples // 3)
+@settings(max_examples=settings().max_examples // 6)
 @given(rows=TABLES)
 def test_engines_agree(rows: list[tuple[Any, ...]]) -> None:
     one, other = (measure(rows, ["one", "two"], "s", engine) for engine in LOCAL)
@@ -88,7 +88,7 @@ def test_engines_agree(rows: list[tuple[Any, ...]]) -> None:
 
 
 @pytest.mark.parametrize("engine", LOCAL)
-@settings(max_examples=settings().max_examples // 3)
+@settings(max_examples=settings().max_examples // 6)
 @given(rows=TABLES, seed=st.integers(0, 99))
 def test_row_order_does_not_matter(engine: str, rows: list[tuple[Any, ...]], seed: int) -> None:
     shuffled = random.Random(seed).sample(rows, len(rows))
@@ -98,7 +98,7 @@ def test_row_order_does_not_matter(engine: str, rows: list[tuple[Any, ...]], see
 
 
 @pytest.mark.parametrize("engine", LOCAL)
-@settings(max_examples=settings().max_examples // 3)
+@settings(max_examples=settings().max_examples // 6)
 @given(rows=TABLES)
 def test_relabelling_does_not_matter(engine: str, rows: list[tuple[Any, ...]]) -> None:
     new = {None: "y", "x": "q", "y": None, "z": "x"}
@@ -108,7 +108,7 @@ def test_relabelling_does_not_matter(engine: str, rows: list[tuple[Any, ...]]) -
 
 
 @pytest.mark.parametrize("engine", LOCAL)
-@settings(max_examples=settings().max_examples // 3)
+@settings(max_examples=settings().max_examples // 6)
 @given(rows=TABLES)
 def test_mutual_information_is_symmetric(engine: str, rows: list[tuple[Any, ...]]) -> None:
     one = measure(rows, ["one"], "s", engine).inference["s"]
@@ -118,7 +118,7 @@ def test_mutual_information_is_symmetric(engine: str, rows: list[tuple[Any, ...]
 
 
 @pytest.mark.parametrize("engine", LOCAL)
-@settings(max_examples=settings().max_examples // 3)
+@settings(max_examples=settings().max_examples // 6)
 @given(rows=TABLES)
 def test_a_column_more_never_lowers_mutual_information(
     engine: str, rows: list[tuple[Any, ...]]
@@ -131,7 +131,7 @@ def test_a_column_more_never_lowers_mutual_information(
 
 
 @pytest.mark.parametrize("engine", LOCAL)
-@settings(max_examples=settings().max_examples // 3)
+@settings(max_examples=settings().max_examples // 6)
 @given(rows=TABLES)
 def test_nothing_is_learned_about_a_constant(engine: str, rows: list[tuple[Any, ...]]) -> None:
     constant = [(*row[:2], "a") for row in rows]
