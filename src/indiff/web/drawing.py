@@ -69,7 +69,8 @@ def running_chart() -> Figure:
         "width": "container",
         "height": 160,
         "autosize": {"type": "fit-x", "contains": "padding"},
-        "data": {"name": "curve", "values": []},
+        # Replaced by the first distances; without any, the axes would have no ends.
+        "data": {"name": "curve", "values": [{"d": 0.001, "share": 0}, {"d": 1, "share": 0}]},
         "mark": {
             "type": "line",
             "interpolate": "step-after",
