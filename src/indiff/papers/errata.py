@@ -11,6 +11,7 @@ from indiff.papers import charts
 from indiff.papers.broken_guarantee import MOST_EXPOSED, OTHERS, compare
 from indiff.papers.dit_v1_results import TABLES
 from indiff.papers.items import Cell, Chart, Grid, Page
+from indiff.papers.itpr_data import AGE, ITPR_ROWS, METRICS, MIL_ERRATA, REIDENTIFICATION
 from indiff.papers.measure import KS, NAMES, measure, noisy, table_of
 from indiff.papers.run import Run
 from indiff.papers.sampling_bias import SAMPLES, bias
@@ -21,16 +22,6 @@ COMPARED = (2, 5, 7, 20, 64, 80)
 BIASED = (0.01, 0.1, 1.0)
 BIAS_ROWS = 100
 STYLES: tuple[RegionStyle, ...] = ("tight", "cut")
-# ITPR paper, Table 3 (cases of Age), Tables 4 and 5 (printed results).
-AGES = {
-    1: [30, 62, 37, 21, 19, 47, 71, 73],
-    2: [30] * 8,
-    3: [30, 30, 30, 47, 30, 30, 30, 30],
-    4: [30, 30, 30, 47, 30, 47, 30, 30],
-    5: [30] * 4 + [47] * 4,
-}
-ITPR_PRINTED = {1: "1.0", 2: "0.0", 3: "1.0", 4: "0.83", 5: "0.33"}
-MIL_PRINTED = {1: "3.0", 2: "0.0", 3: "3.0", 4: "2.75", 5: "2.0"}
 
 
 def page(run: Run) -> Page:
@@ -172,13 +163,15 @@ def _quarter() -> Grid:
 
 def _weights() -> Grid:
     rows: list[tuple[Cell, ...]] = []
-    for case, ages in AGES.items():
-        risk = measure_risk(pa.table({"age": ages}), quasi=["age"], details=False)
+    printed = {age: itpr for age, code, disease, itpr in ITPR_ROWS if code is disease is None}
+    for case, ages in AGE.items():
+        risk = measure_risk(pa.table({"age": list(ages)}), quasi=["age"], details=False)
         found = risk.reidentification
         counts = np.unique(ages, return_counts=True)[1]
         literal = max(1 - len(counts) * np.log2(count) / np.log2(len(ages)) for count in counts)
-        rows.append((f"case {case} of Age", float(literal), found.itpr, ITPR_PRINTED[case],
-                     found.mil_unweighted, found.mil, MIL_PRINTED[case]))  # fmt: skip
+        rows.append((f"case {case} of Age", float(literal), found.itpr, printed[case],
+                     found.mil_unweighted, found.mil,
+                     REIDENTIFICATION[case][METRICS.index("MIL")]))  # fmt: skip
     return Grid(
         "ITPR's weights: Eq. 10 and Eq. 8 read literally, and with p(y)",
         ("attribute", "ITPR, literal", "ITPR, weighted", "printed", "MIL, literal",
@@ -199,7 +192,14 @@ def _smaller() -> Grid:
             ("ITPR, ELD", "minimum over groups in the exponent", "maximum, by Table 4"),
             ("ITPR, Table 4", "0.54 and 0.31", "0.549 and 0.316, truncated"),
             ("ITPR, Table 4, MIL of cases 2 and 3 of Disease", "1.0 and 1.0",
-             "2.0 and 1.55 by its own weighting"),
+             f"{MIL_ERRATA[2]} and {MIL_ERRATA[3]} by its own weighting, truncated"),
+            ("ITPR, text on Table 4", "MIL puts cases 3 to 5 of Age in a wrong order",
+             "its numbers (3.0, 2.75, 2.0) do not, and Table 7 agrees with them"),
+            ("ITPR, Table 3", "Disease has the first three cases of Age",
+             "cases 2 and 3 are others"),
             ("ITPR, Table 5, row 7", "case 1 of Zip Code", "case 2"),
+            ("ITPR, Section 5.2", "Figure 3", "Figure 5"),
+            ("ITPR, Figure 4", "ϑ as in Eq. 13, MIL as in Eq. 8",
+             "H(X|q) − H(X), and the raised group's MIL: only these fit the described values"),
         ),
     )  # fmt: skip

@@ -82,7 +82,7 @@ def information_risk(x: str, grouped: Grouped, h: float, spread: int | None) -> 
     if all(row.homogeneous_groups == row.groups for row in rows):
         conditional = 0.0
     least_weighted = min(row.least_weighted_h for row in rows) / records
-    least = min(row.least_h for row in rows)
+    least = min(h, *(row.least_h for row in rows))  # never above H(X), but for rounding
     constant = h == 0.0
     if grouped.groups == 1:
         conditional = least_weighted = least = h
