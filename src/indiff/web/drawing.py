@@ -55,7 +55,12 @@ def with_threshold(spec: Mapping[str, Any], threshold: float) -> tuple[Figure, l
         {
             "data": {"values": [{}]},
             "mark": {"type": "rule", "color": "var(--ink)", "strokeWidth": 2, "clip": True},
-            "encoding": {"x": {"datum": {"expr": f"clamp(threshold, {low!r}, {high!r})"}}},
+            "encoding": {
+                "x": {
+                    "datum": {"expr": f"clamp(threshold, {low!r}, {high!r})"},
+                    "type": "quantitative",
+                }
+            },
         }
     )
     return made, [low, high]
@@ -105,9 +110,9 @@ def drawn_together(
     from indiff.report.figures import figures, themed
 
     found: list[Figure] = []
-    for utility, least, title in (
-        ("ncp", "information lost (NCP)", "Risk against information lost"),
-        ("accuracy", "an analyst's accuracy", "Risk against what an analyst keeps"),
+    for utility, better, title in (
+        ("ncp", "less information lost", "Risk against information lost"),
+        ("accuracy", "a higher accuracy", "Risk against what an analyst keeps"),
     ):
         both = [
             row
@@ -125,9 +130,9 @@ def drawn_together(
             {
                 "id": f"trade-{utility}",
                 "title": title,
-                "summary": f"No other run has both a smaller δ and better {least} than "
+                "summary": f"No other run has both a smaller δ and {better} than "
                 f"{' and '.join(front)}.",
-                "headers": ("run", "δ", least),
+                "headers": ("run", "δ", utility),
                 "rows": [
                     tuple(str(row[name]) for name in ("setting", "delta", utility))
                     for row in marked
