@@ -17,6 +17,15 @@ class InternalError(RuntimeError):
     """A bug in indiff: the command line asks for a report and exits with 70."""
 
 
+def foreign(words: str) -> str:
+    """Mark what another program said, which may hold values of a table: reports leave it out.
+
+    >>> foreign("no level for «7»")
+    '«no level for <7>»'
+    """
+    return f"«{words.replace('«', '<').replace('»', '>')}»"
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``": did you mean 'age'?"``, or an empty string where nothing is near.
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pyarrow.csv
 import pytest
@@ -17,13 +19,13 @@ ROLES = (
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory: Any) -> Any:
     place = tmp_path_factory.mktemp("audit")
     pyarrow.csv.write_csv(indiff.datasets.demo(records=300), place / "patients.csv")
     return place
 
 
-def document(out):
+def document(out: Any) -> Any:
     return json.loads((out / "report.json").read_text(encoding="utf-8"))
 
 
@@ -36,7 +38,7 @@ def document(out):
         (("--limit", "k=5", "--targets", "0-3", "--limit", "delta=2"), 3, "not every record"),
     ],
 )
-def test_exit_codes(folder, tmp_path, limits, code, words):
+def test_exit_codes(folder: Any, tmp_path: Path, limits: Any, code: Any, words: Any) -> None:
     ended = call("audit", folder / "patients.csv", *ROLES, "--out", tmp_path / "r", *limits)
     assert ended.code == code, ended.err
     assert words in " ".join(ended.out.split())
@@ -49,7 +51,9 @@ def test_exit_codes(folder, tmp_path, limits, code, words):
     assert [value for value in rare if value in ended.out] == []
 
 
-def test_a_plan_gives_what_the_options_give(folder, tmp_path, monkeypatch):
+def test_a_plan_gives_what_the_options_give(
+    folder: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plan = folder / "plan.toml"
     plan.write_text(
         '[data]\npath = "patients.csv"\nidentifier = "patient_id"\nquasi = ["age", "sex"]\n'
@@ -87,7 +91,7 @@ def test_a_plan_gives_what_the_options_give(folder, tmp_path, monkeypatch):
         (("--sensitive", "diagnosis", "--quasi", "age", "--targets", "x"), "--targets is"),
     ],
 )
-def test_refusals_are_one_sentence(folder, tmp_path, words, message):
+def test_refusals_are_one_sentence(folder: Any, tmp_path: Path, words: Any, message: Any) -> None:
     ended = call("audit", folder / "patients.csv", *words, "--out", tmp_path / "r")
     assert message in ended.err
     assert ended.code == 2
@@ -95,7 +99,7 @@ def test_refusals_are_one_sentence(folder, tmp_path, words, message):
     assert not (tmp_path / "r" / "report.json").exists()
 
 
-def test_the_input_is_never_overwritten(folder, tmp_path):
+def test_the_input_is_never_overwritten(folder: Any, tmp_path: Path) -> None:
     (tmp_path / "report.md").write_text("mine")
     ended = call(
         "audit", folder / "patients.csv", *ROLES, "--prior", tmp_path / "report.md",
@@ -106,7 +110,7 @@ def test_the_input_is_never_overwritten(folder, tmp_path):
     assert (tmp_path / "report.md").read_text() == "mine"
 
 
-def test_init_writes_once(folder, tmp_path, monkeypatch):
+def test_init_writes_once(folder: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     ended = call("audit", "--init", folder / "patients.csv")
     assert ended.code == 0, ended.err
@@ -121,7 +125,7 @@ def test_init_writes_once(folder, tmp_path, monkeypatch):
     assert document(tmp_path / "indiff-audit")["table"]["source"] == "patients.csv"
 
 
-def test_fix_removes_outliers_and_audits_the_rest(folder, tmp_path):
+def test_fix_removes_outliers_and_audits_the_rest(folder: Any, tmp_path: Path) -> None:
     before = (folder / "patients.csv").read_bytes()
     words = ("audit", folder / "patients.csv", *ROLES, "--out", tmp_path / "r")
     ended = call(*words, "--fix", "delta=0.5")
@@ -140,7 +144,7 @@ def test_fix_removes_outliers_and_audits_the_rest(folder, tmp_path):
     assert (folder / "patients.csv").read_bytes() == before
 
 
-def test_a_fix_that_does_not_hold_is_no_pass(folder, tmp_path):
+def test_a_fix_that_does_not_hold_is_no_pass(folder: Any, tmp_path: Path) -> None:
     words = ("audit", folder / "patients.csv", *ROLES, "--out", tmp_path / "r")
     ended = call(*words, "--fix", "delta=0.001", "--budget", "1")
     assert ended.code == 1

@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 import json
 import re
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,23 +14,24 @@ import pyarrow.csv
 import pytest
 
 import indiff
+from indiff.audit.exposure import _nothing
 from indiff.audit.naming import RARE, Naming
 from indiff.table import read_table
 
 RECORDS = 60
 
 
-def unique_frame():
+def unique_frame() -> Any:
     """Every text a token of its own, every number nine digits of its own."""
     rng = np.random.default_rng(5)
     numbers = iter(rng.choice(np.arange(100_000_000, 999_999_999, 7919), 4 * RECORDS, False))
     letters = np.array(list("bcdfghjkmpqrtvwxz"))
     tokens = iter({"".join(rng.choice(letters, 8)) for _ in range(6 * RECORDS)})
 
-    def texts():
+    def texts() -> Any:
         return [next(tokens) for _ in range(RECORDS)]
 
-    def integers():
+    def integers() -> Any:
         return [int(next(numbers)) for _ in range(RECORDS)]
 
     return pa.table(
@@ -37,17 +40,17 @@ def unique_frame():
     )  # fmt: skip
 
 
-def outputs(result):
+def outputs(result: Any) -> Any:
     return {"json": result.to_json(), "md": result.to_markdown(), "html": result.to_html()}
 
 
-def audited(frame, **sections):
+def audited(frame: Any, **sections: Any) -> Any:
     sections.setdefault("release", {"sanitizer": "mondrian:k=5"})
     return indiff.run_audit(indiff.Plan(**sections), frame)
 
 
 @pytest.mark.parametrize("sensitive", ["ill", "debt"])
-def test_no_value_of_a_table_of_unique_values(sensitive):
+def test_no_value_of_a_table_of_unique_values(sensitive: Any) -> None:
     frame = unique_frame()
     order = frame["size"].to_pylist()
     edges = sorted(frame["debt"].to_pylist())[10:50:15]
@@ -72,7 +75,7 @@ def test_no_value_of_a_table_of_unique_values(sensitive):
         assert [value for value in values if value in text] == [], kind
 
 
-def test_no_rare_value_of_a_normal_table():
+def test_no_rare_value_of_a_normal_table() -> None:
     frame = indiff.datasets.demo(records=600)
     result = audited(
         frame,
@@ -93,7 +96,7 @@ def test_no_rare_value_of_a_normal_table():
         assert found == [], kind
 
 
-def test_a_reason_that_quotes_a_cell_does_not(tmp_path):
+def test_a_reason_that_quotes_a_cell_does_not(tmp_path: Path) -> None:
     """A release from elsewhere with a wrong cell: the finding fails, and does not tell it."""
     frame = indiff.datasets.demo(records=200).select(["age", "sex", "diagnosis"])
     wrong = frame["diagnosis"].to_pylist()
@@ -117,7 +120,7 @@ def test_a_reason_that_quotes_a_cell_does_not(tmp_path):
         assert str(tmp_path) not in text
 
 
-def test_naming():
+def test_naming() -> None:
     frame = pa.table(
         {"age": [30] * 10 + [47, 123456], "ill": ["flu"] * 10 + ["HIV", "heart failure"]}
     )
@@ -142,7 +145,89 @@ def test_naming():
     assert Naming(table, 1).value("ill", "HIV") == "HIV"
 
 
-def test_show_values_is_explicit_and_marked():
+AWKWARD = ['O\'Brien "Bob"', "tab\tname", "back\\slash", "multi\nline", "'quoted'", "q" * 200]
+
+
+@pytest.mark.parametrize("value", AWKWARD)
+def test_a_quoted_value_is_found_however_python_writes_it(value: Any) -> None:
+    frame = pa.table({"age": [30] * 12, "ill": ["flu"] * 11 + [value]})
+    naming = Naming(read_table(frame, quasi=["age"], sensitive="ill"), 10, words=("mondrian:k=5",))
+    assert naming.text(f"{value!r} is no level; 'mondrian:k=5' needs it") == (
+        f"{RARE} is no level; 'mondrian:k=5' needs it"
+    )
+    assert naming.text("column 'ill' holds 'flu'") == "column 'ill' holds 'flu'"
+    # What no record holds may be made of what some do.
+    assert naming.text(f"got {value[:6] + '~'!r}.") == "got a hidden text."
+
+
+def test_numbers_are_found_in_lists_and_behind_signs() -> None:
+    frame = pa.table({"pay": [100_000_007, 100_000_009] + [5] * 12, "ill": ["a", "b"] * 7})
+    naming = Naming(read_table(frame, quasi=["pay"], sensitive="ill"), 10)
+    for text in ("[100000007,100000009)", "-100000009", "3-100000007", "100000007..100000009"):
+        told = naming.text(text)
+        assert "10000000" not in told, text
+        assert RARE in told
+    assert naming.text("5,000 of 12,345 records") == "5,000 of 12,345 records"
+
+
+def test_a_very_long_sentence_costs_little() -> None:
+    table = read_table(pa.table({"age": [1, 2], "ill": ["a", "b"]}), quasi=["age"], sensitive="ill")
+    assert len(Naming(table).text("word " * 20_000)) <= 4000
+
+
+def failing_tool(tmp_path: Path, ends: Any) -> Any:
+    tool = tmp_path / "tool.sh"
+    tool.write_text(
+        'if [ "$(wc -l < "$1")" -lt ' + str(ends) + " ]; then\n"
+        'tail -n 3 "$1" | tr a-z A-Z >&2; exit 4\nfi\ncp "$1" "$2"\n'
+    )
+    return f"command:sh {tool} {{input}} {{output}}"
+
+
+@pytest.mark.parametrize("ends", [31, 99])
+def test_what_a_failing_program_says_is_left_out(tmp_path: Path, ends: Any) -> None:
+    """It fails without a record (31), or on the whole table (99), and prints rows in capitals."""
+    frame = unique_frame().slice(0, 30)
+    result = audited(
+        frame,
+        data={"quasi": ["street", "pay"], "sensitive": "ill"},
+        release={"sanitizer": failing_tool(tmp_path, ends)},
+        adversary={"targets": [0, 1]},
+        limits={"delta": 2},
+        run={"jobs": 1},
+    )
+    assert result.verdict["exit_code"] == 3
+    reason = str(result.finding("delta:ill:naive-bayes").reason)
+    assert "ended with code 4" in reason
+    assert reason.endswith("It said: (its words are left out: they may hold values)")
+    values = {
+        str(value).upper() for name in frame.column_names for value in frame[name].to_pylist()
+    }
+    for kind, text in outputs(result).items():
+        assert [value for value in values if value in text] == [], kind
+
+
+class Telltale:
+    """A model that fails without a record, and whose error holds the sensitive values."""
+
+    def beliefs(self, release: Any, targets: Any) -> None:
+        if len(release) == 20:
+            return np.full((len(targets), 20), 1 / 20)
+        raise RuntimeError(f"cannot tell {[str(v).upper() for v in release.sensitive_values]}")
+
+
+def test_what_a_failing_model_says_is_left_out() -> None:
+    frame = unique_frame().slice(0, 20)
+    table = read_table(frame, quasi=["street"], sensitive="ill")
+    tested = indiff.differential_test(
+        table, "mondrian:k=5", model=Telltale(), targets=[3], method="refit", jobs=1
+    )
+    told = Naming(table).text(_nothing(tested))
+    assert "RuntimeError: (its words are left out" in told
+    assert not any(value.upper() in told for value in frame["ill"].to_pylist())
+
+
+def test_show_values_is_explicit_and_marked() -> None:
     frame = indiff.datasets.demo(records=200)
     data = {"quasi": ["age", "sex"], "sensitive": "diagnosis"}
     shown = audited(frame, data=data, report={"show_values": True})
@@ -160,7 +245,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-def test_hostile_names_and_values():
+def test_hostile_names_and_values() -> None:
     rng = np.random.default_rng(0)
     columns = {name: rng.choice(HOSTILE, 80).tolist() for name in HOSTILE[:-1]}
     frame = pa.table(columns | {HOSTILE[-1]: rng.choice(HOSTILE[:3], 80).tolist()})

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 import indiff
@@ -34,7 +37,7 @@ GOOD = '[data]\npath = "people.csv"\nsensitive = "ill"\n'
         ("[data\n", r"plan.toml is no TOML: .*line 1.* Correct that line"),
     ],
 )
-def test_one_sentence_names_section_and_key(tmp_path, text, message):
+def test_one_sentence_names_section_and_key(tmp_path: Path, text: Any, message: Any) -> None:
     place = tmp_path / "plan.toml"
     place.write_text(text)
     with pytest.raises(UserError, match=message) as raised:
@@ -42,7 +45,7 @@ def test_one_sentence_names_section_and_key(tmp_path, text, message):
     assert "\n" not in str(raised.value)
 
 
-def test_paths_are_relative_to_the_plan(tmp_path):
+def test_paths_are_relative_to_the_plan(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     place = tmp_path / "sub" / "plan.toml"
     place.write_text(GOOD + 'hierarchies = {zip = "h/zip.csv"}\n[adversary]\nprior = "p.csv"\n')
@@ -52,7 +55,7 @@ def test_paths_are_relative_to_the_plan(tmp_path):
     assert plan.adversary.prior == str(tmp_path / "sub" / "p.csv")
 
 
-def test_nested_and_quoted_limits_are_the_same(tmp_path):
+def test_nested_and_quoted_limits_are_the_same(tmp_path: Path) -> None:
     plans = []
     for limits in ("inference.itpr = 0.5", '"inference.itpr" = 0.5', "inference = {itpr = 0.5}"):
         place = tmp_path / "plan.toml"
@@ -61,12 +64,12 @@ def test_nested_and_quoted_limits_are_the_same(tmp_path):
     assert plans == [{"inference.itpr": 0.5}] * 3
 
 
-def test_a_missing_plan_says_how_to_get_one(tmp_path):
+def test_a_missing_plan_says_how_to_get_one(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="indiff audit --init DATA"):
         read_plan(tmp_path / "none.toml")
 
 
-def test_a_plan_is_made_in_python_and_cannot_be_changed():
+def test_a_plan_is_made_in_python_and_cannot_be_changed() -> None:
     plan = indiff.Plan(data={"sensitive": "ill", "quasi": "age"})
     assert plan.data.sensitive == ["ill"]
     assert plan.data.quasi == ["age"]

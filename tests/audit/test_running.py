@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import numpy as np
@@ -22,7 +23,7 @@ SCHEMA = json.loads(
 QUASI = ["age", "sex", "zip"]
 
 
-def plan(**sections):
+def plan(**sections: Any) -> Any:
     """A plan that leaves out what takes time, unless it is asked for."""
     sections.setdefault("data", {"quasi": QUASI, "sensitive": "diagnosis"})
     sections["adversary"] = {"membership": False} | sections.get("adversary", {})
@@ -30,7 +31,7 @@ def plan(**sections):
     return indiff.Plan(**sections)
 
 
-def whole_plan():
+def whole_plan() -> Any:
     return plan(
         limits={"k": 5, "delta": 0.01},
         adversary={"membership": True},
@@ -39,30 +40,32 @@ def whole_plan():
 
 
 @pytest.fixture(scope="module")
-def patients():
+def patients() -> Any:
     return indiff.datasets.demo(records=400)
 
 
 @pytest.fixture(scope="module")
-def table(patients):
+def table(patients: Any) -> Any:
     return indiff.read_table(patients, quasi=QUASI, sensitive="diagnosis")
 
 
 @pytest.fixture(scope="module")
-def audited(patients):
+def audited(patients: Any) -> Any:
     return indiff.run_audit(whole_plan(), patients)
 
 
-def valid(result):
+def valid(result: Any) -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     jsonschema.validate(json.loads(result.to_json()), SCHEMA)
 
 
-def test_the_schema_holds(audited):
+def test_the_schema_holds(audited: Any) -> None:
     valid(audited)
 
 
-def test_the_findings_are_what_the_instruments_measure(audited, table, patients):
+def test_the_findings_are_what_the_instruments_measure(
+    audited: Any, table: Any, patients: Any
+) -> None:
     tested = indiff.differential_test(table, "mondrian:k=5")
     release = indiff.Mondrian(k=5).sanitize(table)
     after = indiff.measure_risk(release, quasi=QUASI, sensitive="diagnosis")
@@ -92,7 +95,7 @@ def test_the_findings_are_what_the_instruments_measure(audited, table, patients)
     assert at["advantage:diagnosis:naive-bayes"].value == pytest.approx(membership.advantage.value)
 
 
-def test_public_inference_is_the_accuracy_without_the_record(audited, table):
+def test_public_inference_is_the_accuracy_without_the_record(audited: Any, table: Any) -> None:
     tested = indiff.differential_test(table, "mondrian:k=5")
     crowd = audited.finding("told_by_the_crowd:diagnosis:naive-bayes")
     right = tested.beliefs_without.argmax(axis=1) == tested.classes
@@ -103,12 +106,12 @@ def test_public_inference_is_the_accuracy_without_the_record(audited, table):
     assert audited.finding("delta:diagnosis:naive-bayes").inference == "private"
 
 
-def test_ties_count_by_their_share():
+def test_ties_count_by_their_share() -> None:
     beliefs = np.array([[0.4, 0.4, 0.2], [0.2, 0.2, 0.6]])
     assert accuracy(beliefs, np.array([1, 2])) == pytest.approx(0.75)
 
 
-def test_the_charts(audited, table):
+def test_the_charts(audited: Any, table: Any) -> None:
     charts = audited.document["charts"]
     tested = indiff.differential_test(table, "mondrian:k=5")
     (curve,) = charts["cdf"]
@@ -124,7 +127,7 @@ def test_the_charts(audited, table):
     assert {one["column"] for one in charts["columns"]} == set(QUASI)
 
 
-def test_two_runs_differ_in_timing_alone(audited, patients):
+def test_two_runs_differ_in_timing_alone(audited: Any, patients: Any) -> None:
     again = indiff.run_audit(whole_plan(), patients)
     first, second = json.loads(audited.to_json()), json.loads(again.to_json())
     del first["timing"], second["timing"]
@@ -132,7 +135,7 @@ def test_two_runs_differ_in_timing_alone(audited, patients):
     assert audited.to_markdown() == again.to_markdown()
 
 
-def test_written_and_read_again(audited, tmp_path):
+def test_written_and_read_again(audited: Any, tmp_path: Path) -> None:
     paths = audited.write(tmp_path / "new" / "report")
     assert [path.name for path in paths.values()] == ["report.html", "report.json", "report.md"]
     assert all(path.stat().st_mode & 0o777 == 0o600 for path in paths.values())
@@ -146,7 +149,7 @@ def test_written_and_read_again(audited, tmp_path):
         AuditResult.from_json("no")
 
 
-def test_no_report_over_an_input(patients, tmp_path):
+def test_no_report_over_an_input(patients: Any, tmp_path: Path) -> None:
     pyarrow.csv.write_csv(patients, tmp_path / "data.csv")
     (tmp_path / "report.json").symlink_to(tmp_path / "data.csv")
     data = {"quasi": ["sex"], "sensitive": "diagnosis", "path": str(tmp_path / "data.csv")}
@@ -156,14 +159,14 @@ def test_no_report_over_an_input(patients, tmp_path):
     assert pyarrow.csv.read_csv(tmp_path / "data.csv").num_rows == 400
 
 
-def test_in_a_notebook(audited):
+def test_in_a_notebook(audited: Any) -> None:
     shown = audited._repr_html_()
     assert shown.startswith("<div>")
     assert "Smallest group (k)" in shown
     assert "exceeded" in shown
 
 
-def test_an_adversary_that_fails_leaves_the_others(patients):
+def test_an_adversary_that_fails_leaves_the_others(patients: Any) -> None:
     """Frequency cannot be told a prior's file that does not exist; naive Bayes neither."""
     result = indiff.run_audit(
         plan(adversary={"models": ["naive-bayes", "frequency"], "prior": "none.csv"}), patients
@@ -176,7 +179,7 @@ def test_an_adversary_that_fails_leaves_the_others(patients):
     valid(result)
 
 
-def test_a_release_that_cannot_be_made_is_no_pass(patients):
+def test_a_release_that_cannot_be_made_is_no_pass(patients: Any) -> None:
     result = indiff.run_audit(
         plan(release={"sanitizer": "mondrian:l=300"}, limits={"delta": 2, "k": 1}), patients
     )
@@ -187,7 +190,7 @@ def test_a_release_that_cannot_be_made_is_no_pass(patients):
     valid(result)
 
 
-def test_an_unmet_constraint_fails(patients):
+def test_an_unmet_constraint_fails(patients: Any) -> None:
     result = indiff.run_audit(
         plan(release={"sanitizer": "mondrian:l=300,unmet=generalize"}, limits={"k": 1}), patients
     )
@@ -196,7 +199,7 @@ def test_an_unmet_constraint_fails(patients):
     valid(result)
 
 
-def test_a_noisy_table_has_no_group_models(patients):
+def test_a_noisy_table_has_no_group_models(patients: Any) -> None:
     few = {"quasi": ["sex"], "sensitive": "diagnosis"}
     result = indiff.run_audit(
         plan(
@@ -217,7 +220,7 @@ def test_a_noisy_table_has_no_group_models(patients):
     valid(result)
 
 
-def test_a_release_made_elsewhere(patients, table, tmp_path):
+def test_a_release_made_elsewhere(patients: Any, table: Any, tmp_path: Path) -> None:
     indiff.Mondrian(k=5).sanitize(table).write(tmp_path / "release.csv", seed=1)
     result = indiff.run_audit(
         plan(release={"file": str(tmp_path / "release.csv")}, limits={"k": 5}), patients
@@ -236,7 +239,7 @@ def test_a_release_made_elsewhere(patients, table, tmp_path):
     assert limited.verdict["exit_code"] == 3
 
 
-def test_several_sensitive_attributes(patients):
+def test_several_sensitive_attributes(patients: Any) -> None:
     both = {"quasi": ["age", "zip"], "sensitive": ["sex", "diagnosis"]}
     result = indiff.run_audit(plan(data=both, limits={"inference.sex.itpr": 1}), patients)
     ids = {one.id for one in result.findings}
@@ -246,7 +249,7 @@ def test_several_sensitive_attributes(patients):
     valid(result)
 
 
-def test_a_joint_and_a_binned_attribute(patients):
+def test_a_joint_and_a_binned_attribute(patients: Any) -> None:
     joint = {"quasi": ["zip"], "sensitive": ["sex", "diagnosis"], "joint": True}
     result = indiff.run_audit(plan(data=joint), patients)
     assert result.finding("t:sex, diagnosis").status == "measured"
@@ -257,7 +260,7 @@ def test_a_joint_and_a_binned_attribute(patients):
     valid(result)
 
 
-def test_several_adversaries(patients):
+def test_several_adversaries(patients: Any) -> None:
     result = indiff.run_audit(
         plan(adversary={"models": ["naive-bayes", "frequency"]}, limits={"delta": 0.1}), patients
     )
@@ -267,7 +270,7 @@ def test_several_adversaries(patients):
     valid(result)
 
 
-def test_a_few_targets_are_a_lower_bound(patients):
+def test_a_few_targets_are_a_lower_bound(patients: Any) -> None:
     result = indiff.run_audit(plan(adversary={"targets": [0, 1, 2]}, limits={"delta": 2}), patients)
     assert result.finding("delta:diagnosis:naive-bayes").exactness == "lower-bound"
     assert result.verdict["exit_code"] == 3
@@ -277,7 +280,7 @@ def test_a_few_targets_are_a_lower_bound(patients):
     assert result.document["plan"]["data"]["other"] == others
 
 
-def test_individuals_count_once():
+def test_individuals_count_once() -> None:
     """Four rows of two people: alone by rows of one person each, not by rows."""
     frame = pa.table(
         {"person": ["a", "a", "b", "b"] * 5, "age": [30, 30, 47, 47] * 5,
@@ -294,7 +297,9 @@ def test_individuals_count_once():
     assert crowd.parameters["individuals"] == 2
 
 
-def test_nobody_knows_whose_the_rows_of_a_foreign_release_are(patients, table, tmp_path):
+def test_nobody_knows_whose_the_rows_of_a_foreign_release_are(
+    patients: Any, table: Any, tmp_path: Path
+) -> None:
     indiff.Mondrian(k=5).sanitize(table).write(tmp_path / "release.csv", seed=1)
     data = {"quasi": QUASI, "sensitive": "diagnosis", "individual": "patient_id"}
     result = indiff.run_audit(
@@ -305,7 +310,7 @@ def test_nobody_knows_whose_the_rows_of_a_foreign_release_are(patients, table, t
     assert result.verdict["exit_code"] == 3
 
 
-def test_dropped_rows_approximate_and_never_pass(patients, table, tmp_path):
+def test_dropped_rows_approximate_and_never_pass(patients: Any, table: Any, tmp_path: Path) -> None:
     release = indiff.Mondrian(k=5).sanitize(table).to_frame()
     release = release.append_column("patient_id", patients["patient_id"])
     pyarrow.csv.write_csv(release, tmp_path / "release.csv")
@@ -318,8 +323,8 @@ def test_dropped_rows_approximate_and_never_pass(patients, table, tmp_path):
     valid(result)
 
 
-def test_an_interruption_keeps_what_was_measured(patients):
-    def stop(stage, done, total):
+def test_an_interruption_keeps_what_was_measured(patients: Any) -> None:
+    def stop(stage: Any, done: Any, total: Any) -> None:
         if done >= 2:
             raise KeyboardInterrupt
 
@@ -340,8 +345,8 @@ def test_an_interruption_keeps_what_was_measured(patients):
 
 
 @pytest.mark.parametrize("stage", ["testing", "explaining", "measuring utility"])
-def test_an_interruption_at_any_later_stage(patients, stage):
-    def stop(now, done, total):
+def test_an_interruption_at_any_later_stage(patients: Any, stage: Any) -> None:
+    def stop(now: Any, done: Any, total: Any) -> None:
         if now.startswith(stage):
             raise KeyboardInterrupt
 
@@ -356,8 +361,10 @@ def test_an_interruption_at_any_later_stage(patients, stage):
     valid(result)
 
 
-def test_an_unexpected_error_is_not_swallowed(patients, monkeypatch):
-    def broken(*args, **options):
+def test_an_unexpected_error_is_not_swallowed(
+    patients: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*args: Any, **options: Any) -> None:
         raise ZeroDivisionError
 
     monkeypatch.setattr("indiff.audit.exposure.differential_test", broken)
@@ -365,7 +372,7 @@ def test_an_unexpected_error_is_not_swallowed(patients, monkeypatch):
         indiff.run_audit(plan(), patients)
 
 
-def test_bad_input_raises(patients):
+def test_bad_input_raises(patients: Any) -> None:
     with pytest.raises(UserError, match="no column 'agee': did you mean 'age'"):
         indiff.run_audit(plan(data={"quasi": ["agee"], "sensitive": "sex"}), patients)
     with pytest.raises(UserError, match=r"\[data\] path is needed"):

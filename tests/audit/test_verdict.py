@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,13 +16,13 @@ from indiff.audit.verdict import judge
 from indiff.errors import UserError
 
 
-def found(name, value, *, about="ill", **more):
+def found(name: Any, value: Any, *, about: Any = "ill", **more: Any) -> Any:
     chosen = metric(name, about=about, model="m")
     words = {"about": about, "model": "m", "largest": "2", "baseline": "1 %", "dropped": "No"}
     return chosen.found(f"{name}:{about}", value, words, about=about, **more)
 
 
-def missed(name, status="failed"):
+def missed(name: Any, status: Any = "failed") -> Any:
     return metric(name, about="ill", model="m").missed(name, status, "it broke", about="ill")
 
 
@@ -45,7 +46,7 @@ def missed(name, status="failed"):
         ("delta", math.inf, 1e9, 1),
     ],
 )
-def test_directions(name, value, limit, code):
+def test_directions(name: Any, value: Any, limit: Any, code: Any) -> None:
     (checked,), verdict = judge([found(name, value)], {name: limit})
     assert verdict.exit_code == code
     assert checked.exceeded == bool(code)
@@ -53,14 +54,14 @@ def test_directions(name, value, limit, code):
 
 
 @given(value=st.floats(0, 10), limit=st.floats(0, 10))
-def test_at_least_and_at_most_are_opposites(value, limit):
+def test_at_least_and_at_most_are_opposites(value: Any, limit: Any) -> None:
     _, most = judge([found("delta", value)], {"delta": limit})
     _, least = judge([found("k", value)], {"k": limit})
     assert most.exit_code == (0 if value <= limit else 1)
     assert least.exit_code == (0 if value >= limit else 1)
 
 
-def test_an_estimate_is_checked_at_its_worse_end():
+def test_an_estimate_is_checked_at_its_worse_end() -> None:
     _, verdict = judge([found("delta", 0.1, interval=(0.0, 0.3))], {"delta": 0.2})
     assert verdict.exit_code == 1
     assert "may be 0.3, above the limit 0.2" in verdict.reasons[0]
@@ -68,7 +69,7 @@ def test_an_estimate_is_checked_at_its_worse_end():
     assert verdict.exit_code == 0
 
 
-def test_a_lower_bound_below_the_limit_is_no_pass():
+def test_a_lower_bound_below_the_limit_is_no_pass() -> None:
     _, verdict = judge([found("delta", 0.1, exactness="lower-bound")], {"delta": 0.2})
     assert (verdict.status, verdict.exit_code) == ("incomplete", 3)
     _, verdict = judge([found("delta", 0.3, exactness="lower-bound")], {"delta": 0.2})
@@ -76,44 +77,44 @@ def test_a_lower_bound_below_the_limit_is_no_pass():
 
 
 @pytest.mark.parametrize("limits", [{}, {"delta": 0.1}, {"k": 5}])
-def test_a_failed_finding_is_never_a_pass(limits):
+def test_a_failed_finding_is_never_a_pass(limits: Any) -> None:
     _, verdict = judge([found("k", 7), missed("delta")], limits)
     assert (verdict.status, verdict.exit_code) == ("incomplete", 3)
     assert any("could not be measured: it broke" in reason for reason in verdict.reasons)
 
 
-def test_a_failed_finding_beside_an_exceeded_one_is_a_fail():
+def test_a_failed_finding_beside_an_exceeded_one_is_a_fail() -> None:
     _, verdict = judge([found("k", 2), missed("delta")], {"k": 5, "delta": 0.1})
     assert (verdict.status, verdict.exit_code) == ("fail", 1)
 
 
-def test_a_skipped_finding_matters_only_with_a_limit():
+def test_a_skipped_finding_matters_only_with_a_limit() -> None:
     _, verdict = judge([found("k", 7), missed("delta", "skipped")], {"k": 5})
     assert (verdict.status, verdict.exit_code) == ("pass", 0)
     _, verdict = judge([found("k", 7), missed("delta", "skipped")], {"delta": 0.1})
     assert (verdict.status, verdict.exit_code) == ("incomplete", 3)
 
 
-def test_a_limit_on_nothing_is_no_pass():
+def test_a_limit_on_nothing_is_no_pass() -> None:
     _, verdict = judge([found("k", 7)], {"t": 0.2})
     assert verdict.exit_code == 3
     assert "the limit on t was not checked" in verdict.reasons[0]
 
 
-def test_without_limits_nothing_is_exceeded_and_the_reason_says_so():
+def test_without_limits_nothing_is_exceeded_and_the_reason_says_so() -> None:
     _, verdict = judge([found("k", 1)], {})
     assert (verdict.status, verdict.exit_code) == ("no-limits", 0)
     assert verdict.reasons == ("no limit was given, so nothing could be exceeded",)
 
 
-def test_an_unmet_constraint_never_passes():
+def test_an_unmet_constraint_never_passes() -> None:
     _, verdict = judge([found("k", 100)], {"k": 5}, constraint_met=False)
     assert (verdict.status, verdict.exit_code) == ("fail", 1)
     _, verdict = judge([found("k", 100)], {}, constraint_met=False)
     assert verdict.exit_code == 1
 
 
-def test_interrupted():
+def test_interrupted() -> None:
     _, verdict = judge([found("k", 7)], {"k": 5}, interrupted=True)
     assert (verdict.status, verdict.exit_code) == ("incomplete", 130)
     _, verdict = judge([found("k", 2)], {"k": 5}, interrupted=True)
@@ -121,18 +122,18 @@ def test_interrupted():
 
 
 @pytest.mark.parametrize("limits", [{}, {"k": 5}])
-def test_an_unfinished_test_is_no_pass(limits):
+def test_an_unfinished_test_is_no_pass(limits: Any) -> None:
     _, verdict = judge([found("k", 7)], limits, unfinished=["2 of 3 were measured"])
     assert (verdict.status, verdict.exit_code) == ("incomplete", 3)
     assert verdict.reasons == ("2 of 3 were measured",)
 
 
-def test_an_approximation_below_the_limit_is_no_pass():
+def test_an_approximation_below_the_limit_is_no_pass() -> None:
     _, verdict = judge([found("delta", 0.1, exactness="approximation")], {"delta": 0.2})
     assert (verdict.status, verdict.exit_code) == ("incomplete", 3)
 
 
-def test_the_narrowest_limit_counts():
+def test_the_narrowest_limit_counts() -> None:
     findings = [found("inference.itpr", 0.6, about="ill"), found("inference.itpr", 0.6, about="x")]
     checked, verdict = judge(findings, {"itpr": 0.5, "inference.ill.itpr": 0.7})
     assert [one.exceeded for one in checked] == [False, True]
@@ -140,12 +141,12 @@ def test_the_narrowest_limit_counts():
     assert verdict.exit_code == 1
 
 
-def test_a_number_that_reads_like_its_limit_is_written_in_full():
+def test_a_number_that_reads_like_its_limit_is_written_in_full() -> None:
     _, verdict = judge([found("delta", 0.1000001)], {"delta": 0.1})
     assert "0.1000001, above the limit 0.1" in verdict.reasons[0]
 
 
-def test_unknown_limits():
+def test_unknown_limits() -> None:
     with pytest.raises(UserError, match=r"no limit 'delte': did you mean 'delta'\? Known: k, "):
         check_limit_names(["delte"], ["ill"])
     with pytest.raises(UserError, match="no limit 'records'"):
@@ -155,7 +156,7 @@ def test_unknown_limits():
     check_limit_names([*limit_names(), "inference.ill.dr"], ["ill"])
 
 
-def test_a_finding_has_a_value_or_a_reason():
+def test_a_finding_has_a_value_or_a_reason() -> None:
     common = {"id": "x", "metric": "k", "question": "table", "title": "x"}
     words = {"means": "", "does_not_prove": "", "source": ""}
     with pytest.raises(ValueError, match="a value is there if and only if"):
@@ -164,7 +165,7 @@ def test_a_finding_has_a_value_or_a_reason():
         Finding(**common, **words, status="skipped")
 
 
-def test_every_metric_says_two_sentences_and_what_it_does_not_prove():
+def test_every_metric_says_two_sentences_and_what_it_does_not_prove() -> None:
     words = {"value": "5", "percent": "5 %", "about": "ill", "model": "tree", "largest": "2"}
     for one in METRICS.values():
         more = {

@@ -179,7 +179,7 @@ def test_a_file_that_is_no_program_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("echo 'no level for 7' >&2; exit 3", "ended with code 3 on 4 records. It said: …no level"),
+        ("echo 'no level for 7' >&2; exit 3", "ended with code 3 on 4 records. It said: «…no level"),
         ("exit 1", "ended with code 1 on 4 records. It said nothing"),
         ("kill -9 $$", "ended by signal 9 on 4 records"),
         ("true", "ended with code 0 and wrote 0 of them for 4 records"),
@@ -230,7 +230,7 @@ def test_of_a_long_complaint_only_the_end_is_kept(temporary: Path, tmp_path: Pat
     tool = script(tmp_path, lines)
     with pytest.raises(OracleFailed) as raised:
         Command([tool, "{input}", "{output}"]).sanitize(people())
-    assert str(raised.value).endswith("line 2998 line 2999")
+    assert str(raised.value).endswith("line 2998 line 2999»")
     assert len(str(raised.value)) < 1000
     ended = run_program([str(tool)], folder="/", environment=dict(os.environ), timeout=60)
     assert ended.code == 4

@@ -24,7 +24,7 @@ def parameter_curve(table: Table, plan: Plan, naming: Naming) -> dict[str, Any] 
     chosen = expand(plan.report.parameter)
     model = plan.adversary.models[0]
     for setting in chosen:
-        point: dict[str, Any] = {"setting": setting.text, "value": setting.value}
+        point: dict[str, Any] = {"setting": naming.text(setting.text), "value": setting.value}
         try:
             result = differential_test(table, setting.text, model=model, **settings(plan))
         except UserError as error:

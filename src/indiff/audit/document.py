@@ -41,6 +41,8 @@ def plan_block(plan: Plan, naming: Naming, sanitizer: Sanitizer | None) -> dict[
     }
     data["bins"] = _bins(plan, naming)
     found["release"]["sanitizer"] = naming.text(plan.release.sanitizer)
+    if plan.report.parameter is not None:
+        found["report"]["parameter"] = naming.text(plan.report.parameter)
     found["release"]["file"] = _file(found["release"]["file"])
     adversary["prior"] = _file(adversary["prior"])
     if adversary["distance"].lower().endswith(".csv"):

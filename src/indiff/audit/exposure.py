@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,12 +20,13 @@ from indiff.differential.membership import membership_inference
 from indiff.differential.result import DifferentialResult
 from indiff.differential.strongest import StrongestResult, each_confidence, strongest
 from indiff.differential.testing import describe, part_of
-from indiff.errors import UserError
+from indiff.errors import UserError, foreign
 from indiff.sanitizers.protocol import Sanitizer
 from indiff.table import Table
 from indiff.thinning import thinned
 
 _NAMES = ("delta", "mean", "quantile", "changed_predictions", "told_by_the_crowd")
+_RAISED = re.compile(r"^((?:record [\d,]+: )?[^\W\d]\w*: )(.*)$", re.DOTALL)
 INTERRUPTED = "the audit was interrupted"
 _NOT_OVER_RUNS = ("sampled", "closed-form")
 Progress = Callable[[int, int], object]
@@ -139,7 +141,10 @@ def settings(plan: Plan) -> dict[str, Any]:
 
 
 def _nothing(result: DifferentialResult) -> str:
-    return result.failures[0] if result.failures else "no record was measured"
+    if not result.failures:
+        return "no record was measured"
+    # What a stranger's model raised begins with the error's name; what it says is its own.
+    return _RAISED.sub(lambda found: found[1] + foreign(found[2]), result.failures[0])
 
 
 def missed(

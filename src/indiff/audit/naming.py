@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,9 +16,15 @@ from indiff.side_files import label_of
 from indiff.table import Table
 
 RARE = "a rare value"
-_NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)")
-_QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+WITHHELD = "(its words are left out: they may hold values)"
+HIDDEN = "a hidden text"
+_FOREIGN = re.compile(r"«[^»]*(?:»|$)")  # as indiff.errors.foreign marks it; a cut text has no end
+_NUMBER = re.compile(r"(?<!\w)(?<!\d\.)-?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)")
+_QUOTED = re.compile(r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)""")
+_ESCAPED = re.compile(r"\\(?:x([\da-f]{2})|u([\da-f]{4})|U([\da-f]{8})|(.))", re.DOTALL)
 _LONGEST = 60  # characters of a column's name in a sentence
+_LONGEST_PART = 40  # words and signs of a value that stands in a sentence without quotes
+_LONGEST_TEXT = 4000  # characters of a sentence
 _TELLING_DIGITS = 4  # a shorter number in a sentence is a count of records or columns
 
 
@@ -39,13 +46,15 @@ class Naming:
     """Decides what may be named.
 
     A value may be named if at least ``min_cell`` records hold it, or if the user asked for all
-    of them (``show_values``). Column names are always named, files without their folders.
+    of them (``show_values``). Column names are always named, files without their folders, and
+    ``words``, which the plan chose, such as its sanitizer.
     """
 
     table: Table = field(repr=False)
     min_cell: int = 10
     show_values: bool = False
     paths: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
     def value(self, column: str, value: Any) -> Any:
         """Return a value that enough records hold, or none hold; else ``"a rare value"``.
@@ -62,7 +71,10 @@ class Naming:
         return value if held == 0 or held >= self.min_cell else RARE
 
     def text(self, text: str) -> str:
-        """Return a sentence that another module wrote, without any rare value in it."""
+        """Return a sentence that another module wrote, without any rare value in it.
+
+        What another program said is left out: it may write a value in ways that nobody foresees.
+        """
         if text not in self._told:
             self._told[text] = self._without_rare(text)
         return self._told[text]
@@ -73,7 +85,8 @@ class Naming:
         text = self.short(text)
         if self.show_values:
             return text
-        text = _QUOTED.sub(self._quoted, text)
+        text = _FOREIGN.sub(WITHHELD, text)
+        text = _QUOTED.sub(self._quoted, text)[:_LONGEST_TEXT]
         for value in self._rare_parts(text):
             text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", RARE, text)
         return _NUMBER.sub(self._number, text)
@@ -86,19 +99,34 @@ class Naming:
         return text
 
     def _quoted(self, match: re.Match[str]) -> str:
-        inside = match.group(1) if match.group(1) is not None else match.group(2)
-        return RARE if inside not in self._names and self._is_rare(inside) else match.group(0)
+        """Leave a quoted text out, unless it is a name or enough records hold it.
+
+        A text that no record holds may still be made of one that some do.
+        """
+        quoted = match.group(0)
+        forms = {quoted[1:-1], _ESCAPED.sub(_unescaped, quoted[1:-1])}
+        if forms & self._named:
+            return quoted
+        if any(self._is_rare(form) for form in forms):
+            return RARE
+        return quoted if any(self._is_held(form) for form in forms) else HIDDEN
 
     def _number(self, match: re.Match[str]) -> str:
+        """Leave a rare number out, however it is written: 1,234 or -1234, alone or in a list."""
         text = match.group(0)
         digits = sum(character.isdigit() for character in text)
         if digits < _TELLING_DIGITS and "." not in text:
             return text
-        return RARE if self._is_rare(text) or self._is_rare(text.replace(",", "")) else text
+        forms = {text, text.replace(",", ""), *text.split(",")}
+        forms |= {form.removeprefix("-") for form in forms}
+        return RARE if any(self._is_rare(form) for form in forms if form) else text
 
     def _is_rare(self, text: str) -> bool:
         counts = [self._count(name, text) for name in self.table.source.column_names]
         return any(0 < count < self.min_cell for count in counts)
+
+    def _is_held(self, text: str) -> bool:
+        return any(self._count(name, text) for name in self.table.source.column_names)
 
     def _count(self, column: str, value: Any) -> int:
         cells = self.table.source[column] if column in self.table.source.column_names else None
@@ -109,17 +137,26 @@ class Naming:
         return frozenset(self.table.source.column_names)
 
     @cached_property
+    def _named(self) -> frozenset[str]:
+        files = (Path(path).name for path in self.paths)
+        return frozenset({*self._names, *map(spoken, self._names), *self.words, *files})
+
+    @cached_property
     def _told(self) -> dict[str, str]:
         return {}
 
     def _rare_parts(self, text: str) -> list[str]:
         """Return the rare texts and dates that stand in a sentence, the longest first.
 
-        Every run of words and signs is looked up in every column at once, so that a long table
-        costs one pass over each column and no list of its values.
+        Every run of words and signs, up to a length, is looked up in every column at once, so that
+        a long table costs one pass over each column and no list of its values.
         """
         ends = [(match.start(), match.end()) for match in re.finditer(r"\w+|\W", text)]
-        parts = {text[low:high] for place, (low, _) in enumerate(ends) for _, high in ends[place:]}
+        parts = {
+            text[low:high]
+            for place, (low, _) in enumerate(ends)
+            for _, high in ends[place : place + _LONGEST_PART]
+        }
         wanted = pa.array(sorted(part for part in parts - self._names if part.strip()), pa.string())
         found: set[str] = set()
         for name in self.table.source.column_names:
@@ -131,6 +168,14 @@ class Naming:
                 rare = pc.less(here.field("counts"), self.min_cell)
                 found.update(here.field("values").filter(rare).to_pylist())
         return sorted(found, key=lambda part: (-len(part), part))
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    """Return the character that Python's ``repr`` writes so."""
+    code = match.group(1) or match.group(2) or match.group(3)
+    if code is not None:
+        return chr(int(code, 16)) if int(code, 16) <= sys.maxunicode else match.group(0)
+    return {"n": "\n", "r": "\r", "t": "\t"}.get(match.group(4), match.group(4))
 
 
 def _held(cells: pa.ChunkedArray, value: Any) -> int:

@@ -24,7 +24,7 @@ from indiff.audit.result import AuditResult
 from indiff.audit.usefulness import utility_findings
 from indiff.audit.verdict import judge
 from indiff.audit.worst import worst_records
-from indiff.differential.testing import part_of
+from indiff.differential.testing import describe, part_of
 from indiff.errors import UserError
 from indiff.release import Release, read_release
 from indiff.sanitizers.oracle import BlackBox
@@ -126,7 +126,7 @@ def run_audit(
     with clock.step("reading"):
         say("reading the table", 0, 0)
         read = read_data(chosen, table)
-    naming = Naming(read, chosen.report.min_cell, chosen.report.show_values, chosen.files)
+    naming = _naming(read, chosen)
     sanitizer = None if chosen.release.file is not None else as_sanitizer(chosen.release.sanitizer)
     with clock.step("sanitizing"):
         say("sanitizing", 0, 0)
@@ -194,7 +194,7 @@ def run_audit(
         "show_values": chosen.report.show_values,
         "seed": chosen.run.seed,
         "versions": versions(),
-        "command": command or "indiff.run_audit(plan)",
+        "command": naming.text(command or "indiff.run_audit(plan)"),
         "timing": clock.to_dict(),
     }
     return AuditResult(
@@ -233,6 +233,13 @@ def read_data(plan: Plan, table: Any = None) -> Table:
 
         raise unknown("column", data.individual, read.column_names)
     return read
+
+
+def _naming(table: Table, plan: Plan) -> Naming:
+    chosen = [plan.release.sanitizer, *plan.adversary.models, plan.adversary.method]
+    if plan.release.file is None:
+        chosen.append(describe(as_sanitizer(plan.release.sanitizer)))
+    return Naming(table, plan.report.min_cell, plan.report.show_values, plan.files, tuple(chosen))
 
 
 def _subject(table: Table, sanitizer: Sanitizer | None, plan: Plan, naming: Naming) -> _Subject:

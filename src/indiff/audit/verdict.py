@@ -99,10 +99,15 @@ def _beyond(finding: Finding) -> str:
 def _gaps(findings: Sequence[Finding], limits: Mapping[str, float]) -> list[str]:
     """Say what keeps the findings from being a pass."""
     reasons = []
+    failed: dict[str | None, list[str]] = {}  # one cause often takes many findings along
     for finding in findings:
         if finding.status == "failed":
-            reasons.append(f"{finding.title} could not be measured: {finding.reason}")
-        elif finding.status == "skipped" and finding.limit is not None:
+            failed.setdefault(finding.reason, []).append(finding.title)
+    for reason, (first, *others) in failed.items():
+        more = f" and {len(others)} more" if others else ""
+        reasons.append(f"{first}{more} could not be measured: {reason}")
+    for finding in findings:
+        if finding.status == "skipped" and finding.limit is not None:
             reasons.append(f"{finding.title} has a limit but was not measured: {finding.reason}")
         elif finding.limit is not None and finding.exactness == "lower-bound":
             reasons.append(f"{finding.title} is a lower bound: not every record was tested")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.errors import UserError, unknown
+from indiff.errors import UserError, foreign, unknown
 from indiff.inference.encodings import EncodedRelease, Encoding
 from indiff.inference.training import trains_randomly, weighs_like_repeating
 from indiff.release import Release
@@ -233,7 +233,7 @@ class Classifier:
             held = int((encoded.release.class_totals() > 0).sum())
             raise UserError(
                 f"{self} cannot learn from a release of {len(encoded.release):,} records with "
-                f"{held} sensitive values ({error}). Change its parameters."
+                f"{held} sensitive values ({foreign(str(error))}). Change its parameters."
             ) from error
         return beliefs
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.random import Generator
 
-from indiff.errors import UserError
+from indiff.errors import UserError, foreign
 from indiff.release import Release, write_frame
 from indiff.sanitizers.child_process import Ended, run_program
 from indiff.sanitizers.oracle import BlackBox, OracleFailed, read_returned
@@ -195,7 +195,8 @@ class Command(BlackBox):
             ) from None
 
     def _complaint(self, ended: Ended, table: Table) -> str:
-        said = f" It said: …{ended.words[-500:]}" if ended.words else " It said nothing."
+        last = foreign(f"…{ended.words[-500:]}")
+        said = f" It said: {last}" if ended.words else " It said nothing."
         if ended.code is None:
             return (
                 f"a command must end in time; {str(self)!r} was stopped after {self.timeout:g} "

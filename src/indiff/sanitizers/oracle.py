@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 from numpy.random import Generator
 
-from indiff.errors import UserError
+from indiff.errors import UserError, foreign
 from indiff.release import Release, read_release, to_backend
 from indiff.sanitizers.release_file import read_released_file
 from indiff.table import Table
@@ -23,6 +23,13 @@ class BlackBox:
     """
 
     per_record: ClassVar[bool] = True
+
+    def evidence(self, records: Sequence[int]) -> str | None:
+        """Return a digest of the file that holds the release without these records, if one does.
+
+        Other files in a run's folder lead to other answers, which may not be mixed.
+        """
+        return None
 
 
 class OracleFailed(UserError):
@@ -99,4 +106,4 @@ def read_returned(returned: Any, table: Table, name: str) -> Release:
 def _first_line(error: Exception) -> str:
     lines = str(error).splitlines() or [""]
     words = lines[0][:200]
-    return f"{type(error).__name__}: {words}" if words else type(error).__name__
+    return f"{type(error).__name__}: {foreign(words)}" if words else type(error).__name__
