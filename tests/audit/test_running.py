@@ -77,7 +77,7 @@ def test_the_findings_are_what_the_instruments_measure(
     assert at["delta:diagnosis:naive-bayes"].range == (0, 2)
     changed = at["changed_predictions:diagnosis:naive-bayes"].value
     assert changed == pytest.approx(tested.changed_predictions)
-    for id, read in {
+    readings: dict[str, Any] = {
         "k": lambda r: r.groups.k,
         "singled_out": lambda r: r.groups.singled_out,
         "marketer": lambda r: r.groups.marketer,
@@ -88,7 +88,8 @@ def test_the_findings_are_what_the_instruments_measure(
         "l:diagnosis": lambda r: r.groups.l,
         "t:diagnosis": lambda r: r.groups.t,
         "entropy_l:diagnosis": lambda r: r.groups.entropy_l,
-    }.items():
+    }
+    for id, read in readings.items():
         assert at[id].value == pytest.approx(read(after)), id
         assert at[id].before == pytest.approx(read(before)), id
     membership = indiff.membership_inference(tested)
@@ -256,7 +257,9 @@ def test_a_joint_and_a_binned_attribute(patients: Any) -> None:
     binned = {"quasi": ["zip", "sex"], "sensitive": "age", "bins": 4}
     result = indiff.run_audit(plan(data=binned), patients)
     assert result.finding("t:age").status == "measured"
-    assert 0 <= result.finding("t:age").value <= 1
+    closeness = result.finding("t:age").value
+    assert closeness is not None
+    assert 0 <= closeness <= 1
     valid(result)
 
 
@@ -265,7 +268,7 @@ def test_several_adversaries(patients: Any) -> None:
         plan(adversary={"models": ["naive-bayes", "frequency"]}, limits={"delta": 0.1}), patients
     )
     deltas = [result.finding(f"delta:diagnosis:{m}").value for m in ("naive-bayes", "frequency")]
-    assert result.finding("delta:diagnosis:strongest").value == max(deltas)
+    assert result.finding("delta:diagnosis:strongest").value == max(filter(None, deltas))
     assert len(result.document["charts"]["cdf"]) == 2
     valid(result)
 

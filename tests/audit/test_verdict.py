@@ -137,7 +137,7 @@ def test_the_narrowest_limit_counts() -> None:
     findings = [found("inference.itpr", 0.6, about="ill"), found("inference.itpr", 0.6, about="x")]
     checked, verdict = judge(findings, {"itpr": 0.5, "inference.ill.itpr": 0.7})
     assert [one.exceeded for one in checked] == [False, True]
-    assert [one.limit.name for one in checked] == ["inference.ill.itpr", "itpr"]
+    assert [one.limit and one.limit.name for one in checked] == ["inference.ill.itpr", "itpr"]
     assert verdict.exit_code == 1
 
 
@@ -157,8 +157,8 @@ def test_unknown_limits() -> None:
 
 
 def test_a_finding_has_a_value_or_a_reason() -> None:
-    common = {"id": "x", "metric": "k", "question": "table", "title": "x"}
-    words = {"means": "", "does_not_prove": "", "source": ""}
+    common: Any = {"id": "x", "metric": "k", "question": "table", "title": "x"}
+    words: Any = {"means": "", "does_not_prove": "", "source": ""}
     with pytest.raises(ValueError, match="a value is there if and only if"):
         Finding(**common, **words, status="failed", value=1.0, reason="no")
     with pytest.raises(ValueError, match="needs a reason"):
