@@ -179,7 +179,7 @@ def test_a_call_that_always_fails_is_recorded_and_the_run_goes_on(tmp_path: Path
     result = run(Decades(fails={"7": 99, "12": 99}), run=tmp_path)
     assert result.records.tolist() == [n for n in range(40) if n not in (7, 12)]
     assert [text.split(":")[0] for text in result.failures] == ["record 7", "record 12"]
-    assert "RuntimeError: out of luck with 1" in result.failures[0]
+    assert "out of luck with 1" in result.failures[0]
     assert not result.complete
     assert not result.interrupted
     assert result.exactness == "lower-bound"
@@ -202,7 +202,7 @@ def test_a_call_on_the_whole_table_that_fails_is_an_error_at_once() -> None:
     def never(frame: Any) -> Any:
         raise RuntimeError("no luck at all")
 
-    with pytest.raises(UserError, match="raised RuntimeError: no luck at all on 40 records"):
+    with pytest.raises(UserError, match="raised RuntimeError: .?no luck at all.? on 40 records"):
         run(never)
 
 

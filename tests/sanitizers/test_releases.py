@@ -98,3 +98,25 @@ def test_folders_without_a_release_are_refused_at_once(tmp_path: Path) -> None:
     (tmp_path / "release.tsv").write_text("age\tsex\till\n*\t*\tflu\n")
     with pytest.raises(UserError, match=r"has release\.csv and release\.tsv\. Remove all but one"):
         as_sanitizer(f"releases:{tmp_path}")
+
+
+def test_a_run_goes_on_with_more_files_but_never_with_changed_ones(tmp_path: Path) -> None:
+    folder, run = tmp_path / "made", tmp_path / "run"
+    folder.mkdir()
+    write(people(), folder)
+    last = (folder / "without-5.csv").read_bytes()
+    (folder / "without-5.csv").unlink()
+    releases = Releases(str(folder))
+    exact = differential_test(people(), Mondrian(k=2)).distances
+    some = differential_test(people(), releases, jobs=1, retries=0, run=run)
+    assert some.records.tolist() == [0, 1, 2, 3, 4]
+    (folder / "without-5.csv").write_bytes(last)
+    whole = differential_test(people(), releases, jobs=1, run=run)
+    np.testing.assert_allclose(whole.distances, exact, rtol=0, atol=1e-12)
+    (folder / "without-2.csv").write_text("age,sex,ill\n*,*,cancer\n*,*,flu\n")
+    message = "that without record 2 is another file than when this run read it. Put it back, or"
+    with pytest.raises(UserError, match=message):
+        differential_test(people(), releases, jobs=1, run=run)
+    (folder / "release.csv").write_text("age,sex,ill\n*,*,cancer\n*,*,flu\n")
+    with pytest.raises(UserError, match="the sanitizer is another one than when the run in"):
+        differential_test(people(), releases, jobs=1, run=run)

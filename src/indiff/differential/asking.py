@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -73,31 +73,34 @@ class Asking:
     order: NDArray[np.intp] | None = None
     watch: Watch = field(default_factory=Watch)
 
-    def sequence(self, back: NDArray[np.intp]) -> list[int]:
+    def sequence(self, back: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the distinct targets in the order in which people ask for them.
 
         >>> Asking(order=np.array([2, 0, 1])).sequence(np.array([1, 1, 0]))
-        [0, 1]
+        array([0, 1])
         """
-        order = np.arange(len(back)) if self.order is None else self.order
-        return list(dict.fromkeys(back[order].tolist()))
+        asked = back if self.order is None else back[self.order]
+        return asked[np.sort(np.unique(asked, return_index=True)[1])]
 
     def ask(
-        self, ask: Ask, names: Sequence[int], places: Sequence[int], code: Code
+        self, ask: Ask, names: NDArray[np.int64], places: NDArray[np.intp], code: Code
     ) -> Generator[list[Answer], None, None]:
         """Yield an answer for each place; ``names`` are the targets' names in a journal.
 
         A target that failed in an earlier run is asked for again.
         """
-        known: set[int] = set()
+        rest = places
         if self.journal is not None:
-            place_of = {int(names[place]): place for place in places}
+            known = np.zeros(len(places), np.bool_)
+            order = np.argsort(names[places])
+            ordered = names[places][order]
             for name, entry in self.journal.take():
-                place = place_of.get(name)
-                if place is not None and "failed" not in entry:
-                    known.add(place)
+                spot = int(np.searchsorted(ordered, name))
+                if spot < len(ordered) and ordered[spot] == name and "failed" not in entry:
+                    known[order[spot]] = True
+                    place = int(places[order[spot]])
                     yield [Answer(place, code.read(place, entry), None, entry["calls"])]
-        rest = [place for place in places if place not in known]
+            rest = places[~known]
         with closing(answers(ask, rest, self.calls)) as groups:
             for group in groups:
                 if self.journal is not None:

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from indiff.errors import InternalError, UserError
 from indiff.sanitizers.oracle import OracleFailed
 
@@ -81,7 +84,9 @@ class Pool(Protocol):
         ...
 
 
-def answers(ask: Ask, places: Sequence[int], calls: Calls) -> Generator[list[Answer], None, None]:
+def answers(
+    ask: Ask, places: Sequence[int] | NDArray[np.intp], calls: Calls
+) -> Generator[list[Answer], None, None]:
     """Yield what comes of each place, in whatever order it comes.
 
     >>> [one for group in answers(lambda place: place**2, [2, 3], Calls()) for one in group]
@@ -96,7 +101,7 @@ def answers(ask: Ask, places: Sequence[int], calls: Calls) -> Generator[list[Ans
     for number, place in enumerate(places):
         if calls.is_over:
             return
-        yield [attempt(ask, place, calls.retries)]
+        yield [attempt(ask, int(place), calls.retries)]
         seconds = (monotonic() - start) / (number + 1)
         left = len(places) - number - 1
         if calls.jobs != 1 and seconds * left > WORTH_SHARING:
@@ -133,20 +138,24 @@ def _shortened(text: str) -> str:
 
 
 def _share(
-    pool: Pool, places: Sequence[int], calls: Calls, size: int
+    pool: Pool, places: Sequence[int] | NDArray[np.intp], calls: Calls, size: int
 ) -> Generator[list[Answer], None, None]:
     """Keep a few chunks in flight, never more: memory does not grow with the targets."""
-    waiting = deque(places[start : start + size] for start in range(0, len(places), size))
-    flying: dict[Any, Sequence[int]] = {}
+    start = 0  # of those that were never sent off
+    again: deque[list[int]] = deque()  # those that died with a process come first
+    flying: dict[Any, list[int]] = {}
     deaths: dict[int, int] = {}  # how often a process died that had this target alone
     try:
-        while waiting or flying:
+        while again or flying or start < len(places):
             # After a death one at a time, so that whoever causes the next one is known.
-            suspects = [*flying.values(), *list(waiting)[:1]] if deaths else []
-            careful = any(chunk[0] in deaths for chunk in suspects)
+            careful = bool(again) or any(chunk[0] in deaths for chunk in flying.values())
             width = 1 if careful else pool.width()
-            while waiting and len(flying) < width and not calls.is_over:
-                chunk = waiting.popleft()
+            while (again or start < len(places)) and len(flying) < width and not calls.is_over:
+                if again:
+                    chunk = again.popleft()
+                else:
+                    chunk = [int(place) for place in places[start : start + size]]
+                    start += size
                 flying[pool.submit(chunk, calls.retries)] = chunk
             if not flying:
                 return  # the time is up
@@ -160,7 +169,7 @@ def _share(
                 for place in reversed(chunk):
                     deaths[place] = deaths.get(place, 0) + alone
                     if deaths[place] <= calls.retries:
-                        waiting.appendleft([place])
+                        again.appendleft([place])
                     else:
                         yield [Answer(place, None, DIED, deaths[place])]
     finally:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indiff.differential.asking import Asking, Progress, Watch
 from indiff.differential.calls import Calls
@@ -26,6 +25,7 @@ from indiff.differential.targets import Chosen
 from indiff.errors import InternalError, UserError
 from indiff.inference import Frequency, Model, NaiveBayes
 from indiff.inference.smoothed_frequency import SmoothedFrequency
+from indiff.release import Release
 from indiff.sanitizers.mondrian import Mondrian
 from indiff.sanitizers.noisy import NoisySanitizer, OnGrid
 from indiff.sanitizers.oracle import BlackBox
@@ -35,7 +35,10 @@ from indiff.table import Table
 
 @dataclass(frozen=True)
 class Test:
-    """One table, one sanitizer, one model, whom to test, and how to run them."""
+    """One table, one sanitizer, one model, whom to test, and how to run them.
+
+    ``whole`` gives the release of the whole table, made when it is first asked for.
+    """
 
     __test__ = False  # pytest: no test of this project
 
@@ -51,6 +54,7 @@ class Test:
     run: Path | None
     progress: Progress | None
     notes: tuple[str, ...]
+    whole: Callable[[], Release]
 
     @property
     def people(self) -> People:
@@ -71,8 +75,8 @@ def measure(
                 f"{test.people.column!r} has people with several. Use method='sampled'."
             )
         method, notes = "sampled", ("people with several records have no closed form: sampled",)
-    unknown = method == "refit" and not forced and isinstance(sanitizer, BlackBox)
-    if unknown and not _repeats(table, sanitizer, model, test.people.rows):
+    release = test.whole() if method == "refit" and isinstance(sanitizer, BlackBox) else None
+    if release is not None and not forced and not _repeats(test, release):
         method = "sampled"
         notes = (f"two runs of {describe(sanitizer)} on the same table differ: sampled",)
     with _asking(test, method, distances) as asking:
@@ -89,7 +93,7 @@ def measure(
         else:
             if isinstance(sanitizer, NoisySanitizer):
                 sanitizer, model = _without_noise(table, sanitizer, model)
-            beliefs = refit(table, sanitizer, model, test.people, asking)
+            beliefs = refit(table, sanitizer, model, test.people, asking, release=release)
     for held in (beliefs.with_record, beliefs.without):
         check_beliefs(held, table, beliefs.rows, model, UserError)
     columns = from_beliefs(distances, beliefs.with_record, beliefs.without)
@@ -180,10 +184,11 @@ def _together(one: Beliefs, two: Beliefs, people: People) -> Beliefs:
     )
 
 
-def _repeats(table: Table, oracle: Sanitizer, model: Model, rows: NDArray[np.intp]) -> bool:
-    """Tell whether two calls on the same table lead to the same beliefs."""
-    targets = table.take(rows)
-    first, second = (model.beliefs(oracle.sanitize(table), targets) for _ in range(2))
+def _repeats(test: Test, release: Release) -> bool:
+    """Tell whether a second call on the same table leads to the same beliefs."""
+    targets = test.table.take(test.people.rows)
+    again = test.sanitizer.sanitize(test.table)
+    first, second = (test.model.beliefs(made, targets) for made in (release, again))
     return bool(np.allclose(first, second, rtol=0, atol=1e-12, equal_nan=True))
 
 

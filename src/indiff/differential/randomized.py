@@ -95,7 +95,7 @@ def measure_by_runs(
         source = table_runs(table, mechanism, model, distinct, runs=runs, seed=seed)
         names = table.records[distinct.firsts]
     settings = Settings(tuple(distances), confidence, records=len(distinct.rows))
-    samples = sample(source, settings, asking, names=names.tolist(), back=back)
+    samples = sample(source, settings, asking, names=names, back=back)
     known = np.isin(np.arange(len(source)), list(samples.done))
     finished = known[back]  # of each person
     chosen = np.flatnonzero(known)

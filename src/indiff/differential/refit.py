@@ -17,7 +17,7 @@ from indiff.errors import UserError
 from indiff.inference import Frequency, Model
 from indiff.release import Release
 from indiff.sanitizers.mondrian import Mondrian
-from indiff.sanitizers.oracle import OracleFailed
+from indiff.sanitizers.oracle import BlackBox, OracleFailed
 from indiff.sanitizers.protocol import Sanitizer
 from indiff.table import Table
 
@@ -72,6 +72,7 @@ def refit(
     asking: Asking | None = None,
     *,
     source: type[Releases] | None = None,
+    release: Release | None = None,
 ) -> Beliefs:
     """Sanitize D and D without every person, fit the model to each, and collect the beliefs.
 
@@ -79,22 +80,23 @@ def refit(
     and sensitive value) are computed once, unless sanitizer or model tell them apart. An
     interruption keeps what is done: the result then has fewer rows than were asked for. A call
     that fails on the whole table is an error; one that fails without a target is that target's.
+    ``release`` is the whole table's, where it was made already.
     """
     asking = Asking() if asking is None else asking
     people = targets if isinstance(targets, People) else each_record(targets)
-    release = sanitizer.sanitize(table)
+    release = sanitizer.sanitize(table) if release is None else release
     believed = np.asarray(model.beliefs(release, table.take(people.rows)), np.float64)
     check_beliefs(believed, table, people.rows, model, UserError)
     missed = uncovered_targets(release, table, people.rows)
 
     chosen, back = distinct_people(table, people, sanitizer, model)
     distinct = people.choose(chosen)
-    kept = _Kept.before(distinct, believed[people.places(chosen)])
     ask = Without(table, fallback(sanitizer), model, distinct, source or FromScratch)
+    kept = _Kept.before(ask, believed[people.places(chosen)])
     failed: dict[int, str] = {}
     repeated = done = 0
     sharing = np.bincount(back, minlength=len(distinct))
-    names = table.records[distinct.firsts].tolist()
+    names = table.records[distinct.firsts]
     try:
         with closing(asking.ask(ask, names, asking.sequence(back), kept)) as groups:
             for group in groups:
@@ -132,6 +134,7 @@ class Outcome:
     beliefs: Floats
     lost: NDArray[np.bool_]
     met: bool
+    evidence: str | None = None
 
 
 @dataclass(frozen=True)
@@ -150,7 +153,14 @@ class Without:
         return self.source(self.table, self.sanitizer)
 
     def __call__(self, place: int) -> Outcome:
-        return _without(self, self.people.of(place))
+        evidence = self.evidence(place)  # before what it is of is read
+        return replace(_without(self, self.people.of(place)), evidence=evidence)
+
+    def evidence(self, place: int) -> str | None:
+        """Return a digest of the file that the release comes from, where it was made before."""
+        if not isinstance(self.sanitizer, BlackBox):
+            return None
+        return self.sanitizer.evidence(self.table.records[self.people.of(place)].tolist())
 
 
 def _without(ask: Without, rows: NDArray[np.intp]) -> Outcome:
@@ -174,7 +184,7 @@ def without_rows(table: Table, rows: NDArray[np.intp]) -> Table:
 class _Kept:
     """What is known of each distinct person's records, and how a journal has it."""
 
-    people: People
+    ask: Without
     present: Floats
     absent: Floats
     lost: NDArray[np.bool_]
@@ -182,14 +192,15 @@ class _Kept:
     known: NDArray[np.bool_]
 
     @staticmethod
-    def before(people: People, present: Floats) -> _Kept:
+    def before(ask: Without, present: Floats) -> _Kept:
         """Begin with the beliefs that the whole table's release gives."""
-        nobody = np.zeros(len(people), np.bool_)
+        nobody = np.zeros(len(ask.people), np.bool_)
         absent, lost = np.full_like(present, np.nan), np.zeros(len(present), np.bool_)
-        return _Kept(people, present, absent, lost, nobody, nobody.copy())
+        return _Kept(ask, present, absent, lost, nobody, nobody.copy())
 
     def _slice(self, place: int) -> slice:
-        return slice(int(self.people.starts[place]), int(self.people.starts[place + 1]))
+        starts = self.ask.people.starts
+        return slice(int(starts[place]), int(starts[place + 1]))
 
     def keep(self, place: int, outcome: Outcome) -> None:
         """Note what came of one person."""
@@ -203,11 +214,13 @@ class _Kept:
 
     def write(self, place: int, outcome: Outcome) -> Mapping[str, Any]:
         """Return the beliefs with and without one person as what JSON has."""
+        evidence = {} if outcome.evidence is None else {"file": outcome.evidence}
         return {
             "with": self.present[self._slice(place)].tolist(),
             "without": outcome.beliefs.tolist(),
             "lost": outcome.lost.tolist(),
             "met": outcome.met,
+            **evidence,
         }
 
     def read(self, place: int, written: Mapping[str, Any]) -> Outcome:
@@ -218,10 +231,17 @@ class _Kept:
                 "a run goes on with the same sanitizer; the release of the whole table now leads "
                 "to other beliefs than when this run began. Use another run folder."
             )
+        evidence = self.ask.evidence(place)
+        if evidence != written.get("file"):
+            record = int(self.ask.table.records[self.ask.people.of(place)[0]])
+            raise UserError(
+                f"a run goes on with the same releases; that without record {record:,} is another "
+                "file than when this run read it. Put it back, or use another run folder."
+            )
         self.present[rows] = before
         return Outcome(
             np.array(written["without"], np.float64), np.array(written["lost"], np.bool_),
-            bool(written["met"]),
+            bool(written["met"]), evidence,
         )  # fmt: skip
 
 

@@ -120,7 +120,7 @@ def sample(
     settings: Settings,
     asking: Asking,
     *,
-    names: Sequence[int],
+    names: NDArray[np.int64],
     back: NDArray[np.intp],
 ) -> Samples:
     """Measure every distinct target; an interruption leaves the rest out.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -157,6 +158,7 @@ def differential_test(
     check_testable(table)
     groups = by_method(chosen, adversary, wanted, method, (describe(chosen), describe(adversary)))
     everyone = find_people(table, individual)
+    whole = cache(lambda: chosen.sanitize(table))
     test = Test(
         table=table,
         sanitizer=chosen,
@@ -168,7 +170,7 @@ def differential_test(
             order=order,
             timed=time is not None,
             seed=seed,
-            release=None if chosen.randomized else lambda: chosen.sanitize(table),
+            release=None if chosen.randomized else whole,
             model=None if chosen.randomized else adversary,
         ),
         population=len(everyone),
@@ -179,6 +181,7 @@ def differential_test(
         run=None,
         progress=progress,
         notes=(*notes, *describe_people(everyone)),
+        whole=whole,
     )
     results = {}
     for place, (path, measured) in enumerate(groups.items()):

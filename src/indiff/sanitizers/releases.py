@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -57,7 +58,7 @@ class Releases(BlackBox):
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the release of the whole table."""
+        """SHA-256 of the release of the whole table; :meth:`evidence` has those of the others."""
         path = self._file("release", "the release of the whole table")
         return hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -67,13 +68,20 @@ class Releases(BlackBox):
     def sanitize(self, table: Table, rng: Generator | None = None) -> Release:
         """Read the release of the table, told by the records that it lacks."""
         absent = _absent(table)
-        if not len(absent):
-            path = self._file("release", "the release of the whole table")
+        if absent:
+            path = self._file_without(absent)
         else:
-            numbers = "-".join(map(str, absent[:_NAMED])) + ("-…" if len(absent) > _NAMED else "")
-            what = f"record{'s' if len(absent) > 1 else ''} {numbers.replace('-', ', ')}"
-            path = self._file(f"without-{numbers}", f"the release without {what}")
+            path = self._file("release", "the release of the whole table")
         return read_returned(path, table, str(self))
+
+    def evidence(self, records: Sequence[int]) -> str:
+        """SHA-256 of the release without these records."""
+        return hashlib.sha256(self._file_without(sorted(records)).read_bytes()).hexdigest()
+
+    def _file_without(self, absent: Sequence[int]) -> Path:
+        numbers = "-".join(map(str, absent[:_NAMED])) + ("-…" if len(absent) > _NAMED else "")
+        what = f"record{'s' if len(absent) > 1 else ''} {numbers.replace('-', ', ')}"
+        return self._file(f"without-{numbers}", f"the release without {what}")
 
     def _file(self, stem: str, what: str) -> Path:
         found = [path for end in ENDINGS if (path := Path(self.folder, stem + end)).is_file()]
