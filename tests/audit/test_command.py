@@ -6,10 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
+import numpy as np
+import pyarrow as pa
 import pyarrow.csv
 import pytest
 
 import indiff
+from indiff.audit.guess import quoted
+from indiff.audit.plan import read_plan
 from indiff.audit.remedy import NAMES
 from tests.command_line import call
 
@@ -120,9 +125,72 @@ def test_init_writes_once(folder: Any, tmp_path: Path, monkeypatch: pytest.Monke
     assert again.code == 2
     assert "never overwritten" in again.err
     assert (tmp_path / "plan.toml").read_text(encoding="utf-8") == written
-    audited = call("audit", "plan.toml")
+    assert (tmp_path / "plan.toml").stat().st_mode & 0o777 == 0o600
+    audited = call("audit", "plan.toml", "--min-cell", "2")
     assert audited.code == 1, audited.err
+    few = "may name values that few records hold"
+    assert f"The report {few}: from 2 on, not 10." in audited.out
+    for name in ("report.html", "report.md"):
+        assert few in (tmp_path / "indiff-audit" / name).read_text(encoding="utf-8")
     assert document(tmp_path / "indiff-audit")["table"]["source"] == "patients.csv"
+
+
+def test_init_keeps_how_the_table_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_bytes("age,größe,ill\n1,ä,x\n1,ä,y\n2,ö,x\n".encode("latin-1"))
+    refused = call("audit", "--init", "t.csv", "--sensitive", "ill")
+    assert refused.code == 2
+    assert "--sensitive belongs into the plan that --init writes" in refused.err
+    assert call("audit", "--init", "t.csv", "--encoding", "latin-1").code == 0
+    plan = read_plan(tmp_path / "plan.toml")
+    assert plan.data.encoding == "latin-1"
+    assert plan.data.quasi == ["age", "größe"]
+
+
+def test_hostile_table(tmp_path: Path) -> None:
+    """Names and values that would run, calculate, or move a terminal: all is shown, none does."""
+    names = [
+        '=HYPERLINK("http://x")', "<script>alert(1)</script>", "\u202eevil", "😀", "x" * 10_000,
+        "a\x1b[31m\x07b",
+    ]  # fmt: skip
+    rng = np.random.default_rng(1)
+    cells = {name: rng.choice(names, 60).tolist() for name in names}
+    pyarrow.csv.write_csv(pa.table(cells), tmp_path / "hostile.csv")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f"[data]\npath = 'hostile.csv'\nsensitive = [{quoted(names[0])}, {quoted(names[1])}]\n"
+        "[limits]\nk = 5\n[report]\nworst = 2\n",
+        encoding="utf-8",
+    )
+    ended = call("audit", plan, "--out", tmp_path / "r")
+    assert ended.code == 0, ended.err
+    assert max(map(len, ended.out.splitlines()[:-3])) <= 80
+    for text in (ended.out, (tmp_path / "r" / "report.md").read_text(encoding="utf-8")):
+        assert not {"\x1b", "\x07", "\u202e"} & set(text)
+    page = (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
+    assert "<script>alert(1)" not in page
+    schema = Path(__file__).parents[2] / "docs" / "report.schema.json"
+    jsonschema.validate(document(tmp_path / "r"), json.loads(schema.read_text(encoding="utf-8")))
+    again = call("audit", plan, "--out", tmp_path / "again")
+    assert again.code == 0
+    first, second = document(tmp_path / "r"), document(tmp_path / "again")
+    del first["timing"], second["timing"]
+    assert json.dumps(first) == json.dumps(second)
+
+
+def test_records_of_several_attributes_hold_no_formula(tmp_path: Path) -> None:
+    """A spreadsheet that opens the records calculates nothing."""
+    names = ["=HYPERLINK(1)", "-1+1", "ill"]
+    cells = {name: ["a", "b"] * 10 for name in names} | {"age": list(range(20))}
+    pyarrow.csv.write_csv(pa.table(cells), tmp_path / "t.csv")
+    place = tmp_path / "records.csv"
+    ended = call(
+        "test", tmp_path / "t.csv", "--quasi", "age", "--sensitive", ",".join(names),
+        "--sanitizer", "mondrian:k=5", "--records", place,
+    )  # fmt: skip
+    assert ended.code == 0, ended.err
+    held = pyarrow.csv.read_csv(place)["sensitive"].unique().to_pylist()
+    assert held == ["'=HYPERLINK(1)", "'-1+1", "ill"]
 
 
 def test_fix_removes_outliers_and_audits_the_rest(folder: Any, tmp_path: Path) -> None:
@@ -153,6 +221,8 @@ def test_a_fix_that_does_not_hold_is_no_pass(folder: Any, tmp_path: Path) -> Non
         (("--budget", "3"), "add --fix"),
         (("--fix", "k=5"), "no limit 'k'"),
         (("--fix", "delta=0.1", "--release", "x.csv"), "a release made elsewhere"),
+        (("--fix", "delta=0.1", "--targets", "5"), "tests every record, row by row"),
+        (("--fix", "delta=0.1", "--individual", "patient_id"), "got individual. Leave it out"),
     ):
         refused = call(*words, *wrong)
         assert refused.code == 2

@@ -210,7 +210,7 @@ def test_what_a_failing_program_says_is_left_out(tmp_path: Path, ends: Any) -> N
 class Telltale:
     """A model that fails without a record, and whose error holds the sensitive values."""
 
-    def beliefs(self, release: Any, targets: Any) -> None:
+    def beliefs(self, release: Any, targets: Any) -> Any:
         if len(release) == 20:
             return np.full((len(targets), 20), 1 / 20)
         raise RuntimeError(f"cannot tell {[str(v).upper() for v in release.sensitive_values]}")

@@ -92,6 +92,10 @@ def test_the_findings_are_what_the_instruments_measure(
     for id, read in readings.items():
         assert at[id].value == pytest.approx(read(after)), id
         assert at[id].before == pytest.approx(read(before)), id
+    for row in audited.document["charts"]["columns"]:
+        whole, released = before.columns[row["column"]], after.columns[row["column"]]
+        assert row["before"] == pytest.approx(whole.reidentification.dr)
+        assert row["after"] == pytest.approx(released.reidentification.dr)
     membership = indiff.membership_inference(tested)
     assert at["advantage:diagnosis:naive-bayes"].value == pytest.approx(membership.advantage.value)
 

@@ -105,8 +105,17 @@ def _kind(kind: pa.DataType) -> str:
     return "numeric" if numeric else "categorical"
 
 
-def plan_text(data: str, guesses: list[Guess]) -> str:
+def plan_text(
+    data: str,
+    guesses: list[Guess],
+    *,
+    encoding: str | None = None,
+    sheet: str | int | None = None,
+) -> str:
     """Return a commented plan for a table whose roles were guessed."""
+    reading = [f"encoding = {quoted(encoding)}"] if encoding is not None else []
+    if sheet is not None:
+        reading.append(f"sheet = {sheet if isinstance(sheet, int) else quoted(sheet)}")
     sensitive = _named(guesses, "sensitive")
     numeric = [
         guess.column for guess in guesses if guess.role == "sensitive" and guess.kind == "numeric"
@@ -118,6 +127,7 @@ def plan_text(data: str, guesses: list[Guess]) -> str:
             "",
             "[data]",
             f"path = {quoted(data)}",
+            *reading,
             "",
             "# Guessed roles. They are guesses from names and counts: correct them.",
             *(_comment(guess) for guess in guesses),

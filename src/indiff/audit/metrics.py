@@ -274,7 +274,7 @@ _ALL = (
         "private",
     ),
     Metric(
-        "changed_predictions", "Predictions of {about} changed by one record, {model}",
+        "changed_predictions", "Predictions of {about} changed by one record (%), {model}",
         "inference", "low", (0, 100),
         "For {value} % of the records, the adversary would name another {about} if that record "
         "were not in the table. The prediction was owed to the person's own record.",

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from indiff.side_files import label_of
 from indiff.table import Table
 
+MIN_CELL = 10  # records that hold a value before it is named, unless somebody asks otherwise
 RARE = "a rare value"
 WITHHELD = "(its words are left out: they may hold values)"
 HIDDEN = "a hidden text"
@@ -51,7 +52,7 @@ class Naming:
     """
 
     table: Table = field(repr=False)
-    min_cell: int = 10
+    min_cell: int = MIN_CELL
     show_values: bool = False
     paths: tuple[str, ...] = ()
     words: tuple[str, ...] = ()

@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from indiff.audit.finding import Finding
 from indiff.audit.metrics import metric
@@ -70,6 +72,18 @@ class RiskPart:
     columns: list[dict[str, Any]] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Both:
+    """The original's risk and its release's, each with its columns' alone or a reason instead."""
+
+    before: Risk | None
+    after: Risk | None
+    before_reason: str | None = None
+    after_reason: str | None = None
+    columns_before: dict[str, float] = field(default_factory=dict)
+    columns_after: dict[str, float] = field(default_factory=dict)
+
+
 def measure_both(
     table: Table,
     release: Release | None,
@@ -77,36 +91,60 @@ def measure_both(
     individual: str | None,
     why_not: str | None,
     in_order: bool = True,
-) -> tuple[Risk | None, Risk | None, str | None, str | None]:
+) -> Both:
     """Measure the original and its release; what cannot be measured has its reason.
 
     ``why_not`` says why there is no release, and ``in_order`` whether its rows are the table's in
-    their order, without which nobody knows whose they are. Returns both risks and both reasons.
+    their order, without which nobody knows whose they are.
     """
-    before, before_reason = measured(table, Identity().sanitize(table), individual)
+    whole = Identity().sanitize(table)
+    before, before_reason = measured(table, whole, individual, details=individual is not None)
+    columns_before = _alone(before, whole)
     if release is None:
-        return before, None, before_reason, why_not
+        return Both(before, None, before_reason, why_not, columns_before)
     if individual is not None and not in_order:
         reason = (
             f"people are told by {individual!r}, and nobody knows whose the rows of a release made "
             "elsewhere are; leave individual out to count rows"
         )
-        return before, None, before_reason, reason
-    after, after_reason = measured(table, release, individual)
-    return before, after, before_reason, after_reason
+        return Both(before, None, before_reason, reason, columns_before)
+    after, after_reason = measured(table, release, individual, details=individual is not None)
+    columns_after = _alone(after, release)
+    return Both(before, after, before_reason, after_reason, columns_before, columns_after)
 
 
 def measured(
-    table: Table, release: Release, individual: str | None = None
+    table: Table, release: Release, individual: str | None = None, *, details: bool = False
 ) -> tuple[Risk | None, str | None]:
     """Measure one release of a table; what cannot be measured has its reason instead."""
     try:
-        return _risk(table, release, individual), None
+        return _risk(table, release, individual, details), None
     except UserError as error:
         return None, str(error)
 
 
-def _risk(table: Table, release: Release, individual: str | None) -> Risk:
+def _alone(risk: Risk | None, release: Release) -> dict[str, float]:
+    """Return DR of re-identification for each column alone (ITPR paper, Eq. 5).
+
+    Where a row is a person it is 1 − Σ n log n / (N log N) over the column's groups, which needs
+    the groups' sizes and nothing else of the risk plane.
+    """
+    if risk is None:
+        return {}
+    if risk.method.individual is not None:
+        return {name: part.reidentification.dr for name, part in risk.columns.items()}
+    found, frame = {}, release.to_arrow()
+    for name in risk.method.quasi:
+        sizes = np.asarray(pc.value_counts(frame[name]).field("counts"), np.float64)
+        total = sizes.sum()
+        if total > 1 and len(sizes) > 1:
+            found[name] = 1 - float((sizes * np.log2(sizes)).sum() / (total * np.log2(total)))
+        else:
+            found[name] = 0.0
+    return found
+
+
+def _risk(table: Table, release: Release, individual: str | None, details: bool) -> Risk:
     if release.weights is not None:
         raise UserError(
             "risk is measured on records, one per row; this release has weighted rows (noisy "
@@ -131,6 +169,7 @@ def _risk(table: Table, release: Release, individual: str | None) -> Risk:
         sensitive=list(sensitive.columns),
         joint=joint,
         individual=individual,
+        details=details,
         **known,
     )
 
@@ -153,7 +192,7 @@ def _with_individuals(frame: pa.Table, table: Table, individual: str) -> pa.Tabl
 
 def risk_part(
     table: Table,
-    risks: tuple[Risk | None, Risk | None, str | None, str | None],
+    risks: Both,
     *,
     status: Literal["failed", "skipped"] = "failed",
     suffix: str = "",
@@ -162,7 +201,7 @@ def risk_part(
 
     ``suffix`` tells the releases of several sensitive attributes apart.
     """
-    before, after, before_reason, after_reason = risks
+    before, after = risks.before, risks.after
     about, said = table.sensitive.name, spoken(table.sensitive.name)
     findings = []
     for name, read in {**_WHO, **_WHAT}.items():
@@ -173,7 +212,7 @@ def risk_part(
         if before is not None:
             more["before"] = read(before, about)
         if after is None:
-            reason = after_reason or before_reason or "there is no release"
+            reason = risks.after_reason or risks.before_reason or "there is no release"
             findings.append(chosen.missed(id, status, reason, **more))
             continue
         if name in ("k", "singled_out") and after.method.individual is not None:
@@ -181,7 +220,7 @@ def risk_part(
         findings.append(
             chosen.found(id, read(after, about), {"about": said}, exactness="exact", **more)
         )
-    return RiskPart(tuple(findings), _bars(about, before, after), _columns(before, after))
+    return RiskPart(tuple(findings), _bars(about, before, after), _columns(risks))
 
 
 def _bars(about: str, before: Risk | None, after: Risk | None) -> list[dict[str, Any]]:
@@ -200,17 +239,10 @@ def _bars(about: str, before: Risk | None, after: Risk | None) -> list[dict[str,
     return rows
 
 
-def _columns(before: Risk | None, after: Risk | None) -> list[dict[str, Any]]:
-    if before is None:
-        return []
+def _columns(risks: Both) -> list[dict[str, Any]]:
     return [
-        {
-            "column": name,
-            "metric": "DR",
-            "before": part.reidentification.dr,
-            "after": None if after is None else after.columns[name].reidentification.dr,
-        }
-        for name, part in before.columns.items()
+        {"column": name, "metric": "DR", "before": dr, "after": risks.columns_after.get(name)}
+        for name, dr in risks.columns_before.items()
     ]
 
 

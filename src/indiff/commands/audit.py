@@ -24,6 +24,8 @@ _BESIDE_A_PLAN = (
     "data", "init", "out", "limit", "show_values", "min_cell", "seed", "jobs", "fix", "budget",
 )  # fmt: skip
 
+_BESIDE_INIT = ("data", "init", "encoding", "sheet")
+
 
 def _option(name: str, help: str, panel: str, metavar: str | None = None, **more: Any) -> Any:
     return typer.Option(name, help=help, rich_help_panel=panel, metavar=metavar, **more)
@@ -132,6 +134,11 @@ def command(
 
     asked = fixing.wanted(fix, budget)
     if init:
+        _refuse_beside(
+            context,
+            _BESIDE_INIT,
+            "--{} belongs into the plan that --init writes; write the plan first, then edit it.",
+        )
         _write_first_plan(data, encoding, parsing.sheet(sheet))
         return
     if data.suffix.lower() == ".toml":
@@ -227,17 +234,13 @@ def _from_file(context: typer.Context, path: Path, limit: list[str] | None) -> P
     """Read a plan; a few options may be given beside it."""
     from indiff.audit.plan import Plan, read_plan
 
-    given = [
-        name
-        for name in context.params
-        if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
-    ]
-    stray = next((name for name in given if name not in _BESIDE_A_PLAN), None)
-    if stray is not None:
-        raise UserError(
-            f"--{stray.replace('_', '-')} belongs into the plan; {str(path)!r} is one. Write it "
-            "there, or name a table instead."
-        )
+    given = _given(context)
+    _refuse_beside(
+        context,
+        _BESIDE_A_PLAN,
+        f"--{{}} belongs into the plan; {str(path)!r} is one. Write it "
+        "there, or name a table instead.",
+    )
     plan = read_plan(path)
     sections = plan.model_dump()
     sections["limits"] |= _limits(limit)
@@ -246,6 +249,21 @@ def _from_file(context: typer.Context, path: Path, limit: list[str] | None) -> P
         if name in given:
             sections[section][name] = context.params[name]
     return Plan(**sections)
+
+
+def _given(context: typer.Context) -> list[str]:
+    return [
+        name
+        for name in context.params
+        if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+    ]
+
+
+def _refuse_beside(context: typer.Context, allowed: tuple[str, ...], rule: str) -> None:
+    """Refuse the first option that would not be heeded."""
+    stray = next((name for name in _given(context) if name not in allowed), None)
+    if stray is not None:
+        raise UserError(rule.replace("{}", stray.replace("_", "-")))
 
 
 def _limits(texts: list[str] | None) -> dict[str, float]:
@@ -281,8 +299,11 @@ def _write_first_plan(data: Path, encoding: str | None, sheet: str | int | None)
         )
     guesses = guess_roles(data, encoding=encoding, sheet=sheet)
     try:
-        with open(place, "x", encoding="utf-8") as handle:
-            handle.write(plan_text(os.path.relpath(data), guesses))
+        # Like every file of an audit, for its owner only.
+        descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as handle:
+            text = plan_text(os.path.relpath(data), guesses, encoding=encoding, sheet=sheet)
+            handle.write(text)
     except OSError as error:
         raise UserError(
             f"'plan.toml' cannot be written here ({error.strerror}); work in another folder."

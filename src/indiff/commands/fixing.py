@@ -41,6 +41,17 @@ def with_limit(plan: Plan, asked: Wanted) -> Plan:
 
     if plan.release.file is not None:
         raise UserError("--fix sanitizes again and again; a release made elsewhere cannot be.")
+    for name, wrong in {
+        "individual": plan.data.individual is not None,
+        "targets": plan.adversary.targets is not None,
+        "method": plan.adversary.method != "auto",
+        "time": plan.run.time is not None,
+    }.items():
+        if wrong:
+            raise UserError(
+                f"--fix tests every record, row by row, as often as it takes; got {name}. Leave "
+                "it out."
+            )
     sections = plan.model_dump()
     sections["limits"]["delta"] = min(asked.delta, plan.limits.get("delta", asked.delta))
     return Plan(**sections)

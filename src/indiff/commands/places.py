@@ -9,6 +9,19 @@ from pathlib import Path
 from indiff.errors import UserError
 
 FRAME_ENDINGS = (".csv", ".tsv", ".parquet")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def label(name: str) -> str:
+    """Return a column's name as a cell of a file about records: no spreadsheet calculates it.
+
+    A name that a spreadsheet would take for a formula gets an apostrophe in front, which
+    spreadsheets read as "this is text".
+
+    >>> label("diagnosis"), label("=HYPERLINK(1)")
+    ('diagnosis', "'=HYPERLINK(1)")
+    """
+    return f"'{name}" if name.lstrip(" ").startswith(_FORMULA) else name
 
 
 def check_places(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from indiff.commands.places import write_text
+from indiff.commands.places import label, write_text
 from indiff.commands.shell_words import in_shell_words
 from indiff.commands.verdict import INCOMPLETE, NOTHING_EXCEEDED, Verdict, judge
 from indiff.errors import UserError
@@ -192,7 +192,7 @@ def _write_records(path: Path, results: Sequence[ReleaseResult]) -> None:
     frames = [result.to_arrow() for result in results]
     if len(results) > 1:
         frames = [
-            frame.add_column(0, "sensitive", pa.array([result.sensitive_name] * len(frame)))
+            frame.add_column(0, "sensitive", pa.array([label(result.sensitive_name)] * len(frame)))
             for frame, result in zip(frames, results, strict=True)
         ]
     write_frame(pa.concat_tables(frames, promote_options="default"), path)

@@ -20,7 +20,7 @@ from indiff.commands.adversaries import (
     input_files,
 )
 from indiff.commands.long_runs import LongRun, names_people, split_orders
-from indiff.commands.places import check_places, write_text
+from indiff.commands.places import check_places, label, write_text
 from indiff.commands.verdict import NOTHING_EXCEEDED, TEST_LIMITS, Verdict, judge
 from indiff.errors import UserError
 from indiff.report import plain
@@ -249,7 +249,7 @@ def write_records(path: Path, results: Sequence[Result]) -> None:
     frames = [result.to_arrow() for result in results]
     if len(results) > 1:
         frames = [
-            frame.add_column(0, "sensitive", pa.array([result.sensitive_name] * len(frame)))
+            frame.add_column(0, "sensitive", pa.array([label(result.sensitive_name)] * len(frame)))
             for frame, result in zip(frames, results, strict=True)
         ]
     write_frame(pa.concat_tables(frames, promote_options="default"), path)

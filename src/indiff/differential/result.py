@@ -88,6 +88,11 @@ class DifferentialResult:
             f"model={self.model!r}, distance={self.distance!r}, exactness={self.exactness!r})"
         )
 
+    def _repr_html_(self) -> str:
+        from indiff.report.notebook import tested
+
+        return tested(self)
+
     @property
     def complete(self) -> bool:
         """Whether every requested record was measured."""

@@ -44,6 +44,11 @@ class StrongestResult:
             f"records={len(self.distances):,}, models={list(self.results)})"
         )
 
+    def _repr_html_(self) -> str:
+        from indiff.report.notebook import tested
+
+        return tested(self)
+
     @property
     def deltas(self) -> dict[str, float]:
         """δ of each model."""

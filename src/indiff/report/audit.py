@@ -10,6 +10,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from indiff.audit.finding import QUESTIONS
+from indiff.audit.naming import MIN_CELL
 from indiff.report import plain
 from indiff.report.numbers import apart, number
 from indiff.report.terminal import headline, listed, print_clean, section, show_worst
@@ -37,6 +38,7 @@ def show_audit(console: Console, document: Mapping[str, Any]) -> None:
     if worst:
         show_worst(console, worst)
     _show_curve(console, document["charts"]["parameter"])
+    _show_naming(console, document)
     _show_verdict(console, document["verdict"])
 
 
@@ -118,6 +120,18 @@ def _show_curve(console: Console, curve: Mapping[str, Any] | None) -> None:
         for point in curve["points"]
     ]
     section(console, "Other parameters", lines)
+
+
+def _show_naming(console: Console, document: Mapping[str, Any]) -> None:
+    """Say it where the report names more than it usually does."""
+    few, text = document["min_cell"], None
+    if document["show_values"]:
+        text = "The report names values of the table: it is as confidential as the table itself."
+    elif few < MIN_CELL:
+        text = f"The report may name values that few records hold: from {few} on, not {MIN_CELL}."
+    if text is not None:
+        console.print()
+        print_clean(console, Text(text, style="bold"))
 
 
 def _show_verdict(console: Console, verdict: Mapping[str, Any]) -> None:

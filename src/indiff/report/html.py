@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from indiff.audit.naming import MIN_CELL
 from indiff.report import plain
 from indiff.report.bundle import chart_bundle, script_json, source_hash, starter, stylesheet
 from indiff.report.figures import by_distance, figures
@@ -120,7 +121,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["flat"] = flat
+    environment.globals |= {"flat": flat, "usual_cell": MIN_CELL}
     environment.filters |= {
         "apart": apart,
         "badge": badge,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from indiff.audit.finding import QUESTIONS
+from indiff.audit.naming import MIN_CELL
 from indiff.report import plain
 from indiff.report.numbers import apart, number
 
@@ -73,7 +74,14 @@ def render(document: Mapping[str, Any]) -> str:
 
 def _watermark(document: Mapping[str, Any]) -> list[str]:
     if not document["show_values"]:
-        return []
+        few = document["min_cell"]
+        if few >= MIN_CELL:
+            return []
+        return [
+            f"> **This report may name values that few records hold**, from {few} on; usual are "
+            f"{MIN_CELL}.",
+            "",
+        ]
     return [
         "> **CONFIDENTIAL: this report shows values of the table.** It was made with "
         "`--show-values`; do not pass it on.",

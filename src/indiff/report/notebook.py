@@ -1,13 +1,20 @@
-"""An audit in a notebook: its verdict and its numbers as a short table."""
+"""Results in a notebook: a short table each, without any value of the table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from indiff.report import plain
 from indiff.report.numbers import apart, number
+
+if TYPE_CHECKING:
+    from indiff.differential.result import DifferentialResult
+    from indiff.differential.strongest import StrongestResult
+    from indiff.risk import Risk
+
+_WORST = 5
 
 
 def summary(document: Mapping[str, Any]) -> str:
@@ -34,6 +41,60 @@ def _row(one: Mapping[str, Any]) -> str:
         value, bound = f"{value} ✕", f"{bound}: exceeded"
     cells = (one["title"], value, number(one["before"]), bound)
     return "<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in cells) + "</tr>"
+
+
+def tested(result: DifferentialResult | StrongestResult) -> str:
+    """Return the differential test's numbers and its worst records, by number."""
+    models = getattr(result, "results", {result.model: result})
+    one = next(iter(models.values()))
+    about = f"Differential test of {one.sensitive_name}: {one.sanitizer}"
+    rows = []
+    for name, each in models.items():
+        upper = "" if each.delta_interval is None else number(each.delta_upper)
+        counts = f"{len(each.distances):,} of {each.population:,}"
+        rows.append(
+            (name, number(each.delta), upper, number(each.mean), f"{each.changed_predictions:.3g}",
+             counts, each.exactness)
+        )  # fmt: skip
+    heads = ("model", "δ", "δ may be", "mean", "% predictions changed", "tested", "exactness")
+    worst = [
+        (
+            f"{row['record']}",
+            number(row["distance"]),
+            f"{row['belief']:.4f}",
+            f"{row['belief_without']:.4f}",
+            row.get("model", one.model),
+        )
+        for row in result.worst(_WORST)
+    ]
+    below = ("record", "distance", "belief with", "without", "seen by")
+    return f"<div><h3>{_text(about)}</h3>{_grid(heads, rows)}{_grid(below, worst)}</div>"
+
+
+def risked(risk: Risk) -> str:
+    """Return the risk metrics: whose record it is, and each sensitive attribute."""
+    groups = risk.groups
+    about = f"Risk of {risk.records:,} records: k = {groups.k}, {groups.singled_out:,} alone"
+    parts = {"whose record it is": risk.reidentification, **risk.inference}
+    rows = [
+        (name, number(one.itpr), number(one.dr), number(one.mi))
+        + (
+            (number(groups.sensitive[name].l), number(groups.sensitive[name].t))
+            if place
+            else ("", "")
+        )
+        for place, (name, one) in enumerate(parts.items())
+    ]
+    heads = ("about", "ITPR (worst group)", "DR (average)", "MI", "ℓ", "t")
+    return f"<div><h3>{_text(about)}</h3>{_grid(heads, rows)}</div>"
+
+
+def _grid(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    head = "".join(f"<th>{_text(one)}</th>" for one in heads)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _text(text: Any) -> str:

@@ -241,20 +241,24 @@ def _interval(result: DifferentialResult) -> list[tuple[str, str]]:
 
 
 def show_worst(console: Console, worst: Sequence[Mapping[str, Any]]) -> None:
-    """Show the worst records, and where several models were tried, the one that sees each."""
+    """Show the worst records of each attribute, and the model that sees each."""
+    abouts = list(dict.fromkeys(row.get("about") for row in worst))
+    for about in abouts:
+        of = f" of {plain.name(about)}" if len(abouts) > 1 else ""
+        headline(console, f"Worst records{of} (belief in the record's true value)")
+        _show_rows(console, [row for row in worst if row.get("about") == about])
+
+
+def _show_rows(console: Console, worst: Sequence[Mapping[str, Any]]) -> None:
     several = any("model" in row for row in worst)
-    attributes = len({row.get("about") for row in worst}) > 1
     grid = Grid(box=None, padding=(0, 2), pad_edge=False, header_style="bold")
     for title in ("record", "distance", "belief with", "→ without"):
         grid.add_column(title, justify="right", no_wrap=True)
     grid.add_column("prediction", no_wrap=True)
     if several:
         grid.add_column("seen by", overflow="fold")
-    if attributes:
-        grid.add_column("about", overflow="fold")
     for row in worst:
         seen_by = [Text(plain.name(row["model"]))] if several else []
-        about = [Text(plain.name(row["about"]))] if attributes else []
         grid.add_row(
             f"{row['record']}",
             number(row["distance"]),
@@ -262,9 +266,7 @@ def show_worst(console: Console, worst: Sequence[Mapping[str, Any]]) -> None:
             f"{row['belief_without']:.4f}",
             "changed" if row["prediction_changed"] else "same",
             *seen_by,
-            *about,
         )
-    headline(console, "Worst records (belief in the record's true value)")
     print_clean(console, grid)
 
 

@@ -48,6 +48,11 @@ class Risk:
     combinations: tuple[Combination, ...]
     method: Method
 
+    def _repr_html_(self) -> str:
+        from indiff.report.notebook import risked
+
+        return risked(self)
+
     @property
     def outliers(self) -> tuple[Level, ...]:
         """The values flagged for cleaning (ITPR paper, Section 5.4)."""

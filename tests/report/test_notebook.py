@@ -1,0 +1,69 @@
+"""Results in a notebook: short, escaped, and without values of the table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import indiff
+
+EVIL = "<script>alert(1)</script>"
+
+
+def people() -> pa.Table:
+    rng = np.random.default_rng(0)
+    cells: dict[str, Any] = {"age": rng.integers(20, 60, 60), EVIL: rng.choice(["secret", "b"], 60)}
+    return pa.table(cells)
+
+
+def test_differential_tests() -> None:
+    table = indiff.read_table(people(), quasi=["age"], sensitive=EVIL)
+    one = indiff.differential_test(table, "mondrian:k=5")
+    several = indiff.differential_test(table, "mondrian:k=5", model=["naive-bayes", "frequency"])
+    for result, models in ((one, 1), (several, 2)):
+        shown = result._repr_html_()
+        assert EVIL not in shown
+        assert "&lt;script&gt;" in shown
+        assert "secret" not in shown
+        assert f"<td>{result.worst(1)[0]['record']}</td>" in shown
+        assert shown.count("60 of 60") == models
+        assert len(shown) < 5000
+
+
+def test_an_estimate_shows_what_delta_may_be() -> None:
+    table = indiff.read_table(people(), quasi=["age"], sensitive=EVIL)
+    noisy = indiff.differential_test(
+        table, "laplace:epsilon=1", targets=[0, 1], runs=3, method="sampled"
+    )
+    assert noisy.delta_interval is not None
+    assert f"<td>{noisy.delta_upper:.4g}</td>" in noisy._repr_html_()
+
+
+def test_risk() -> None:
+    risk = indiff.measure_risk(people(), quasi=["age"], sensitive=EVIL)
+    shown = risk._repr_html_()
+    assert EVIL not in shown
+    assert "secret" not in shown
+    assert f"k = {risk.groups.k}" in shown
+    assert f"<td>{risk.reidentification.dr:.4g}</td>" in shown
+
+
+class Silent:
+    """A model that never answers without a record."""
+
+    def beliefs(self, release: Any, targets: Any) -> Any:
+        if len(release) == 60:
+            return np.full((len(targets), 2), 0.5)
+        raise RuntimeError("secret")
+
+
+def test_nothing_measured() -> None:
+    table = indiff.read_table(people(), quasi=["age"], sensitive=EVIL)
+    failed = indiff.differential_test(
+        table, "mondrian:k=5", model=Silent(), targets=[0], method="refit", jobs=1
+    )
+    shown = failed._repr_html_()
+    assert "0 of 60" in shown
+    assert "secret" not in shown
