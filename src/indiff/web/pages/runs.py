@@ -15,7 +15,7 @@ from indiff.web.api import results
 from indiff.web.api import runs as api
 from indiff.web.api.common import ID, BatchId, RunId, Server, TheServer
 from indiff.web.drawing import drawn_together, figures_of, running_chart, with_threshold
-from indiff.web.models import Above, Run
+from indiff.web.models import Above
 from indiff.web.pages.common import go, page
 from indiff.web.pages.comparing import beside, risk_rows, trade_rows, what_differs
 from indiff.web.queue import in_turn
@@ -31,10 +31,6 @@ def batch(request: Request, server: TheServer, batch: BatchId) -> Response:
     runs = api.show_batch(server, batch)
     if not runs:
         raise NotFoundError("there is no such run; it may have been deleted.")
-    return _runs_page(request, server, runs)
-
-
-def _runs_page(request: Request, server: Server, runs: list[Run]) -> Response:
     return page(
         request,
         "run.html",
@@ -63,10 +59,10 @@ def result(
     curve: Annotated[int, Query(ge=0, le=1000)] = 0,
     record: Annotated[int | None, Query(ge=0, le=2**53)] = None,
 ) -> Response:
-    """Show the findings of a finished run, or how far an unfinished one is."""
+    """Show the findings of a finished run; an unfinished one is on its batch's page."""
     shown = api.show(server, run)
     if shown.state != "done":
-        return _runs_page(request, server, [shown])
+        return go(f"/batches/{shown.batch}")
     document = server.store.document(run)
     if threshold is None:
         threshold = document["plan"]["limits"].get("delta", 0.1)
