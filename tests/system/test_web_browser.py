@@ -224,7 +224,7 @@ def _is_the_same_in_a_terminal(page: Page, place: Path) -> None:
     saved(page, "text=plan.toml >> nth=0", place)
     words = shown.split()[1:]
     ended = subprocess.run(
-        [sys.executable, "-m", "indiff.cli", *words, "--json", "again.json"],
+        [sys.executable, "-m", "indiff.cli", *words],
         cwd=place,
         capture_output=True,
         text=True,
@@ -233,7 +233,7 @@ def _is_the_same_in_a_terminal(page: Page, place: Path) -> None:
     )
     assert ended.returncode == 1, ended.stderr  # δ is above its limit
     by_page = json.loads((place / "report.json").read_text(encoding="utf-8"))
-    by_command = json.loads((place / "again.json").read_text(encoding="utf-8"))
+    by_command = json.loads((place / "indiff-audit" / "report.json").read_text(encoding="utf-8"))
     assert by_page.pop("timing").keys() == by_command.pop("timing").keys()
     assert by_page == by_command
 
