@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from indiff import UserError, differential_test
+from indiff import Command, UserError, differential_test
 from indiff.differential import pools
 from tests.system.dask_cluster import dask_cluster
 from tests.system.slow_oracle import Noting, people
@@ -52,6 +52,13 @@ def test_a_killed_worker_changes_nothing(tmp_path: Path) -> None:
         killer.join(timeout=10)
         assert cluster.workers[0].wait(timeout=10) != 0
         assert cluster.workers[1].poll() is None
+        copied = differential_test(
+            table, Command("cp {input} {output}"), targets=range(5), method="refit",
+            backend="dask", scheduler=cluster.address,
+        )  # fmt: skip
+    assert copied.distances.tolist() == (
+        differential_test(table, "identity", targets=range(5), method="refit").distances.tolist()
+    )
     assert result.complete
     assert result.records.tolist() == list(TARGETS)
     assert result.distances.tobytes() == alone.distances.tobytes()

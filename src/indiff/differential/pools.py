@@ -222,12 +222,16 @@ class DaskPool:
 
     def collect(self, ticket: _Sent) -> list[Answer]:
         """Return the answers; of targets whose workers died again and again, that they did."""
+        from concurrent.futures import CancelledError
+
         from distributed.scheduler import KilledWorker
 
         try:
             found: list[Answer] = ticket.future.result()
         except KilledWorker:
             return [Answer(place, None, DIED) for place in ticket.places]
+        except (OSError, TimeoutError, CancelledError) as error:  # lost while it was fetched
+            raise self._lost() from error
         return found
 
     def close(self) -> None:
