@@ -166,9 +166,10 @@ def test_a_profile_does_not_wait_for_runs() -> None:
 
 
 def test_two_servers_cannot_share_a_folder(store: Store) -> None:
-    with lock_data_dir(store), pytest.raises(UserError, match="another server uses"):
-        lock_data_dir(store)
-    lock_data_dir(store).close()
+    place = store.settings.data_dir
+    with lock_data_dir(place), pytest.raises(UserError, match="another server uses"):
+        lock_data_dir(place)
+    lock_data_dir(place).close()
 
 
 def test_settings_are_read_from_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

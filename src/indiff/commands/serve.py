@@ -36,6 +36,14 @@ def command(
             help="A sanitizer that pages may name: 'ours=./anonymize.sh {input} {output}'.",
         ),
     ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            "--address",
+            metavar="URL",
+            help="Where a proxy with TLS shows the server: 'https://audit.example.org'.",
+        ),
+    ] = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the link.")] = True,
     max_upload: Annotated[
         str, typer.Option("--max-upload", metavar="SIZE", help="The largest file.")
@@ -74,9 +82,10 @@ def command(
         Settings(
             data_dir=(data_dir or default_data_dir()).expanduser().absolute(),
             folder=None if folder is None else folder.expanduser().absolute(),
-            host=host,
+            host=host.strip("[]"),
             port=port,
             password=_password(password),
+            address=None if address is None else address.rstrip("/"),
             commands=as_commands(named_command or ()),
             max_upload=as_bytes(max_upload, "--max-upload"),
             worker_memory=None

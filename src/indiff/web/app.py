@@ -23,7 +23,7 @@ from indiff.web.guard import Guard, Refused
 from indiff.web.models import SessionInfo
 from indiff.web.pages import assets, data, entry, release
 from indiff.web.pages import runs as run_pages
-from indiff.web.queue import Queue, lock_data_dir
+from indiff.web.queue import Queue
 from indiff.web.sessions import Sessions
 from indiff.web.settings import Settings
 from indiff.web.store import NotFoundError, Store
@@ -44,12 +44,11 @@ def make_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        with lock_data_dir(store):
-            server.queue.start()
-            try:
-                yield
-            finally:
-                server.queue.stop()
+        server.queue.start()
+        try:
+            yield
+        finally:
+            server.queue.stop()
 
     app = FastAPI(
         title="indiff",
@@ -74,6 +73,7 @@ def make_app(settings: Settings) -> FastAPI:
         Guard,
         sessions=server.sessions,
         host=settings.host,
+        address=settings.address,
         uploads=lambda path: UPLOADS.fullmatch(path) is not None,
     )
     return app

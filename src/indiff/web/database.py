@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -81,6 +82,9 @@ MIGRATIONS = (
 )
 
 BUSY_SECONDS = 30.0
+DISK_FULL = (
+    "the disk that holds the data folder is full; delete runs or datasets, or make room on it."
+)
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,17 @@ class Database:
         """Make the file, private to its owner, and bring its tables up to date."""
         os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
         self.path.chmod(0o600)
+        try:
+            self._bring_up_to_date()
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode not in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+                raise
+            raise UserError(
+                f"{str(self.path)!r} must be the SQLite file of an indiff server; it is not, or it "
+                "is damaged. Put a copy of it back, or choose another --data-dir."
+            ) from None
+
+    def _bring_up_to_date(self) -> None:
         with self._connected() as connection:
             connection.execute("PRAGMA journal_mode = WAL")
             found = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -140,3 +155,14 @@ class Database:
         """Write the log back and empty it, so that what was deleted is in neither file."""
         with self._connected() as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """Tell a full disk, which the user can mend, from a bug.
+
+    >>> is_disk_full(OSError(errno.ENOSPC, "")), is_disk_full(OSError(errno.EIO, ""))
+    (True, False)
+    """
+    if isinstance(error, sqlite3.OperationalError):
+        return error.sqlite_errorcode == sqlite3.SQLITE_FULL
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)

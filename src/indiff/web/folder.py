@@ -10,6 +10,7 @@ from indiff.errors import UserError
 from indiff.web.uploads import TABLES
 
 MOST_FILES = 1000
+MOST_SEEN = 50_000  # the folder may be a whole disk, and a page waits for the list
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,12 @@ def list_folder(folder: Path | None) -> list[FolderFile]:
         return []
     root = folder.resolve()
     found: list[FolderFile] = []
+    seen = 0
     for base, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
+        seen += len(names) + len(folders)
+        if seen > MOST_SEEN:
+            return found
         for name in sorted(names):
             path = Path(base) / name
             if path.suffix.lower() not in TABLES or name.startswith("."):

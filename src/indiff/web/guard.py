@@ -5,16 +5,17 @@ Plain ASGI, so that an upload streams through it; every answer leaves with the s
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import sys
 import traceback
 from collections.abc import Awaitable, Callable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
-from indiff.web.answers import refusal
+from indiff.web.answers import API, refusal
+from indiff.web.database import DISK_FULL, is_disk_full
 from indiff.web.sessions import Session, Sessions, same
 from indiff.web.settings import is_loopback
 
@@ -26,6 +27,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 SMALL_BODY = 1_000_000
+STALLED_SECONDS = 60.0
 FORM = "application/x-www-form-urlencoded"
 CSRF_HEADER, CSRF_FIELD = "x-csrf-token", "csrf"
 
@@ -59,13 +61,24 @@ class Refused(Exception):
 
 
 class Guard:
-    """Wraps the application; ``uploads`` tells which paths check the CSRF field by themselves."""
+    """Wraps the application; ``uploads`` tells which paths take a file.
 
-    def __init__(self, app: App, sessions: Sessions, host: str, uploads: Callable[[str], bool]):
+    ``address`` is where a proxy with TLS shows this server, as in ``https://audit.example.org``.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        sessions: Sessions,
+        host: str,
+        uploads: Callable[[str], bool],
+        address: str | None = None,
+    ) -> None:
         self.app, self.sessions, self.uploads = app, sessions, uploads
-        self.names = {"127.0.0.1", "localhost", "::1"}
+        self.names = {"127.0.0.1", "localhost", "::1", host.lower()}
         if not is_loopback(host):
-            self.names |= {host, socket.gethostname(), socket.getfqdn()}
+            self.names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
+        self.outside = None if address is None else address.removeprefix("https://")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check one request and pass it on, or answer it with a refusal."""
@@ -86,7 +99,7 @@ class Guard:
                     for name, value in HEADERS.items()
                     if name.encode() not in present
                 ]
-                if message["status"] == 413:
+                if message["status"] in (408, 413):
                     given.append((b"connection", b"close"))  # what is still to come is not read
                 message = {**message, "headers": [h for h in given if h[0].lower() != b"server"]}
             await send(message)
@@ -98,6 +111,10 @@ class Guard:
             if not sent:
                 await refusal(scope, refused.status, refused.reason)(scope, receive, with_headers)
         except Exception as error:  # noqa: BLE001 - the one place that turns a bug into an answer
+            if is_disk_full(error):
+                if not sent:
+                    await refusal(scope, 507, DISK_FULL)(scope, receive, with_headers)
+                return
             log_without_values(error)
             if not sent:
                 sentence = f"internal error ({type(error).__name__}); please report it."
@@ -112,6 +129,7 @@ class Guard:
         if method in UNSAFE:
             _check_origin(scope, headers, host)
         # An upload counts for itself, up to a limit of its own.
+        receive = _impatient(receive)
         bounded = receive if self._sends_file(path, headers) else _bounded(receive, headers)
         name = _cookie(headers, cookie_name(scope))
         session = self.sessions.find(name)
@@ -134,6 +152,9 @@ class Guard:
 
     def _checked_host(self, scope: Scope, headers: dict[str, str]) -> str:
         host = headers.get("host", "")
+        if self.outside is not None and host.lower() == self.outside:
+            scope["scheme"] = "https"  # the proxy's: its cookies never travel unencrypted
+            return host
         name, port = _split_host(host)
         server = scope.get("server") or ("", None)
         known = name in self.names or (name == server[0] and not is_loopback(name))
@@ -148,8 +169,13 @@ class Guard:
             scope["state"]["csrf_checked"] = True
             return receive
         kind = headers.get("content-type", "")
-        if kind.startswith("multipart/form-data") and self.uploads(str(scope["path"])):
-            return receive  # its first field is checked before a byte of the file is kept
+        path = str(scope["path"])
+        if (
+            kind.startswith("multipart/form-data")
+            and self.uploads(path)
+            and not path.startswith(API)
+        ):
+            return receive  # a page's form: its first field is checked before its file is kept
         if kind.startswith(FORM) and CSRF_HEADER not in headers:
             body = await _whole(receive)
             field = parse_qs(body.decode("latin-1")).get(CSRF_FIELD, [None])[0]
@@ -170,11 +196,12 @@ def cookie_name(scope: Scope) -> str:
 
 
 def _cookie(headers: dict[str, str], name: str) -> str | None:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(name)
-    except CookieError:
-        return None
-    return found.value if found is not None else None
+    """Find a cookie; what other programs on this machine left in the header may be anything."""
+    for part in headers.get("cookie", "").split(";"):
+        key, _, value = part.strip().partition("=")
+        if key == name:
+            return value
+    return None
 
 
 def _split_host(host: str) -> tuple[str, int]:
@@ -218,6 +245,25 @@ def _bounded(receive: Receive, headers: dict[str, str]) -> Receive:
         return message
 
     return counted
+
+
+def _impatient(receive: Receive) -> Receive:
+    """End a request whose body stops coming; what follows a whole body may take its time."""
+    whole = False
+
+    async def awaited() -> Message:
+        nonlocal whole
+        if whole:
+            return await receive()
+        try:
+            message = await asyncio.wait_for(receive(), STALLED_SECONDS)
+        except TimeoutError:
+            silent = f"{STALLED_SECONDS:.0f} seconds"
+            raise Refused(408, f"this request sent nothing for {silent}; send it again.") from None
+        whole = message["type"] != "http.request" or not message.get("more_body", False)
+        return message
+
+    return awaited
 
 
 async def _whole(receive: Receive) -> bytes:

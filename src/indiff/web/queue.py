@@ -10,18 +10,22 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from indiff.errors import UserError
+from indiff.web.guard import log_without_values
 from indiff.web.store import Store
 
 LOOK_EVERY = 0.1
+TRY_AGAIN = 2.0  # where the disk is full, say
 # A worker has one core: a second thread in it would take another run's.
 _THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA")
 ONE_THREAD = {
@@ -97,18 +101,31 @@ class Queue:
         for job in self.store.jobs(dataset=dataset):
             self.cancel(job["id"])
 
+    def end_workers(self, jobs: Sequence[str]) -> None:
+        """End the workers of jobs that are no longer in the store."""
+        with self._lock:
+            for job in jobs:
+                self._kill(job)
+
     def _kill(self, job: str) -> None:
         worker = self._workers.pop(job, None)
         if worker is not None:
             worker.kill()
 
     def _loop(self) -> None:
+        failing = False
         while not self._stopping:
-            with self._lock:
-                self._collect()
-                self._start_next()
-                busy = bool(self._workers)
-            self._wake.wait(LOOK_EVERY if busy else None)
+            try:
+                with self._lock:
+                    self._collect()
+                    self._start_next()
+                    pause = LOOK_EVERY if self._workers else None
+                failing = False
+            except (sqlite3.Error, OSError) as error:
+                if not failing:  # say it once: jobs must go on as soon as they can
+                    log_without_values(error)
+                failing, pause = True, TRY_AGAIN
+            self._wake.wait(pause)
             self._wake.clear()
 
     def _collect(self) -> None:
@@ -117,7 +134,6 @@ class Queue:
             code = worker.process.poll()
             if code is None:
                 continue
-            self._workers.pop(job)
             worker.kill()  # what the worker started ends with it
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             self.store.end(
@@ -126,6 +142,7 @@ class Queue:
                 f"the worker process ended before its work was done ({how}); most often the "
                 "memory of this machine does not suffice. Try fewer records or one run at a time.",
             )
+            self._workers.pop(job)
 
     def _start_next(self) -> None:
         waiting = [job for job in self.store.unfinished() if job["state"] == "queued"]
@@ -135,8 +152,17 @@ class Queue:
                 return
             waiting.remove(job)
             attempt = self.store.begin(job["id"])
-            if attempt is not None:
+            if attempt is None:
+                continue
+            try:
                 self._workers[job["id"]] = self._spawn(job, attempt)
+            except OSError as error:
+                self.store.end(
+                    job["id"],
+                    "failed",
+                    f"this machine could not start a worker process ({error.strerror}); close "
+                    "other programs and start the run again.",
+                )
 
     def _spawn(self, job: Mapping[str, Any], attempt: int) -> Worker:
         settings = self.store.settings
@@ -147,9 +173,15 @@ class Queue:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,  # a message could hold values
             start_new_session=True,
-            env={**os.environ, **ONE_THREAD},
+            env=worker_environment(),
         )
         return Worker(job["id"], job["batch"], job["kind"], attempt, process)
+
+
+def worker_environment() -> dict[str, str]:
+    """Return the environment of a worker and its commands, which need no password."""
+    kept = {name: value for name, value in os.environ.items() if name != "INDIFF_PASSWORD"}
+    return {**kept, **ONE_THREAD}
 
 
 def choose(
@@ -203,17 +235,17 @@ def worker_memory(settings: Any) -> int:
     return max(10**9, whole * 3 // 4 // settings.workers)
 
 
-def lock_data_dir(store: Store) -> Any:
+def lock_data_dir(data_dir: Path) -> Any:
     """Hold the data folder for one server; two would do each other's work."""
     import fcntl
 
-    handle = open(store.settings.data_dir / "lock", "a", opener=_private)  # noqa: SIM115 - held
+    handle = open(data_dir / "lock", "a", opener=_private)  # noqa: SIM115 - held
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         handle.close()
         raise UserError(
-            f"another server uses {str(store.settings.data_dir)!r}; stop it, or choose another "
+            f"another server uses {str(data_dir)!r}; stop it, or choose another "
             "folder with --data-dir."
         ) from None
     return handle

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from indiff.web.store import Store
 
 CDF_POINTS = 100
+DRAW_EVERY = 0.25
 
 
 @dataclass
@@ -29,6 +31,7 @@ class Follower:
     _distances: list[float] = field(default_factory=list)
     _total: int = 0
     _stage: str = ""
+    _drawn: float = 0.0
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         """Note how far a step of the audit is; 0 of 0 where it cannot tell."""
@@ -36,8 +39,17 @@ class Follower:
             self._stage = stage
             _give_memory_back()
         self._total = total or self._total
-        cdf = {"running_cdf": running_cdf(self._distances, self._total)} if self._distances else {}
-        self.report(step=stage, done=done or None, total=total or None, **cdf)
+        self.report(step=stage, done=done or None, total=total or None, **self._curve())
+
+    def _curve(self) -> dict[str, Any]:
+        """Return the curve so far, seldom: all distances are sorted for it."""
+        begin = time.monotonic()
+        if not self._distances or begin < self._drawn:
+            return {}
+        curve = running_cdf(self._distances, self._total)
+        spent = time.monotonic() - begin
+        self._drawn = begin + max(DRAW_EVERY, 50 * spent)
+        return {"running_cdf": curve}
 
     def measured(self, distance: float) -> None:
         """Note one more record's distance."""

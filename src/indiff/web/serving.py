@@ -14,22 +14,32 @@ from indiff.errors import UserError
 from indiff.web.planning import as_text
 from indiff.web.settings import Settings, is_loopback
 
+MOST_CONNECTIONS = 500
+
 
 def serve(settings: Settings, *, browser: bool, say: Callable[[str], None]) -> None:
     """Serve until interrupted; ``say`` gets the lines for the terminal."""
+    from indiff.web.queue import lock_data_dir
+
+    check_commands(settings)
+    os.umask(0o077)  # whatever is written is for its owner only
+    settings.make_folders()
+    with lock_data_dir(settings.data_dir):
+        _serve(settings, browser, say)
+
+
+def _serve(settings: Settings, browser: bool, say: Callable[[str], None]) -> None:
     import uvicorn
 
     from indiff.web.app import make_app
 
-    check_commands(settings)
-    os.umask(0o077)  # whatever is written is for its owner only
     listener = _listen(settings.host, settings.port)
     port = listener.getsockname()[1]
     settings = replace(settings, port=port)
     app = make_app(settings)
     server = app.state.server
     waiting = len(server.store.unfinished())
-    link = f"http://{_shown(settings.host)}:{port}/"
+    link = f"{settings.address or f'http://{_shown(settings.host)}:{port}'}/"
     if settings.password is None:
         link += f"open?token={server.sessions.new_link()}"
     say(f"indiff is at {link}")
@@ -37,7 +47,7 @@ def serve(settings: Settings, *, browser: bool, say: Callable[[str], None]) -> N
         say("The link works once. Press Ctrl-C to stop.")
     else:
         say("Sign in with the password. Press Ctrl-C to stop.")
-    if not is_loopback(settings.host):
+    if not is_loopback(settings.host) and settings.address is None:
         say("Other machines can reach it, unencrypted: put it behind a proxy with TLS.")
     if waiting:
         say(f"Unfinished jobs of an earlier start go on: {waiting}.")
@@ -49,6 +59,9 @@ def serve(settings: Settings, *, browser: bool, say: Callable[[str], None]) -> N
             app,
             access_log=False,  # addresses may hold names of columns and the link's token
             log_level="warning",
+            http="h11",  # it refuses a head above 64 kB
+            ws="none",
+            limit_concurrency=MOST_CONNECTIONS,
             server_header=False,
             proxy_headers=False,
             timeout_graceful_shutdown=2,

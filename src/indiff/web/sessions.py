@@ -49,7 +49,8 @@ class Sessions:
     def open_with_password(self, password: str) -> str | None:
         """Return the name of a new session, or None if the password is wrong."""
         with self._lock:
-            if self.password is None:
+            # Counted here again: many guesses may have arrived at once, before the first failed.
+            if self.password is None or self._failed_often():
                 return None
             if not hmac.compare_digest(password.encode(), self.password.encode()):
                 self._failures.append(time.monotonic())
@@ -59,9 +60,12 @@ class Sessions:
     def too_many_failures(self) -> bool:
         """Tell whether passwords were guessed too often within a minute."""
         with self._lock:
-            limit = time.monotonic() - TRY_SECONDS
-            self._failures = [moment for moment in self._failures if moment > limit]
-            return len(self._failures) >= TRIES
+            return self._failed_often()
+
+    def _failed_often(self) -> bool:
+        limit = time.monotonic() - TRY_SECONDS
+        self._failures = [moment for moment in self._failures if moment > limit]
+        return len(self._failures) >= TRIES
 
     def _open(self) -> str:
         name = secrets.token_urlsafe(32)

@@ -24,6 +24,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 0
     password: str | None = field(default=None, repr=False)
+    address: str | None = None
     commands: Mapping[str, str] = field(default_factory=dict)
     max_upload: int = GIGABYTE
     workers: int = field(default_factory=lambda: max(1, os.cpu_count() or 1))
@@ -39,6 +40,15 @@ class Settings:
             raise UserError(
                 f"a password needs at least 12 characters; got {len(self.password)}. "
                 "Choose a longer one."
+            )
+        if self.password is not None and self.password != self.password.strip():
+            raise UserError("a password begins and ends with a character that can be seen.")
+        if self.address is not None and not re.fullmatch(
+            r"https://[a-z0-9.-]+(:[0-9]{1,5})?", self.address
+        ):
+            raise UserError(
+                "--address is where a proxy with TLS shows this server, in small letters, as in "
+                f"https://audit.example.org; got {self.address!r}."
             )
         if not 0 <= self.port <= 65535:
             raise UserError(f"--port must be from 0 (any free one) to 65535; got {self.port}.")

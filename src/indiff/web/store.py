@@ -7,13 +7,13 @@ import json
 import secrets
 import shutil
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from indiff.errors import UserError
-from indiff.web.database import Database
+from indiff.web.database import Database, is_disk_full
 from indiff.web.settings import Settings
 
 Row = dict[str, Any]
@@ -148,6 +148,7 @@ class Store:
     def set_hierarchy(self, dataset: str, column: str, path: Path | None) -> None:
         """Attach a hierarchy's file to a column, or take it off."""
         with self.database.writing() as connection:
+            _check_dataset(connection, dataset)
             connection.execute(
                 "UPDATE columns SET hierarchy = ? WHERE dataset = ? AND name = ?",
                 (None if path is None else str(path), dataset, column),
@@ -160,21 +161,45 @@ class Store:
                 "UPDATE datasets SET draft = ? WHERE id = ?", (_text(dict(draft)), dataset)
             )
 
-    def delete_dataset(self, dataset: str) -> None:
-        """Remove a dataset and everything made from it, from the store and from the disk."""
-        runs = [job["id"] for job in self.jobs(dataset=dataset)]
-        with self.database.writing() as connection:
+    def delete_dataset(
+        self, dataset: str, end_workers: Callable[[Sequence[str]], None] = lambda jobs: None
+    ) -> None:
+        """Remove a dataset and everything made from it, from the store and from the disk.
+
+        ``end_workers`` gets the jobs that are no more, before their files go.
+        """
+        jobs: list[str] = []
+
+        def forget(connection: sqlite3.Connection) -> None:
+            query = "SELECT id FROM jobs WHERE dataset = ?"
+            jobs[:] = [row["id"] for row in connection.execute(query, (dataset,))]
             connection.execute("DELETE FROM datasets WHERE id = ?", (dataset,))
-        for run in runs:
-            _remove(self.settings.run_folder(run))
+
+        self._forget(forget, self.settings.dataset_folder(dataset))
+        end_workers(jobs)
+        for job in jobs:
+            _remove(self.settings.run_folder(job))
         _remove(self.settings.dataset_folder(dataset))
         self.database.forget_log()
+
+    def _forget(self, forget: Callable[[sqlite3.Connection], None], folder: Path) -> None:
+        """Delete rows; on a full disk, which leaves no room to write that down, files go first."""
+        try:
+            with self.database.writing() as connection:
+                forget(connection)
+        except sqlite3.OperationalError as error:
+            if not is_disk_full(error):
+                raise
+            _remove(folder)
+            with self.database.writing() as connection:
+                forget(connection)
 
     # Releases made elsewhere
 
     def add_release(self, *, id: str, dataset: str, name: str, path: Path) -> None:
         """Keep a release that was made elsewhere."""
         with self.database.writing() as connection:
+            _check_dataset(connection, dataset)
             connection.execute(
                 "INSERT INTO releases (id, dataset, name, path, bytes, created) "
                 "VALUES (?, ?, ?, ?, ?, ?)",
@@ -196,6 +221,7 @@ class Store:
         with self.database.writing() as connection:
             connection.execute("DELETE FROM releases WHERE id = ?", (release["id"],))
         _remove(Path(release["path"]).parent)
+        self.database.forget_log()
 
     # Jobs
 
@@ -323,9 +349,8 @@ class Store:
 
     def document(self, run: str) -> Row:
         """Return the document of a finished run."""
-        row = self._one(
-            "result; the run has none yet or", "SELECT * FROM documents WHERE run = ?", run
-        )
+        query = "SELECT * FROM documents WHERE run = ?"
+        row = self._one("result; the run has none yet or", query, run)
         found: Row = json.loads(row["document"])
         return found
 
@@ -335,8 +360,11 @@ class Store:
 
     def delete_run(self, run: str) -> None:
         """Remove a run from the store and its files from the disk."""
-        with self.database.writing() as connection:
+
+        def forget(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM jobs WHERE id = ?", (run,))
+
+        self._forget(forget, self.settings.run_folder(run))
         _remove(self.settings.run_folder(run))
         self.database.forget_log()
 
@@ -350,14 +378,18 @@ def _add_job(
     task: Mapping[str, Any],
     batch: str | None = None,
 ) -> None:
-    if connection.execute("SELECT 1 FROM datasets WHERE id = ?", (dataset,)).fetchone() is None:
-        raise NotFoundError("there is no such dataset; it may have been deleted.")
+    _check_dataset(connection, dataset)
     connection.execute(
         "INSERT INTO jobs (id, kind, dataset, batch, title, task, state, created) "
         "VALUES (?, ?, ?, ?, ?, ?, 'queued', ?)",
         (job, kind, dataset, batch or job, title, _text(dict(task)), now()),
     )
     _add_event(connection, job, "queued")
+
+
+def _check_dataset(connection: sqlite3.Connection, dataset: str) -> None:
+    if connection.execute("SELECT 1 FROM datasets WHERE id = ?", (dataset,)).fetchone() is None:
+        raise NotFoundError("there is no such dataset; it may have been deleted.")
 
 
 def _add_event(connection: sqlite3.Connection, job: str, text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import resource
 import signal
 import sys
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from indiff.errors import UserError
-from indiff.web.database import Database
+from indiff.web.database import DISK_FULL, Database, is_disk_full
 from indiff.web.settings import Settings
 from indiff.web.store import Store
 
@@ -70,10 +71,13 @@ def do_job(store: Store, job: str, attempt: int) -> None:
         answer, document = work(store, found, Reporter(store, job, attempt))
         store.finish(job, attempt, answer=answer, document=document)
     except UserError as error:
-        store.end(job, "failed", str(error))
+        store.end(job, "failed", without_folders(str(error), store.settings.data_dir))
     except MemoryError:
         store.end(job, "failed", OUT_OF_MEMORY)
     except Exception as error:  # noqa: BLE001 - the one place that turns a bug into a failed job
+        if is_disk_full(error):
+            store.end(job, "failed", DISK_FULL)
+            return
         frames = traceback.extract_tb(error.__traceback__)
         place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}"
         store.end(
@@ -81,6 +85,17 @@ def do_job(store: Store, job: str, attempt: int) -> None:
             "failed",
             f"internal error ({type(error).__name__} at {place}); please report it, without data.",
         )
+
+
+def without_folders(sentence: str, data_dir: Path) -> str:
+    """Call a kept file by its name alone: the folder is the server's own business.
+
+    >>> without_folders("'/d/datasets/0123456789abcdef/a.csv' is empty.", Path("/d"))
+    "'a.csv' is empty."
+    """
+    name = "[0-9a-f]{16}"
+    kept = f"{re.escape(str(data_dir))}/datasets/{name}/((releases/{name}|hierarchies)/)?"
+    return re.sub(kept, "", sentence)
 
 
 def _end_with_server() -> None:
