@@ -94,11 +94,3 @@ def test_the_input_is_never_overwritten(people: Path) -> None:
     ended = compare(people, "--sanitizer", "mondrian:k=2", "--json", people)
     assert ended.code == 2
     assert "--json must be a file of its own" in ended.err
-
-
-def test_a_page_needs_no_network(people: Path, tmp_path: Path) -> None:
-    place = tmp_path / "c.html"
-    assert compare(people, "--sanitizer", "mondrian:k=2,40", "--chart", place).code == 0
-    page = place.read_text()
-    assert "mondrian:k=40" in page
-    assert 'src="http' not in page

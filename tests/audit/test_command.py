@@ -171,11 +171,6 @@ def test_hostile_table(tmp_path: Path) -> None:
     assert "<script>alert(1)" not in page
     schema = Path(__file__).parents[2] / "docs" / "report.schema.json"
     jsonschema.validate(document(tmp_path / "r"), json.loads(schema.read_text(encoding="utf-8")))
-    again = call("audit", plan, "--out", tmp_path / "again")
-    assert again.code == 0
-    first, second = document(tmp_path / "r"), document(tmp_path / "again")
-    del first["timing"], second["timing"]
-    assert json.dumps(first) == json.dumps(second)
 
 
 def test_records_of_several_attributes_hold_no_formula(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ import pytest
 import indiff
 from indiff import Mondrian, Table, UserError, fix, read_table
 from indiff.audit.remedy import DOES_NOT_PROVE
-from tests.real_tables import adult
 
 
 def crowd(records: int = 60) -> Table:
@@ -139,17 +138,3 @@ def test_files_are_private_and_hold_record_numbers_alone(tmp_path: Path) -> None
     assert [one["delta"] for one in document["rounds"]] == [one.delta for one in fixed.rounds]
     assert document["does_not_prove"] == DOES_NOT_PROVE
     assert "HIV" not in paths["fix.json"].read_text()
-
-
-def test_adult_ends_below_the_limit_and_the_worst_records_agree(needs_data: Path) -> None:
-    """DIT v2, Section 4.5.1, ℓ = 3; all records are refitted in tests/system."""
-    table = adult(needs_data, hierarchies=True)
-    fixed = fix(table, Mondrian(l=3), delta=0.165, verify=False)
-    assert fixed.holds
-    assert len(fixed.removed) <= 500
-    left = table.take(np.flatnonzero(~np.isin(table.records, fixed.removed)))
-    quick = indiff.differential_test(left, Mondrian(l=3))
-    worst = [row["record"] for row in quick.worst(5)]
-    slow = indiff.differential_test(left, Mondrian(l=3), targets=worst, method="refit", jobs=1)
-    assert slow.delta == pytest.approx(fixed.delta, abs=1e-9)
-    assert slow.delta <= 0.165

@@ -6,6 +6,7 @@ import importlib.metadata
 import math
 import platform
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,12 @@ _LIBRARIES = ("numpy", "numba", "pyarrow", "duckdb", "scikit-learn", "scipy", "p
 
 def versions() -> dict[str, str]:
     """Return the versions that a repetition needs."""
-    found = {"indiff": __version__, "python": platform.python_version()}
-    return found | {name: importlib.metadata.version(name) for name in _LIBRARIES}
+    return {"indiff": __version__, "python": platform.python_version(), **_libraries()}
+
+
+@cache
+def _libraries() -> dict[str, str]:
+    return {name: importlib.metadata.version(name) for name in _LIBRARIES}
 
 
 def plan_block(plan: Plan, naming: Naming, sanitizer: Sanitizer | None) -> dict[str, Any]:

@@ -244,7 +244,7 @@ def show_worst(console: Console, worst: Sequence[Mapping[str, Any]]) -> None:
     """Show the worst records of each attribute, and the model that sees each."""
     abouts = list(dict.fromkeys(row.get("about") for row in worst))
     for about in abouts:
-        of = f" of {plain.name(about)}" if len(abouts) > 1 else ""
+        of = f" of {plain.name(str(about))}" if len(abouts) > 1 else ""
         headline(console, f"Worst records{of} (belief in the record's true value)")
         _show_rows(console, [row for row in worst if row.get("about") == about])
 
