@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from indiff.errors import UserError
 from indiff.web.app import make_app
-from indiff.web.guard import HEADERS
+from indiff.web.guard import HEADERS, Refused, _impatient
 from indiff.web.pages import data, entry, release, runs
 from indiff.web.sessions import IDLE_SECONDS
 from indiff.web.settings import Settings
@@ -225,3 +226,77 @@ def test_a_login_from_another_page_is_refused(tmp_path: Path) -> None:
         "/login", data={"password": PASSWORD}, headers={"origin": "https://evil.example"}
     )
     assert answer.status_code == 403
+
+
+def test_many_guesses_at_once_are_counted_too(tmp_path: Path) -> None:
+    """Whoever passed the first check before the others failed is stopped by the second."""
+    sessions = make_app(
+        Settings(data_dir=tmp_path / "data", password=PASSWORD)
+    ).state.server.sessions
+    for _ in range(5):
+        assert sessions.open_with_password("no") is None
+    assert sessions.open_with_password(PASSWORD) is None
+
+
+def test_no_content_type_goes_around_the_token(site: Site) -> None:
+    """Only a page's form carries the token inside; the interface's uploads do not."""
+    dataset = site.upload(b"a,b\n1,2\n")["id"]
+    del site.client.headers["x-csrf-token"]
+    for kind in (
+        "multipart/form-data; boundary=x",
+        "application/x-www-form-urlencoded",
+        "text/csv",
+    ):
+        for method, path in (
+            ("POST", f"{V1}/datasets?name=a.csv"),
+            ("POST", f"{V1}/datasets/{dataset}/releases?name=a.csv"),
+            ("PUT", f"{V1}/datasets/{dataset}/hierarchies/a"),
+        ):
+            answer = site.client.request(
+                method, path, content=b"1;*\n", headers={"content-type": kind}
+            )
+            assert answer.status_code == 403, (kind, path)
+    assert len(site.server.store.datasets()) == 1
+
+
+def test_the_cookies_of_other_programs_do_not_end_a_session(site: Site) -> None:
+    own = site.client.cookies["indiff_8765"]
+    for others in ('a={"b": [1, 2]}; ', "a=b=c; =; ;; ", 'x="unclosed; '):
+        answer = stranger(site.app).get("/data", headers={"cookie": f"{others}indiff_8765={own}"})
+        assert answer.status_code == 200, others
+
+
+def test_a_proxy_with_tls_is_told_by_its_address(tmp_path: Path) -> None:
+    app = make_app(
+        Settings(data_dir=tmp_path, password=PASSWORD, address="https://audit.example.org")
+    )
+    outside = {"host": "audit.example.org", "origin": "https://audit.example.org"}
+    answer = stranger(app).post("/login", data={"password": PASSWORD}, headers=outside)
+    assert answer.status_code == 303
+    assert "secure" in answer.headers["set-cookie"].lower().split("; ")
+    for headers in (
+        {**outside, "host": "other.example.org"},
+        {**outside, "origin": "https://other.example.org"},
+    ):
+        refused = stranger(app).post("/login", data={"password": PASSWORD}, headers=headers)
+        assert refused.status_code in (400, 403)
+    for address in ("http://audit.example.org", "audit.example.org", "https://a/b"):
+        with pytest.raises(UserError, match="--address is where a proxy with TLS"):
+            Settings(data_dir=tmp_path, password=PASSWORD, address=address)
+
+
+def test_every_address_of_this_machine_can_be_served(tmp_path: Path) -> None:
+    app = make_app(Settings(data_dir=tmp_path / "data", host="127.0.0.2"))
+    assert stranger(app).get("/data", headers={"host": "127.0.0.2:8765"}).status_code == 401
+    assert stranger(app).get("/data", headers={"host": "127.0.0.3:8765"}).status_code == 400
+
+
+def test_a_body_that_stops_coming_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("indiff.web.guard.STALLED_SECONDS", 0.01)
+
+    async def silent() -> dict[str, object]:
+        await asyncio.sleep(60)
+        return {}
+
+    with pytest.raises(Refused, match="sent nothing for"):
+        asyncio.run(_impatient(silent)())  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from indiff.web.queue import worker_environment
 from tests.command_line import call
 from tests.system.web_server import Running, workers_of
 from tests.web.site import people
@@ -54,8 +55,23 @@ def test_a_server_starts_profiles_a_table_and_stops(tmp_path: Path) -> None:
     data_dir = tmp_path / "data"
     server = Running(data_dir)
     assert server.address.startswith("http://127.0.0.1:")
+    second = call("serve", "--no-browser", "--data-dir", data_dir)
+    assert (second.code, second.out) == (2, "")  # no link of a server that will not be there
+    assert "another server uses" in second.err
     found = server.upload(people(50))
     assert (found["state"], found["profile"]["records"]) == ("done", 50)
     assert server.stop() == ""
     assert server.process.returncode == 0
     assert workers_of(data_dir) == []
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "indiff.sqlite").write_text("something else, long enough to look like a file" * 30)
+    ended = call("serve", "--no-browser", "--data-dir", tmp_path)
+    assert ended.code == 2
+    assert "must be the SQLite file of an indiff server" in ended.err
+
+
+def test_workers_are_not_told_the_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INDIFF_PASSWORD", "correct horse battery")
+    assert "INDIFF_PASSWORD" not in worker_environment()

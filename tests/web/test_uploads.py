@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import stat
@@ -128,6 +129,56 @@ def test_a_large_declared_size_is_refused_whatever_the_ratio(tmp_path: Path) -> 
     path.write_bytes(content)
     with pytest.raises(UserError, match=r"at most 4,000,000,000 bytes and 200 times"):
         check_packed(path)
+
+
+def test_a_bomb_that_lies_about_its_size_is_refused(site: Site) -> None:
+    """The directory declares 5,000 bytes; a reader would unpack sixty million."""
+    size = 60_000_000
+    body = bomb(size=size).replace(size.to_bytes(4, "little"), (5000).to_bytes(4, "little"))
+    answer = site.client.post(f"{V1}/datasets", params={"name": "lie.xlsx"}, content=body)
+    assert answer.status_code == 422
+    assert "must declare what it unpacks to" in answer.json()["error"]
+    assert files_below(site.server.settings.data_dir / "datasets") == []
+
+
+def test_a_full_disk_is_said_and_nothing_is_left(
+    site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("indiff.web.uploads.os.fsync", full)
+    answer = site.client.post(f"{V1}/datasets", params={"name": "a.csv"}, content=people())
+    assert answer.status_code == 507
+    assert "disk that holds the data folder is full" in answer.json()["error"]
+    assert list((site.server.settings.data_dir / "datasets").iterdir()) == []
+    assert capsys.readouterr().err == ""
+
+
+def test_a_file_for_a_dataset_deleted_meanwhile_is_not_kept(site: Site) -> None:
+    dataset = site.upload(people())["id"]
+
+    def parts() -> Iterator[bytes]:
+        yield b"age;"
+        site.server.store.delete_dataset(dataset)
+        yield b"*\n"
+
+    for address in (f"{V1}/datasets/{dataset}/releases?name=a.csv",):
+        answer = site.client.post(address, content=parts())
+        assert answer.status_code in (404, 422)
+        assert "deleted" in answer.json()["error"]
+    assert files_below(site.server.settings.data_dir / "datasets") == []
+
+
+def test_a_folder_as_large_as_a_disk_is_not_walked_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        (tmp_path / f"{number}").mkdir()
+        (tmp_path / f"{number}" / "a.csv").write_text("a,b\n1,2\n")
+    assert len(list_folder(tmp_path)) == 5
+    monkeypatch.setattr("indiff.web.folder.MOST_SEEN", 7)
+    assert [one.path for one in list_folder(tmp_path)] == ["0/a.csv", "1/a.csv"]
 
 
 def test_a_list_of_millions_of_parts_is_refused_before_it_is_read(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import socket
 import sys
 import webbrowser
 from collections.abc import Callable
-from dataclasses import replace
 
 from indiff.errors import UserError
 from indiff.web.planning import as_text
@@ -33,10 +32,9 @@ def _serve(settings: Settings, browser: bool, say: Callable[[str], None]) -> Non
 
     from indiff.web.app import make_app
 
+    app = make_app(settings)
     listener = _listen(settings.host, settings.port)
     port = listener.getsockname()[1]
-    settings = replace(settings, port=port)
-    app = make_app(settings)
     server = app.state.server
     waiting = len(server.store.unfinished())
     link = f"{settings.address or f'http://{_shown(settings.host)}:{port}'}/"

@@ -330,13 +330,9 @@ class Store:
 
     def sweep(self) -> int:
         """Remove folders that the store knows nothing of: uploads that a kill cut off."""
+        query = "SELECT id FROM datasets UNION ALL SELECT id FROM jobs"
         with self.database.reading() as connection:
-            known = {
-                row[0]
-                for row in connection.execute(
-                    "SELECT id FROM datasets UNION ALL SELECT id FROM jobs"
-                )
-            }
+            known = {row[0] for row in connection.execute(query)}
         stray = [
             folder
             for kind in ("datasets", "runs")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 import zipfile
+import zlib
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ LARGEST_FACTOR = 200
 SMALL_UNPACKED = 50_000_000
 LARGEST_DIRECTORY = 4_000_000
 LARGEST_FIELD = 10_000
+CHUNK = 1 << 20
 
 
 def safe_name(name: str, endings: tuple[str, ...] = TABLES) -> str:
@@ -83,12 +86,15 @@ class Incoming:
         self._file.close()
         if not self.size:
             raise UserError("a table needs a header and records; the file is empty: check it.")
+        if not self.path.exists():
+            raise UserError("what this file belongs to was deleted while it was sent.")
         check_packed(self.path)
         return self.path
 
     def drop(self) -> None:
         """Remove what came in so far."""
-        self._file.close()
+        with contextlib.suppress(OSError):  # on a full disk, what is still to be written fails
+            self._file.close()
         self.path.unlink(missing_ok=True)
         if self.path.parent.exists() and not any(self.path.parent.iterdir()):
             self.path.parent.rmdir()
@@ -254,6 +260,35 @@ def check_packed(path: Path) -> None:
             f"a workbook may unpack to at most {LARGEST_UNPACKED:,} bytes and {LARGEST_FACTOR} "
             f"times its size; {path.name!r} declares {unpacked:,}. Save it as CSV."
         )
+    if not all(_is_honest(path, member) for member in members):
+        raise UserError(
+            f"a workbook must declare what it unpacks to; {path.name!r} holds more, or is packed "
+            "in an unusual way. Save it again, or as CSV."
+        )
+
+
+def _is_honest(path: Path, member: zipfile.ZipInfo) -> bool:
+    """Unpack a part without keeping it, up to what it declares; readers do not stop there."""
+    if member.compress_type == zipfile.ZIP_STORED:
+        return member.file_size <= member.compress_size
+    if member.compress_type != zipfile.ZIP_DEFLATED:
+        return False
+    unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
+    count, left = 0, member.compress_size
+    with path.open("rb") as handle:
+        handle.seek(member.header_offset)
+        head = handle.read(30)
+        lengths = int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little")
+        handle.seek(lengths, os.SEEK_CUR)
+        try:
+            while left > 0 and not unpacker.eof and (packed := handle.read(min(left, CHUNK))):
+                left -= len(packed)
+                while packed and count <= member.file_size:
+                    count += len(unpacker.decompress(packed, CHUNK))
+                    packed = unpacker.unconsumed_tail
+        except zlib.error:
+            return False
+    return count <= member.file_size
 
 
 def _directory_bytes(path: Path) -> int:
