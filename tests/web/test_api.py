@@ -14,6 +14,7 @@ import pytest
 
 from indiff.audit.plan import read_plan
 from indiff.audit.running import run_audit
+from tests.command_line import call
 from tests.web.site import V1, Site, open_site, people
 
 REQUEST: dict[str, Any] = {
@@ -218,6 +219,24 @@ def test_the_downloaded_plan_gives_the_same_result(
     mine = get(site, f"/runs/{runs[1]}/document")
     again = run_audit(read_plan(plan), command=mine["command"]).document
     assert {**mine, "timing": None} == {**json.loads(json.dumps(again)), "timing": None}
+
+
+def test_the_command_on_the_plan_gives_the_same_json(
+    finished: tuple[Site, str, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a person does it: save plan.toml, and type the command that stands in it."""
+    site, _, runs = finished
+    text = site.client.get(f"{V1}/runs/{runs[0]}/files/plan.toml").text
+    assert "#   indiff audit plan.toml\n" in text
+    (tmp_path / "plan.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    ended = call("audit", "plan.toml")
+    assert ended.code in (0, 1), ended.err
+    saved = json.loads((tmp_path / "indiff-audit" / "report.json").read_text())
+    mine = site.client.get(f"{V1}/runs/{runs[0]}/files/report.json").json()
+    for part in ("timing", "command"):
+        saved.pop(part), mine.pop(part)
+    assert saved == mine
 
 
 def test_records_above_a_threshold_are_counted(finished: tuple[Site, str, list[str]]) -> None:
