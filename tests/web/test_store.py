@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from indiff.errors import UserError
-from indiff.web.database import MIGRATIONS, Database
-from indiff.web.queue import Worker, choose, lock_data_dir
+from indiff.web.database import MIGRATIONS, Database, is_disk_full
+from indiff.web.queue import Queue, Worker, choose, lock_data_dir
 from indiff.web.settings import Settings, as_bytes, as_commands, default_data_dir
 from indiff.web.store import NotFoundError, Store, new_id
 
@@ -90,6 +94,87 @@ def test_what_is_deleted_is_on_no_disk(store: Store) -> None:
     store.delete_dataset(dataset)
     assert not store.settings.dataset_folder(dataset).exists()
     assert not holds_secret()
+
+
+def test_no_byte_of_what_is_deleted_stays_between_what_is_kept(store: Store) -> None:
+    """Rows and documents of many sizes, updated and deleted in between, leave nothing behind."""
+    kept, gone = add_dataset(store), add_dataset(store)
+    runs: dict[str, list[str]] = {kept: [], gone: []}
+    for size in (1, 40, 300, 3000):
+        for dataset, word in ((kept, "kept-value"), (gone, "gone-value")):
+            (run,) = store.add_jobs("run", dataset, [(f"{word} {size}", {"of": word * size})])
+            attempt = store.begin(run)
+            assert attempt is not None
+            for step in range(5):
+                store.report(run, attempt, step=f"{word} {step}", running_cdf={"x": word * step})
+            store.finish(run, attempt, document=f'{{"why": "{word * size}"}}')
+            runs[dataset].append(run)
+        store.set_profile(gone, {"preview": ["gone-value" * size]}, [])
+    store.set_profile(gone, {"preview": []}, [])
+    for run in runs[gone][:2]:
+        store.delete_run(run)
+    store.delete_dataset(gone)
+    files = [path for path in store.settings.data_dir.rglob("*") if path.is_file()]
+    held = b"".join(path.read_bytes() for path in files)
+    assert b"gone-value" not in held
+    assert held.count(b"kept-value") > 6000
+    for run in runs[kept]:
+        assert "kept-value" in store.document(run)["why"]
+
+
+def test_rows_are_deleted_though_the_disk_is_full(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is no room to write the deletion down until the files are gone."""
+    dataset = add_dataset(store)
+    folder = store.settings.dataset_folder(dataset)
+    writing = Database.writing
+
+    @contextmanager
+    def full(database: Database) -> Iterator[sqlite3.Connection]:
+        with writing(database) as connection:
+            if folder.exists():
+                connection.execute("PRAGMA max_page_count = 1")
+                connection.execute("CREATE TABLE more (x)")
+                connection.execute("INSERT INTO more VALUES (zeroblob(100000000))")
+            yield connection
+
+    monkeypatch.setattr(Database, "writing", full)
+    with pytest.raises(sqlite3.OperationalError) as caught:
+        store.set_draft(dataset, {})
+    assert is_disk_full(caught.value)
+    store.delete_dataset(dataset)
+    assert not folder.exists()
+    assert store.datasets() == []
+
+
+def test_the_queue_goes_on_after_a_full_disk(
+    store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dataset = add_dataset(store)
+    (run,) = store.add_jobs("run", dataset, [("mondrian", {})])
+    queue, begin, tries = Queue(store), Store.begin, []
+
+    def failing(self: Store, job: str) -> int | None:
+        tries.append(job)
+        if len(tries) < 3:
+            raise sqlite3.OperationalError("database or disk is full")
+        return begin(self, job)
+
+    def no_process(job: object, attempt: int) -> Worker:
+        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(Store, "begin", failing)
+    monkeypatch.setattr("indiff.web.queue.TRY_AGAIN", 0.01)
+    monkeypatch.setattr(queue, "_spawn", no_process)
+    queue.start()
+    end = time.monotonic() + 20
+    while store.job(run)["state"] != "failed":
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    queue.stop()
+    assert "could not start a worker process" in store.job(run)["problem"]
+    assert capsys.readouterr().err.count("internal error (OperationalError)") == 1
 
 
 def test_what_a_kill_cut_off_is_swept_away(store: Store) -> None:
