@@ -44,11 +44,12 @@ def make_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        server.queue.start()
-        try:
-            yield
-        finally:
-            server.queue.stop()
+        with store.database.held_open():
+            server.queue.start()
+            try:
+                yield
+            finally:
+                server.queue.stop()
 
     app = FastAPI(
         title="indiff",

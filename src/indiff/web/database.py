@@ -152,6 +152,13 @@ class Database:
                 raise
             connection.execute("COMMIT")
 
+    @contextmanager
+    def held_open(self) -> Iterator[None]:
+        """Keep the log and its index while a server runs: on a full disk none can be made."""
+        with self._connected() as connection:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            yield
+
     def forget_log(self) -> None:
         """Write the log back and empty it, so that what was deleted is in neither file."""
         with self._connected() as connection:
@@ -165,5 +172,5 @@ def is_disk_full(error: BaseException) -> bool:
     (True, False)
     """
     if isinstance(error, sqlite3.OperationalError):
-        return error.sqlite_errorcode == sqlite3.SQLITE_FULL
+        return error.sqlite_errorcode in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)

@@ -96,16 +96,12 @@ class Queue:
         self.wake()
         return ended
 
-    def cancel_dataset(self, dataset: str) -> None:
-        """End every job on a dataset."""
-        for job in self.store.jobs(dataset=dataset):
-            self.cancel(job["id"])
-
     def end_workers(self, jobs: Sequence[str]) -> None:
         """End the workers of jobs that are no longer in the store."""
         with self._lock:
             for job in jobs:
                 self._kill(job)
+        self.wake()
 
     def _kill(self, job: str) -> None:
         worker = self._workers.pop(job, None)

@@ -17,6 +17,7 @@ from indiff.web.database import Database, is_disk_full
 from indiff.web.settings import Settings
 
 Row = dict[str, Any]
+EndWorkers = Callable[[Sequence[str]], None]
 UNFINISHED = ("queued", "running")
 JSON_FIELDS = ("reading", "profile", "draft", "task", "running_cdf", "answer", "ordering")
 
@@ -161,9 +162,7 @@ class Store:
                 "UPDATE datasets SET draft = ? WHERE id = ?", (_text(dict(draft)), dataset)
             )
 
-    def delete_dataset(
-        self, dataset: str, end_workers: Callable[[Sequence[str]], None] = lambda jobs: None
-    ) -> None:
+    def delete_dataset(self, dataset: str, end_workers: EndWorkers = lambda jobs: None) -> None:
         """Remove a dataset and everything made from it, from the store and from the disk.
 
         ``end_workers`` gets the jobs that are no more, before their files go.
@@ -354,13 +353,14 @@ class Store:
         """Return what happened to a job."""
         return self._all("SELECT at, text FROM events WHERE job = ? ORDER BY id", job)
 
-    def delete_run(self, run: str) -> None:
+    def delete_run(self, run: str, end_workers: EndWorkers = lambda jobs: None) -> None:
         """Remove a run from the store and its files from the disk."""
 
         def forget(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM jobs WHERE id = ?", (run,))
 
         self._forget(forget, self.settings.run_folder(run))
+        end_workers([run])
         _remove(self.settings.run_folder(run))
         self.database.forget_log()
 

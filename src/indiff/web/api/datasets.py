@@ -124,7 +124,6 @@ def set_roles(server: TheServer, dataset: DatasetId, roles: Roles) -> Dataset:
 def delete(server: TheServer, dataset: DatasetId) -> Response:
     """Delete a dataset with everything made from it; a file in the server's folder stays."""
     server.store.dataset(dataset)
-    server.queue.cancel_dataset(dataset)
     server.store.delete_dataset(dataset, server.queue.end_workers)
     return Response(status_code=204)
 

@@ -141,8 +141,7 @@ def cancel(server: TheServer, run: RunId) -> Run:
 def delete(server: TheServer, run: RunId) -> Response:
     """Delete a run with its results, from the store and from the disk."""
     server.store.job(run, "run")
-    server.queue.cancel(run)
-    server.store.delete_run(run)
+    server.store.delete_run(run, server.queue.end_workers)
     return Response(status_code=204)
 
 
