@@ -202,7 +202,7 @@ def test_a_call_on_the_whole_table_that_fails_is_an_error_at_once() -> None:
     def never(frame: Any) -> Any:
         raise RuntimeError("no luck at all")
 
-    with pytest.raises(UserError, match="raised RuntimeError: .?no luck at all.? on 40 records"):
+    with pytest.raises(UserError, match=r"raised RuntimeError: .?no luck at all.? on 40 records"):
         run(never)
 
 

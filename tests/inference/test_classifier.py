@@ -368,3 +368,13 @@ def test_scikit_learn_is_loaded_when_a_classifier_is() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_many_values_are_classes_without_a_warning() -> None:
+    table = read_table(
+        pa.table({"age": list(range(12)), "ill": [str(n % 9) for n in range(12)]}),
+        quasi=["age"],
+        sensitive="ill",
+    )
+    beliefs = Classifier("tree").beliefs(Identity().sanitize(table), table)
+    assert beliefs.argmax(axis=1).tolist() == table.sensitive.codes.tolist()

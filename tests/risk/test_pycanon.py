@@ -70,9 +70,7 @@ def test_random_tables_on_spark(spark: Any) -> None:
         compare(case, theirs.values, "spark")
 
 
-@pytest.mark.parametrize(
-    "sensitive", ["occupation", pytest.param("age", marks=pytest.mark.system)]
-)
+@pytest.mark.parametrize("sensitive", ["occupation", pytest.param("age", marks=pytest.mark.system)])
 def test_adult(needs_data: Path, sensitive: str) -> None:
     names = ["age", "workclass", "fnlwgt", "education", "education-num", "marital-status"]
     names += ["occupation", "relationship", "race", "sex", "gain", "loss", "hours", "country"]

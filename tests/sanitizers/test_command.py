@@ -179,7 +179,7 @@ def test_a_file_that_is_no_program_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("echo 'no level for 7' >&2; exit 3", "ended with code 3 on 4 records. It said: «…no level"),
+        ("echo 'no level for 7' >&2; exit 3", "ended with code 3 on 4 records. It said: «…no"),
         ("exit 1", "ended with code 1 on 4 records. It said nothing"),
         ("kill -9 $$", "ended by signal 9 on 4 records"),
         ("true", "ended with code 0 and wrote 0 of them for 4 records"),

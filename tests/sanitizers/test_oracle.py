@@ -96,7 +96,7 @@ def broken(frame: pd.DataFrame) -> pd.DataFrame:
         (with_cells(sex=None), "column 'sex', row 1: an empty cell needs a column with missing"),
         (with_cells(ill=float("nan")), "row 1 of the release, column 'ill': '' is not a sensitive"),
         (with_cells(ill="mumps"), "'mumps' is not a sensitive value of the table"),
-        (broken, "'oracle:broken' raised KeyError: «'no level'» on 5 records. Correct the function"),
+        (broken, "'oracle:broken' raised KeyError: «'no level'» on 5 records. Correct the"),
     ],
     ids=[
         "none", "number", "no-rows", "nothing", "no-quasi", "no-sensitive", "no-region", "no-value",

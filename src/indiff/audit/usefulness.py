@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from indiff.audit.finding import Finding
@@ -34,12 +33,9 @@ def utility_findings(
         ]
     sanitizer = None if plan.release.file is not None else plan.release.sanitizer
     try:
-        with warnings.catch_warnings():
-            # A task with very many values is a bad task, which its accuracy shows.
-            warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
-            found = measure(
-                table, release, sanitizer=sanitizer, task=plan.report.task, seed=plan.run.seed
-            )
+        found = measure(
+            table, release, sanitizer=sanitizer, task=plan.report.task, seed=plan.run.seed
+        )
     except UserError as error:
         return [
             metric(name, **words).missed(f"{name}{suffix}", "failed", str(error)) for name in _NAMES

@@ -255,6 +255,8 @@ class Classifier:
             _thread_pools().limit(limits=1, user_api="blas"),  # many small products: threads wait
             warnings.catch_warnings(),
         ):
+            # Sensitive values are classes, however many there are.
+            warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
             if self.estimator == "mlp":  # its number of rounds is fixed, settled or not
                 warnings.simplefilter("ignore", ConvergenceWarning)
             yield
