@@ -106,6 +106,7 @@ def opened(
     )
     try:
         page = context.new_page()
+        page.set_default_timeout(60_000)  # a busy machine is no failure
         watched = Watched(page)
         page.on("console", lambda said: _note(watched, said.type, said.text))
         page.on("pageerror", lambda error: watched.complaints.append(f"uncaught: {error}"))

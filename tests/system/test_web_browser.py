@@ -84,7 +84,7 @@ def is_good(seen: Watched) -> None:
     assert seen.overflow() == []
     seen.page.set_viewport_size(size)
     for scheme in ("dark", "light"):
-        seen.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        seen.page.emulate_media(color_scheme=scheme)
         assert seen.axe() == []
         # axe itself writes styles into the page, which the page's policy refuses.
         seen.complaints.clear()

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import httpx
 import psutil  # type: ignore[import-untyped]
@@ -54,7 +54,7 @@ class Running:
         session = self.client.get(f"{V1}/session").json()
         self.client.headers["x-csrf-token"] = session["csrf"]
 
-    def __enter__(self) -> Running:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
