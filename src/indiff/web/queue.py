@@ -59,6 +59,7 @@ class Queue:
     """Starts workers for waiting jobs, in a thread; ``start`` and ``stop`` it."""
 
     store: Store
+    ending: bool = False  # asked to stop: whoever follows a run is let go
     _workers: dict[str, Worker] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _wake: threading.Event = field(default_factory=threading.Event)

@@ -8,6 +8,7 @@ import socket
 import sys
 import webbrowser
 from collections.abc import Callable
+from types import FrameType
 
 from indiff.errors import UserError
 from indiff.web.planning import as_text
@@ -52,7 +53,13 @@ def _serve(settings: Settings, browser: bool, say: Callable[[str], None]) -> Non
     sys.stdout.flush()
     if browser:
         webbrowser.open(link)
-    running = uvicorn.Server(
+
+    class Running(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            server.queue.ending = True
+            super().handle_exit(sig, frame)
+
+    running = Running(
         uvicorn.Config(
             app,
             access_log=False,  # addresses may hold names of columns and the link's token

@@ -112,7 +112,7 @@ def stream(request: Request, server: TheServer, run: RunId) -> StreamingResponse
 
     async def follow() -> AsyncIterator[str]:
         last = ""
-        while not await request.is_disconnected():
+        while not (server.queue.ending or await request.is_disconnected()):
             try:
                 row = await asyncio.to_thread(server.store.job, run)
             except NotFoundError:
