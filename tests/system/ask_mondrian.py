@@ -6,10 +6,17 @@ import json
 import socket
 import sys
 
-with socket.socket(socket.AF_UNIX) as place:
-    place.connect(sys.argv[1])
-    place.sendall(json.dumps(sys.argv[2:]).encode() + b"\n")
-    complaint = b""
-    while piece := place.recv(1 << 16):
-        complaint += piece
-sys.exit(complaint.decode() or 0)
+
+def ask(path: str, words: list[str]) -> str:
+    """Send the words; what comes back is what went wrong."""
+    with socket.socket(socket.AF_UNIX) as place:
+        place.connect(path)
+        place.sendall(json.dumps(words).encode() + b"\n")
+        complaint = b""
+        while piece := place.recv(1 << 16):
+            complaint += piece
+    return complaint.decode()
+
+
+if __name__ == "__main__":
+    sys.exit(ask(sys.argv[1], sys.argv[2:]) or 0)

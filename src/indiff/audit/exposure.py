@@ -90,6 +90,8 @@ def measure_exposure(
             findings += missed(table, "skipped", INTERRUPTED, name)
             continue
         try:
+            if progress is not None:
+                progress(0, len(table))  # the first record may take long
             result = differential_test(
                 table,
                 sanitizer,

@@ -307,7 +307,6 @@ def _exposure(
         found = measure_beside(table, plan)
         return replace(found, findings=_told(found.findings, naming))
     stage = f"testing {len(table):,} records"
-    say(stage, 0, len(table))  # the first record may take long
     found = exposure.measure_exposure(table, sanitizer, plan, _Staged(say, stage), run)
     return replace(found, findings=_told(found.findings, naming))
 
