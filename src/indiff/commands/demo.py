@@ -9,8 +9,9 @@ import typer
 
 from indiff.commands import options
 from indiff.commands.places import write_text
-from indiff.commands.test import as_json, write_records
+from indiff.commands.test import as_json
 from indiff.commands.verdict import judge
+from indiff.commands.writing import write_records
 
 SANITIZER = "mondrian:k=5"
 OUT = Path("indiff-demo")

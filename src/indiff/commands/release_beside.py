@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from indiff.commands.places import label, write_text
+from indiff.commands.places import write_text
 from indiff.commands.shell_words import in_shell_words
 from indiff.commands.verdict import INCOMPLETE, NOTHING_EXCEEDED, Verdict, judge
+from indiff.commands.writing import judged, together, write_records
 from indiff.errors import UserError
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def run(
     if json_file is not None:
         write_text(json_file, as_json(results, verdict))
     if records is not None:
-        _write_records(records, results)
+        write_records(records, results)
     console = terminal.open_console()
     terminal.show_table(console, table, source)
     for result in results:
@@ -163,36 +163,4 @@ def judge_release(results: Sequence[ReleaseResult], limits: Mapping[str, float])
 def as_json(results: Sequence[ReleaseResult], verdict: Verdict) -> str:
     """Return one result as its own JSON, several below their names."""
     documents: list[dict[str, Any]] = [json.loads(result.to_json()) for result in results]
-    document = documents[0]
-    if len(documents) > 1:
-        document = {
-            "format": documents[0]["format"],
-            "kind": "release-tests",
-            "results": {one["sensitive"]: one for one in documents},
-        }
-    document["limits"] = [
-        {
-            "sensitive": check.sensitive,
-            "name": check.name,
-            "value": check.value if math.isfinite(check.value) else str(check.value),
-            "limit": check.limit,
-            "exceeded": check.exceeded,
-        }
-        for check in verdict.checks
-    ]
-    document["verdict"] = {"exit_code": verdict.code, "reasons": list(verdict.reasons)}
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _write_records(path: Path, results: Sequence[ReleaseResult]) -> None:
-    import pyarrow as pa
-
-    from indiff.release import write_frame
-
-    frames = [result.to_arrow() for result in results]
-    if len(results) > 1:
-        frames = [
-            frame.add_column(0, "sensitive", pa.array([label(result.sensitive_name)] * len(frame)))
-            for frame, result in zip(frames, results, strict=True)
-        ]
-    write_frame(pa.concat_tables(frames, promote_options="default"), path)
+    return judged(together(documents, "release-tests", several=len(documents) > 1), verdict)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,8 +19,9 @@ from indiff.commands.adversaries import (
     input_files,
 )
 from indiff.commands.long_runs import LongRun, names_people, split_orders
-from indiff.commands.places import check_places, label, write_text
+from indiff.commands.places import check_places, write_text
 from indiff.commands.verdict import NOTHING_EXCEEDED, TEST_LIMITS, Verdict, judge
+from indiff.commands.writing import judged, together, write_records
 from indiff.errors import UserError
 from indiff.report import plain
 
@@ -215,44 +215,12 @@ def as_json(
     documents = [json.loads(result.to_json()) for result in results]
     for one, answered in zip(documents, answers or [Answers()] * len(results), strict=True):
         one.update(answered.to_dict())
-    document = documents[0]
-    if len(table.sensitives) > 1:
-        document = {
-            "format": documents[0]["format"],
-            "kind": "differential-tests",
-            "results": {one["sensitive"]: one for one in documents},
-        }
+    document = together(documents, "differential-tests", several=len(table.sensitives) > 1)
     document["columns"] = [
         {"name": c.name, "role": str(c.role), "kind": "date" if c.is_date else str(c.kind)}
         for c in table.schema
     ]
-    document["limits"] = [
-        {
-            "sensitive": check.sensitive,
-            "name": check.name,
-            "value": check.value if math.isfinite(check.value) else str(check.value),
-            "limit": check.limit,
-            "exceeded": check.exceeded,
-        }
-        for check in verdict.checks
-    ]
-    document["verdict"] = {"exit_code": verdict.code, "reasons": list(verdict.reasons)}
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def write_records(path: Path, results: Sequence[Result]) -> None:
-    """Write one row per tested record; with several sensitive attributes, below each other."""
-    import pyarrow as pa
-
-    from indiff.release import write_frame
-
-    frames = [result.to_arrow() for result in results]
-    if len(results) > 1:
-        frames = [
-            frame.add_column(0, "sensitive", pa.array([label(result.sensitive_name)] * len(frame)))
-            for frame, result in zip(frames, results, strict=True)
-        ]
-    write_frame(pa.concat_tables(frames, promote_options="default"), path)
+    return judged(document, verdict)
 
 
 def show(

@@ -133,7 +133,7 @@ def _write_distances(result: AuditResult, folder: Path) -> None:
     """Keep every record's distance: as a table to download, and sorted to count in."""
     import numpy as np
 
-    from indiff.commands.test import write_records
+    from indiff.commands.writing import write_records
 
     measured = [one for one in result.results if len(one.distances)]
     for place, one in enumerate(measured):
