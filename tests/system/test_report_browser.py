@@ -192,7 +192,7 @@ def test_tooltip_is_text(browser: Browser, pages: dict[str, Path]) -> None:
         for place in range(min(6, points.count())):
             points.nth(place).hover(force=True)
             tip = watched.page.locator("#vg-tooltip-element")
-            assert tip.is_visible()
+            tip.wait_for(state="visible")
             assert tip.locator("script, img").count() == 0
         assert watched.page.evaluate("window.pwned") is None
         assert watched.complaints == []

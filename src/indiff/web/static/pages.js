@@ -85,8 +85,10 @@
   document.querySelectorAll("[data-moves=threshold]").forEach(threshold);
   document.body.addEventListener("htmx:afterSettle", running);
   Promise.resolve(window.indiffCharts).then(running);
-  document.body.addEventListener("htmx:afterRequest", (event) => {
+  const kept = (words) => (event) => {
     const place = event.detail.elt.dataset && event.detail.elt.dataset.kept;
-    if (place) document.getElementById(place).textContent = event.detail.successful ? "Saved." : "Not saved: reload the page.";
-  });
+    if (place) document.getElementById(place).textContent = words(event.detail);
+  };
+  document.body.addEventListener("htmx:beforeRequest", kept(() => "Saving …"));
+  document.body.addEventListener("htmx:afterRequest", kept((request) => (request.successful ? "Saved." : "Not saved: reload the page.")));
 })();
