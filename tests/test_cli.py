@@ -151,6 +151,9 @@ def some_result(**changes: Any) -> Any:
 
 def test_failures_are_incomplete_unless_exceeded() -> None:
     result = some_result(failures=("record 3: the sanitizer failed",))
+    two = some_result(failures=("record 3: the sanitizer failed", "record 4: it failed"))
+    assert "1 call failed: nothing is known about this record" in judge([result], {}).reasons
+    assert "2 calls failed: nothing is known about these records" in judge([two], {}).reasons
     assert judge([result], {}).code == 3
     assert judge([result], {"delta": 2.0}).code == 3
     assert judge([result], {"delta": result.delta / 2}).code == 1

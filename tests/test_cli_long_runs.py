@@ -86,7 +86,7 @@ def test_failing_calls_end_with_3_or_with_1(visits: Path, tmp_path: Path) -> Non
              "--targets", "4-6", "--jobs", "1")  # fmt: skip
     ended = call(*words, "--json", tmp_path / "r.json")
     assert ended.code == 3
-    assert "1 calls failed: nothing is known about these records" in flat(ended)
+    assert "1 call failed: nothing is known about this record" in flat(ended)
     document = json.loads((tmp_path / "r.json").read_text())
     assert document["complete"] is False
     assert len(document["failures"]) == 1

@@ -97,7 +97,8 @@ def judge(
         reasons.append(f"the time was up: what was measured is a lower bound{_where(run)}")
     failed = sum(len(result.failures) for result in results)
     if failed:
-        reasons.append(f"{failed:,} calls failed: nothing is known about these records")
+        calls, records = ("call", "this record") if failed == 1 else ("calls", "these records")
+        reasons.append(f"{failed:,} {calls} failed: nothing is known about {records}")
     if not limits and not unmet:
         reasons.append("no limit was given, so nothing could be exceeded")
     elif limits and not exceeded and partial:

@@ -245,10 +245,11 @@ def parse_command(name: str, options: str, text: str) -> Command:
             )
         chosen[key] = value
     if "timeout" in chosen:
+        given = chosen["timeout"]
         try:
-            chosen["timeout"] = float(chosen["timeout"])
+            chosen["timeout"] = float(given)
         except ValueError:
             chosen["timeout"] = math.nan
         if math.isnan(chosen["timeout"]):
-            raise UserError(f"timeout must be a number of seconds above 0; got {options!r}.")
+            raise UserError(f"timeout must be a number of seconds above 0; got {given!r}.")
     return Command(text.strip(), shell=name == "shell", **chosen)
