@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import indiff
 from tests.system.browser import DESKTOP, PHONE, Watched, chromium, opened
 from tests.system.web_server import Running
 from tests.web.site import people
@@ -80,12 +82,12 @@ def is_good(seen: Watched) -> None:
     assert seen.complaints == []
     size = seen.page.viewport_size
     assert size is not None
-    seen.page.set_viewport_size({"width": PHONE, "height": 844})
-    seen.page.wait_for_timeout(100)
-    assert seen.overflow() == []
-    seen.page.set_viewport_size(size)
     for scheme in ("dark", "light"):
         seen.page.emulate_media(color_scheme=scheme)
+        seen.page.set_viewport_size({"width": PHONE, "height": 844})
+        seen.page.wait_for_timeout(100)
+        assert seen.overflow() == []
+        seen.page.set_viewport_size(size)
         assert seen.axe() == []
         # axe itself writes styles into the page, which the page's policy refuses.
         seen.complaints.clear()
@@ -354,6 +356,120 @@ def test_the_queue_cancelling_and_deleting(browser: Browser, tmp_path: Path) -> 
         expect(page.get_by_text("None yet.")).to_be_visible()
         assert not [one for one in runs.rglob("*") if one.is_file()]
         assert (folder / "people.csv").is_file()
+
+
+COPY = "import shutil, sys, time; time.sleep(0.05); shutil.copy(sys.argv[1], sys.argv[2])"
+COPIED = 40
+
+
+def released_elsewhere(table: Path) -> Path:
+    """What another tool made of people: ages in tens, masked codes, rows in the same order."""
+    place = table.with_name("theirs.csv")
+    with table.open(encoding="utf-8") as source, place.open("w", encoding="utf-8") as out:
+        writer = csv.writer(out)
+        writer.writerow(["age", "sex", "zip", "diagnosis"])
+        for row in csv.DictReader(source):
+            low = int(row["age"]) // 10 * 10
+            writer.writerow([f"{low}-{low + 9}", "*", f"{row['zip'][:3]}**", row["diagnosis"]])
+    return place
+
+
+def test_a_release_made_elsewhere_and_a_named_command(browser: Browser, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
+    expect.set_options(timeout=WAIT)
+    table = tmp_path / "people.csv"
+    table.write_bytes(people(COPIED))
+    theirs = released_elsewhere(table)
+    script = tmp_path / "copy.py"
+    script.write_text(COPY, encoding="utf-8")
+    words = ("--command", f"ours={sys.executable} {script} {{input}} {{output}}", "--workers", "2")
+    with server_page(browser, tmp_path, *words) as (server, seen):
+        page = seen.page
+        page.set_input_files("#file", table)
+        page.get_by_role("button", name="Open it").click()
+        page.wait_for_selector("#roles", timeout=WAIT)
+        kinds = page.get_by_role("radiogroup", name="Kind of zip", exact=True)
+        kinds.get_by_role("radio", name="categorical", exact=True).check()
+        page.get_by_role("button", name="Go on to the release").click()
+        page.wait_for_url("**/release")
+        page.set_input_files("#file", theirs)
+        page.get_by_role("button", name="Add it").click()
+        uploaded = page.get_by_role("checkbox", name=re.compile("^theirs.csv"))
+        expect(uploaded).to_be_checked()
+        page.get_by_role("checkbox", name=re.compile("^Its rows are in the order")).check()
+        page.get_by_role("checkbox", name="ours", exact=True).check()
+        page.uncheck("input[name=preset][value=k]")
+        is_good(seen)
+        page.get_by_role("button", name="Go on to the adversary").click()
+        page.wait_for_url("**/adversary*")
+        expect(page.locator(".subject")).to_contain_text("theirs.csv, ours")
+        page.fill("#limit-k", "2")
+        page.get_by_role("button", name="Start the audit").click()
+        page.wait_for_url("**/batches/*")
+        _draws_distances_as_they_come(page)
+        is_good(seen)
+        expect(page.locator("#heading")).to_have_text("The audit has ended")
+        expect(page.locator(".live .badge")).to_have_text(["limit exceeded"] * 2)
+        is_good(seen)
+
+        _is_what_the_library_measures(page, server, table, theirs)
+        page.goto(f"{server.address}/history")
+        page.get_by_role("link", name="theirs.csv").click()
+        page.wait_for_url("**/runs/*")
+        page.get_by_role("link", name="Release", exact=True).click()
+        page.wait_for_url("**/release")
+        expect(uploaded).to_be_checked()
+        page.locator(".remove summary").click()
+        page.get_by_role("button", name="Yes, delete theirs.csv for good").click()
+        expect(uploaded).to_have_count(0)
+        assert list(server.data_dir.rglob("theirs.csv")) == []
+
+
+def _draws_distances_as_they_come(page: Page) -> None:
+    """While the command is asked record by record, the chart has the distances so far."""
+    from playwright.sync_api import expect
+
+    running = page.locator(".live:has(.badge:text-is('running'))").filter(has_text="ours")
+    drawn = "[data-curve][data-drawn]:not([data-empty])"
+    expect(running.locator(drawn)).to_be_visible()
+    expect(running.locator(".note")).to_contain_text(f"of {COPIED} records measured")
+    # The chart stays when the run ends, so that this looks at what was drawn, whenever that was.
+    curve = page.locator(drawn).evaluate("place => place.view.data('curve')")
+    assert len(curve) >= 2
+    shares = [point["share"] for point in curve]
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < shares[-1] <= 1
+    assert page.locator(f"{drawn} svg path[d*=L]").count() > 0
+
+
+def _is_what_the_library_measures(page: Page, server: Entered, table: Path, theirs: Path) -> None:
+    """A command that copies is the identity; a release made elsewhere loses one row at a time."""
+    from playwright.sync_api import expect
+
+    original = indiff.read_table(
+        table,
+        quasi=["age", "sex", "zip"],
+        sensitive="diagnosis",
+        identifier="person_id",
+        kinds={"zip": "categorical"},
+    )
+    copied = indiff.differential_test(original, indiff.Identity(), model="naive-bayes")
+    beside = indiff.test_release(original, theirs, rows_in_order=True, model="naive-bayes")
+    with theirs.open(encoding="utf-8") as handle:
+        smallest = min(Counter(row["age"] for row in csv.DictReader(handle)).values())
+    for title, delta, k, said in (
+        ("ours", copied.delta, 1, "sanitized by ours"),
+        ("theirs.csv", beside.test.delta, smallest, "released elsewhere as theirs.csv"),
+    ):
+        page.goto(f"{server.address}/history")
+        page.get_by_role("link", name=title, exact=True).click()
+        page.wait_for_url("**/runs/*")
+        page.wait_for_selector("[data-charts=drawn]", timeout=WAIT)
+        expect(page.locator(".subject")).to_contain_text(said)
+        document = json.loads(saved(page, "text=report.json", table.parent).read_text("utf-8"))
+        found = {one["metric"]: one["value"] for one in document["findings"]}
+        assert (found["k"], found["delta"]) == (k, pytest.approx(delta))
 
 
 def test_without_scripts_forms_do_the_same(browser: Browser, tmp_path: Path) -> None:

@@ -176,6 +176,7 @@ def test_bad_plans_are_refused_before_they_start(site: Site) -> None:
     for change, sentence in (
         ({"releases": [{"sanitizer": "mondrian:k=x"}]}, "k cannot be 'x'"),
         ({"releases": []}, "releases"),
+        ({"releases": [{"sanitizer": "identity", "rows_in_order": True}]}, "got it for 'identity'"),
         ({"limits": {"delte": 0.1}}, "did you mean 'delta'"),
         ({"adversary": {"models": ["oracle"]}}, "no model 'oracle'"),
         ({"adversary": {"known": ["zap"]}}, "did you mean 'zip'"),
@@ -324,8 +325,22 @@ def test_a_release_made_elsewhere_is_audited(
     k = [f["value"] for f in get(site, f"/runs/{run['id']}/document")["findings"] if f["id"] == "k"]
     own = [f["value"] for f in get(site, f"/runs/{runs[0]}/document")["findings"] if f["id"] == "k"]
     assert k == own
+    (test,) = _delta(site, run["id"])
+    assert (test["status"], test["value"]) == ("skipped", None)
+    in_order = {"file": release, "rows_in_order": True}
+    (run,) = site.client.post(
+        f"{V1}/datasets/{dataset}/runs", json={**REQUEST, "releases": [in_order]}
+    ).json()
+    site.work()
+    (test,) = _delta(site, run["id"])
+    assert (test["status"], test["exactness"]) == ("measured", "approximation")
     assert site.client.delete(f"{V1}/datasets/{dataset}/releases/{release}").status_code == 204
     assert get(site, f"/datasets/{dataset}/releases") == []
+
+
+def _delta(site: Site, run: str) -> list[dict[str, Any]]:
+    findings = get(site, f"/runs/{run}/document")["findings"]
+    return [finding for finding in findings if finding["metric"] == "delta"]
 
 
 def test_a_deleted_run_is_gone(site: Site) -> None:

@@ -96,7 +96,8 @@ def test_the_whole_way_by_forms_alone(browser: Site) -> None:
     assert "queued" in look(site, batch).text
     site.work()
     shown = look(site, batch)
-    assert "done" in shown.text
+    assert "Done. δ = " in shown.text
+    assert "queued" not in shown.text
     runs = site.client.get(f"{V1}/runs").json()
     assert {run["title"] for run in runs} == {"mondrian:k=5", "mondrian:k=20"}
     plan = site.client.get(f"{V1}/runs/{runs[0]['id']}/document").json()["plan"]

@@ -145,11 +145,16 @@ class UploadedRelease(BaseModel):
 
 
 class ReleaseChoice(Model):
-    """One way to a release: exactly one of a built-in sanitizer, a file, a named command."""
+    """One way to a release: exactly one of a built-in sanitizer, a file, a named command.
+
+    ``rows_in_order`` declares that a file's rows are in the table's order, so that each record's
+    own row is known and can be dropped.
+    """
 
     sanitizer: Short | None = None
     file: Id | None = None
     command: Short | None = None
+    rows_in_order: bool = False
 
 
 class Choices(BaseModel):

@@ -127,13 +127,18 @@ def default_bins(dataset: Row, data: dict[str, Any]) -> dict[str, int]:
 
 def release_section(
     store: Store, dataset: Row, choice: ReleaseChoice
-) -> tuple[str, dict[str, str]]:
+) -> tuple[str, dict[str, Any]]:
     """Return how a release is called, and the plan's section that makes or reads it."""
-    given = choice.model_dump(exclude_none=True)
+    given = choice.model_dump(exclude_none=True, exclude={"rows_in_order"})
     if len(given) != 1:
         raise UserError(
             "a release is exactly one of a sanitizer, a file and a command; got "
             f"{', '.join(given) or 'none'}. Name one."
+        )
+    if choice.rows_in_order and choice.file is None:
+        raise UserError(
+            "rows_in_order is said of a release made elsewhere; got it for "
+            f"{choice.sanitizer or choice.command!r}. Leave it out."
         )
     if choice.sanitizer is not None:
         name = choice.sanitizer.partition(":")[0].strip()
@@ -142,7 +147,7 @@ def release_section(
         return choice.sanitizer, {"sanitizer": choice.sanitizer}
     if choice.file is not None:
         release = store.release(dataset["id"], choice.file)
-        return release["name"], {"file": release["path"]}
+        return release["name"], {"file": release["path"], "rows_in_order": choice.rows_in_order}
     commands = store.settings.commands
     name = str(choice.command)
     if name not in commands:

@@ -73,6 +73,11 @@ def _release_page(
         values=values,
         others=others,
         commands=sorted(server.settings.commands),
+        files={
+            one["file"]: one.get("rows_in_order", False)
+            for one in draft["releases"]
+            if one.get("file")
+        },
         uploaded=data_api.releases(server, dataset),
         problem=problem,
     )
@@ -85,8 +90,9 @@ async def choose(request: Request, server: TheServer, dataset: DatasetId) -> Res
     given = {preset.name: text(form, f"value-{preset.name}") for preset in PRESETS}
     lines = [line.strip() for value in texts(form, "sanitizer") for line in value.splitlines()]
     sanitizers = [*picked(texts(form, "preset"), given), *filter(None, lines)]
-    chosen: list[dict[str, str]] = [{"sanitizer": one} for one in dict.fromkeys(sanitizers)]
-    chosen += [{"file": value} for value in texts(form, "file")]
+    chosen: list[dict[str, Any]] = [{"sanitizer": one} for one in dict.fromkeys(sanitizers)]
+    in_order = texts(form, "in_order")
+    chosen += [{"file": value, "rows_in_order": value in in_order} for value in texts(form, "file")]
     chosen += [{"command": value} for value in texts(form, "command")]
     draft = {**draft_of(server, dataset), "releases": chosen}
     try:
@@ -185,10 +191,10 @@ def _quasi(server: Server, dataset: str) -> list[str]:
     return [column["name"] for column in columns if column["role"] == "quasi"]
 
 
-def _named(server: Server, dataset: str, choice: dict[str, str]) -> str:
+def _named(server: Server, dataset: str, choice: dict[str, Any]) -> str:
     if choice.get("file"):
         return str(server.store.release(dataset, choice["file"])["name"])
-    return choice.get("sanitizer") or choice["command"]
+    return str(choice.get("sanitizer") or choice["command"])
 
 
 @router.post("/adversary")
