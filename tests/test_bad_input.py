@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -217,6 +220,45 @@ def test_outputs_never_overwrite_an_input(good: Path) -> None:
         assert "which is the input" in message
         assert "Choose another name." in message
     assert good.read_text() == GOOD
+
+
+def test_a_link_to_an_input_is_that_input(good: Path, tmp_path: Path) -> None:
+    soft, hard = tmp_path / "soft.csv", tmp_path / "hard.csv"
+    soft.symlink_to(good)
+    hard.hardlink_to(good)
+    for link in (soft, hard):
+        assert "which is the input" in refused(call("sanitize", good, *TEST, "--out", link))
+        assert "which is the input" in refused(call("test", good, *TEST, "--records", link))
+    assert good.read_text() == GOOD
+    words = ("--records", tmp_path / "new.csv", "--json", tmp_path / "sub" / ".." / "new.csv")
+    (tmp_path / "sub").mkdir()
+    assert "which is also --" in refused(call("test", good, *TEST, *words))
+
+
+def test_a_link_that_leads_nowhere_is_no_bug(good: Path, tmp_path: Path) -> None:
+    loop = tmp_path / "loop.csv"
+    loop.symlink_to(loop)
+    message = refused(call("sanitize", good, *TEST, "--out", loop))
+    assert "cannot be written (Too many levels of symbolic links)" in message
+
+
+def test_a_full_disk_is_no_bug(good: Path, tmp_path: Path) -> None:
+    full = tmp_path / "full.csv"
+    full.symlink_to("/dev/full")
+    before = stat.S_IMODE(os.stat("/dev/full").st_mode)
+    for words in (("sanitize", good, "--out", full), ("test", good, "--json", full)):
+        message = refused(call(*words, *TEST))
+        assert "cannot be written (No space left on device); choose another place" in message
+    assert stat.S_IMODE(os.stat("/dev/full").st_mode) == before, "a device is not ours to close"
+    with open("/dev/full", "w") as nowhere:
+        ended = subprocess.run(
+            [sys.executable, "-m", "indiff.cli", "--version"],
+            stdout=nowhere, stderr=subprocess.PIPE, check=False, encoding="utf-8",
+        )  # fmt: skip
+    assert ended.returncode == 2
+    assert ended.stderr == (
+        "indiff: the output cannot be written (No space left on device); make room for it.\n"
+    )
 
 
 def test_unwritable_release(good: Path, tmp_path: Path) -> None:

@@ -248,6 +248,44 @@ def test_the_frame_is_of_the_kind_that_was_read(make: Any) -> None:
     assert isinstance(Suppress().sanitize(table).to_frame(), make)
 
 
+def test_a_column_of_text_is_read_as_it_was_written(tmp_path: Path) -> None:
+    # Without the rows of 'x' every cell of both columns looks like a number.
+    (tmp_path / "t.csv").write_text("c,s\n1.0,5\n1, 5\n1e5,5.0\nx,x\n")
+    table = read_table(tmp_path / "t.csv", quasi=["c"], sensitive="s")
+    (tmp_path / "r.csv").write_text("c,s\n1.0, 5\n1e5,5.0\n")
+    release = read_release(tmp_path / "r.csv", table)
+    assert release.sensitive.tolist() == [" 5", "5.0"]
+    assert release.covers("c", "1.0").tolist() == [True, False]
+    assert release.covers("c", "1e5").tolist() == [False, True]
+    assert not release.covers("c", "1").any()
+
+
+def test_an_empty_text_and_a_missing_value_are_never_mistaken_for_each_other() -> None:
+    table = read_table(
+        pa.table({"x": [1, 2, 3], "s": ["", "?", "a"]}),
+        quasi=["x"], sensitive="s", missing_tokens=["?"],
+    )  # fmt: skip
+    assert set(table.sensitive.values) == {"", None, "a"}
+    with pytest.raises(UserError, match="the empty text and the missing value"):
+        read_release(pa.table({"x": ["1", "2"], "s": ["", "a"]}), table)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0, -2.0], "at least 0 in every row; row 2 has none"),
+        ([None, 1.0], "at least 0 in every row; row 1 has none"),
+        (["1", "heavy"], "at least 0 in every row; it holds strings"),
+        ([0, 0], "a release needs a row that counts"),
+    ],
+)
+def test_weights_that_count_nothing(weights: list[Any], message: str) -> None:
+    table = read_table(pa.table({"x": [1, 2], "s": ["a", "b"]}), quasi=["x"], sensitive="s")
+    frame = pa.table({"x": ["1", "2"], "s": ["a", "b"], "weight": weights})
+    with pytest.raises(UserError, match=message):
+        read_release(frame, table)
+
+
 def test_weights_count() -> None:
     table = patients()
     release = replace(Identity().sanitize(table), weights=np.array([1.0, 2, 0, 4, 0.5]))

@@ -246,6 +246,29 @@ def test_expressions_of_every_type() -> None:
     assert values(read(gaps, quasi=["age"], sensitive="income > 50000"))[0] is None
 
 
+def test_what_an_expression_gives_is_read_like_any_column() -> None:
+    frame = pa.table({"x": [1, 2, 3], "n": [0.0, 1.0, None], "big": [2**62, 2**62 + 1, 5]})
+    gap = read(frame, quasi=["x"], sensitive="case when n = 0 then 'nan'::double else n end")
+    assert gap.sensitive.values == (1, None), "NaN and null are one missing value"
+    empty = read(frame, quasi=["x"], sensitive="case when n = 0 then '' else n::text end")
+    assert empty.sensitive.values == ("1.0", None)
+    with pytest.raises(UserError, match="numbers must be finite; column '1/n' has inf in record 0"):
+        read(frame, quasi=["x"], sensitive="1/n")
+    exact = read(frame, quasi=["x"], sensitive="big * 4::hugeint")
+    assert len(exact.sensitive.values) == 3, "no two values become one"
+    assert any("has decimals that a float cannot hold" in note for note in exact.notes)
+
+
+def test_bins_that_are_none() -> None:
+    frame = pa.table({"x": [1, 2, 3], "n": [10, 20, 30], "gap": pa.array([None] * 3, pa.int64())})
+    with pytest.raises(UserError, match="'gap' has none at all"):
+        read(frame, quasi=["x"], sensitive="gap", bins=2)
+    for wrong in ("2", ["a"], [], [float("nan")], 2.5):
+        with pytest.raises(UserError, match="a number of quantiles or a list of finite edges"):
+            read(frame, quasi=["x"], sensitive="n", bins=wrong)
+    assert len(read(frame, quasi=["x"], sensitive="n", bins=np.int64(3)).sensitive.values) == 3
+
+
 def test_several_sensitive_attributes() -> None:
     table = read(quasi=["age"], sensitive=["ill", "income > 50000"])
     assert [s.name for s in table.sensitives] == ["ill", "income > 50000"]

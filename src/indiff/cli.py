@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -65,6 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         plain.forget_output(sys.stdout)
+    except OSError as error:
+        plain.forget_output(sys.stdout)
+        code = code or _fail(_unwritten(error), BAD_INPUT)
     sys.exit(code)
 
 
@@ -89,15 +93,28 @@ def _run(arguments: Sequence[str] | None) -> int:
         return INTERRUPTED
     except (KeyboardInterrupt, typer.Abort):
         return _fail("interrupted; nothing was kept.", INTERRUPTED)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            return _internal_error(error)
+        plain.forget_output(sys.stdout)
+        return _fail(_unwritten(error), BAD_INPUT)
     except MemoryError:
         return _fail("the memory of this machine does not suffice.", INTERNAL_ERROR)
     except Exception as error:  # noqa: BLE001 - the one place that turns a bug into exit code 70
-        traceback.print_exc()
-        return _fail(
-            f"internal error ({type(error).__name__}); please report it with the lines above, "
-            "without any data.",
-            INTERNAL_ERROR,
-        )
+        return _internal_error(error)
+
+
+def _internal_error(error: Exception) -> int:
+    traceback.print_exception(error)
+    return _fail(
+        f"internal error ({type(error).__name__}); please report it with the lines above, "
+        "without any data.",
+        INTERNAL_ERROR,
+    )
+
+
+def _unwritten(error: OSError) -> str:
+    return f"the output cannot be written ({error.strerror}); make room for it."
 
 
 def _usage(error: Exception) -> str:

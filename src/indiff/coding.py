@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -247,14 +248,9 @@ def _bin(
     """Group numbers by quantiles or by edges; the labels are closed intervals of what occurs."""
     known = numbers[: len(numbers) - has_missing].astype(np.float64)
     rows = known[codes[codes < len(known)]]
-    if isinstance(bins, int):
-        if bins < 2:
-            raise UserError(f"bins must be at least 2; got {bins} for {name!r}.")
-        inner = np.quantile(rows, np.arange(1, bins) / bins, method="inverted_cdf")
-    else:
-        inner = np.asarray(sorted(bins), dtype=np.float64)
-        if len(inner) < 1 or not np.isfinite(inner).all():
-            raise UserError(f"bins= needs finite edges; got {list(bins)!r} for {name!r}.")
+    if not len(known):
+        raise UserError(f"bins= groups numbers; {name!r} has none at all. Choose another column.")
+    inner = _inner_edges(name, rows, bins)
     place = np.searchsorted(np.unique(inner), known, side="left")  # edges close the lower bin
     present, compact = np.unique(place, return_inverse=True)
     labels: list[Any] = []
@@ -266,3 +262,21 @@ def _bin(
         labels.append(None)
         compact = np.append(compact, len(present))
     return labels, compact.astype(np.int32)[codes]
+
+
+def _inner_edges(name: str, rows: NDArray[np.float64], bins: Any) -> NDArray[np.float64]:
+    """Return where bins end: quantiles of the records, or as given."""
+    if isinstance(bins, Integral):
+        if bins < 2:
+            raise UserError(f"bins must be at least 2; got {bins} for {name!r}.")
+        shares = np.arange(1, int(bins)) / int(bins)
+        return np.asarray(np.quantile(rows, shares, method="inverted_cdf"))
+    try:
+        edges = np.empty(0) if isinstance(bins, str) else np.array(sorted(bins), dtype=np.float64)
+    except (TypeError, ValueError):
+        edges = np.empty(0)
+    if not len(edges) or not np.isfinite(edges).all():
+        raise UserError(
+            f"bins= is a number of quantiles or a list of finite edges; got {bins!r} for {name!r}."
+        )
+    return edges

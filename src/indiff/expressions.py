@@ -3,21 +3,44 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from indiff.errors import UserError, unknown
+from indiff.readers.columns import Column, plain_column
+from indiff.reading import Raw
 
 
-def evaluate(frame: pa.Table, expression: str) -> tuple[pa.ChunkedArray, tuple[str, ...]]:
+def with_expressions(
+    raw: Raw, wanted: Sequence[str], tokens: Sequence[str]
+) -> tuple[Raw, dict[str, tuple[str, ...]]]:
+    """Add a column for every sensitive attribute that is an expression; say what it looks at."""
+    if len(set(wanted)) < len(wanted):
+        raise UserError(f"a sensitive attribute may be named once; got {', '.join(wanted)}.")
+    frame, notes = raw.frame, list(raw.notes)
+    behind: dict[str, tuple[str, ...]] = {}
+    for name in wanted:
+        if name not in raw.frame.column_names:
+            column, behind[name] = evaluate(raw.frame, name, tokens)
+            frame = frame.append_column(name, column.values)
+            notes += column.notes
+    return replace(raw, frame=frame, notes=tuple(notes)), behind
+
+
+def evaluate(
+    frame: pa.Table, expression: str, tokens: Sequence[str] = ("",)
+) -> tuple[Column, tuple[str, ...]]:
     """Return the value of an expression for every record, and the columns that it looks at.
 
     The expression is SQL as DuckDB reads it; a column whose name is not one word is written in
-    double quotes. Nothing outside the table can be reached.
+    double quotes. Nothing outside the table can be reached. What it gives is read like any
+    column: null, NaN and the missing tokens are one missing value.
 
     >>> column, used = evaluate(pa.table({"age": [28, 47], "sex": ["M", "F"]}), "age > 30")
-    >>> column.to_pylist(), used
+    >>> column.values.to_pylist(), used
     (['false', 'true'], ('age',))
     """
     if expression.isidentifier() or not any(sign in expression for sign in "<>=+-*/%(|&' "):
@@ -35,7 +58,7 @@ def evaluate(frame: pa.Table, expression: str) -> tuple[pa.ChunkedArray, tuple[s
         for name in frame.column_names
         if name.casefold() in text and not _works(nothing, expression, name)
     )
-    return _plain(column, expression), used
+    return _plain(column, expression, tokens), used
 
 
 def _refuse_ambiguous_names(frame: pa.Table, expression: str) -> None:
@@ -76,15 +99,14 @@ def _works(nothing: pa.Table, expression: str, without: str) -> bool:
     return True
 
 
-def _plain(column: pa.ChunkedArray, expression: str) -> pa.ChunkedArray:
+def _plain(column: pa.ChunkedArray, expression: str, tokens: Sequence[str]) -> Column:
     kind = column.type
     if pa.types.is_boolean(kind):
-        return pc.cast(column, pa.string())
-    if pa.types.is_decimal(kind):  # what SQL makes of 1.5 * age, and of a sum
-        return pc.cast(column, pa.float64())
+        return Column(pc.cast(column, pa.string()))
     plain = (
         pa.types.is_integer(kind)
         or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)  # what SQL makes of 1.5 * age, and of a sum
         or pa.types.is_date(kind)
         or pa.types.is_string(kind)
         or pa.types.is_null(kind)
@@ -94,4 +116,4 @@ def _plain(column: pa.ChunkedArray, expression: str) -> pa.ChunkedArray:
             f"the sensitive expression {expression!r} must give a number, a text, a date or a "
             f"truth value; it gave {kind}. Cast it, for example with ({expression})::text."
         )
-    return column
+    return plain_column(expression, column, tokens)

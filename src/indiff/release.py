@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import datetime
 import os
-from collections.abc import Callable, Sequence
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from indiff.errors import UserError, unknown
-from indiff.reading import read_raw
 from indiff.region import Coverage, Region, Value
 from indiff.region_text import read_regions, write_regions
+from indiff.release_file import read_released
 from indiff.schema import Kind
 from indiff.table import Attribute, Table
 
@@ -258,16 +260,19 @@ def write_frame(frame: pa.Table, path: str | Path) -> None:
             )
 
 
-def open_private(path: Path) -> Any:
+@contextmanager
+def open_private(path: Path) -> Iterator[BinaryIO]:
     """Open a file for writing bytes that only its owner can read."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        os.fchmod(descriptor, 0o600)
+        with os.fdopen(descriptor, "wb") as handle:
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):  # a device belongs to everybody
+                os.fchmod(descriptor, 0o600)
+            yield handle
     except OSError as error:
         raise UserError(
-            f"{str(path)!r} cannot be written ({error.strerror}); choose another place."
+            f"{str(path)!r} cannot be written ({error.strerror or error}); choose another place."
         ) from None
-    return os.fdopen(descriptor, "wb")
 
 
 def read_release(source: Any, table: Table, *, encoding: str | None = None) -> Release:
@@ -285,7 +290,7 @@ def read_release(source: Any, table: Table, *, encoding: str | None = None) -> R
     >>> release.covers("age", 30)
     array([ True,  True, False])
     """
-    raw = read_raw(source, encoding=encoding, missing_tokens=())
+    raw = read_released(source, table, encoding=encoding)
     frame = raw.frame
     for name in [*(a.name for a in table.attributes), *table.sensitive.columns]:
         if name not in frame.column_names:
@@ -297,7 +302,7 @@ def read_release(source: Any, table: Table, *, encoding: str | None = None) -> R
         columns.append(ReleasedColumn.of(attribute, regions, index))
     weights = None
     if "weight" in frame.column_names and "weight" not in table.column_names:
-        weights = np.asarray(frame["weight"].to_numpy(), np.float64)
+        weights = _read_weights(frame["weight"])
     return Release(
         columns=tuple(columns),
         sensitive_name=table.sensitive.name,
@@ -307,6 +312,24 @@ def read_release(source: Any, table: Table, *, encoding: str | None = None) -> R
         backend=raw.backend,
         sensitive_columns=table.sensitive.columns,
     )
+
+
+def _read_weights(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    weights = np.asarray(column.to_numpy(), np.float64) if number else np.empty(0)
+    wrong = np.flatnonzero(~(weights >= 0))  # a missing number is not
+    if not number or len(wrong):
+        got = f"row {int(wrong[0]) + 1} has none" if number else f"it holds {column.type}s"
+        raise UserError(
+            "the column 'weight' of a release must have a count of at least 0 in every row; "
+            f"{got}. Write 0 for a negative count, or rename the column."
+        )
+    if not weights.any():
+        raise UserError(
+            "a release needs a row that counts; every number in its column 'weight' is 0. Leave "
+            "the column out if each row is one record."
+        )
+    return weights
 
 
 def _read_classes(frame: pa.Table, table: Table) -> NDArray[np.int32]:
@@ -319,6 +342,12 @@ def _read_classes(frame: pa.Table, table: Table) -> NDArray[np.int32]:
     else:
         cells = _texts(frame[sensitive.name])
         place = {_text(value): code for code, value in enumerate(sensitive.values)}
+    if len(place) < len(sensitive.values):
+        raise UserError(
+            f"a release must tell the values of {sensitive.name!r} apart, but two of them are "
+            "written alike, the empty text and the missing value. Read the table with '' among "
+            "its missing_tokens."
+        )
     classes = np.empty(len(cells), np.int32)
     for row, cell in enumerate(cells):
         if cell not in place:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from indiff.coding import code_attribute, code_joint, code_sensitive
 from indiff.errors import UserError, unknown
-from indiff.expressions import evaluate
+from indiff.expressions import with_expressions
 from indiff.hierarchy import Hierarchy
 from indiff.reading import Raw, read_raw
 from indiff.schema import Column, Kind, Role, Schema
@@ -217,7 +217,7 @@ def read_table(
         raise UserError(f"missing must be 'error', 'drop' or 'split'; got {missing!r}.")
     raw = read_raw(source, encoding=encoding, missing_tokens=missing_tokens, sheet=sheet)
     wanted = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
-    raw, behind = _with_expressions(raw, wanted)
+    raw, behind = with_expressions(raw, wanted, missing_tokens)
     roles = _assign_roles(raw, quasi, wanted, _as_list(identifier), _as_list(other), behind)
     kinds, orders = dict(kinds or {}), {**raw.orders, **(orders or {})}
     for name in [*kinds, *orders, *(hierarchies or {})]:
@@ -315,19 +315,6 @@ def _plain_kind(kind: pa.DataType) -> tuple[Kind, bool]:
         return Kind.NUMERIC, True
     numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind)
     return (Kind.NUMERIC if numeric else Kind.CATEGORICAL), False
-
-
-def _with_expressions(raw: Raw, wanted: Sequence[str]) -> tuple[Raw, dict[str, tuple[str, ...]]]:
-    """Add a column for every sensitive attribute that is an expression; say what it looks at."""
-    if len(set(wanted)) < len(wanted):
-        raise UserError(f"a sensitive attribute may be named once; got {', '.join(wanted)}.")
-    frame = raw.frame
-    behind: dict[str, tuple[str, ...]] = {}
-    for name in wanted:
-        if name not in raw.frame.column_names:
-            column, behind[name] = evaluate(raw.frame, name)
-            frame = frame.append_column(name, column)
-    return replace(raw, frame=frame), behind
 
 
 def _assign_roles(

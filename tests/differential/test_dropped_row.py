@@ -169,7 +169,7 @@ def test_rows_in_order_are_those_of_the_input_or_of_what_was_not_dropped() -> No
         ({"id": ["a", "b", None, "", "c"]}, {"key": "id"}, "lacks 2 and repeats"),
         ({}, {"model": "forest"}, "with a model that is not random; got forest"),
         ({"sex": None}, {}, "no column 'sex'"),
-        ({"weight": [2.0, 1.0, 1.0, 0.5, -1.0]}, {}, "'frame' has counts in a column 'weight'"),
+        ({"weight": [2.0, 1.0, 1.0, 0.5, 0.0]}, {}, "'frame' has counts in a column 'weight'"),
         ({"age": ["old"] * 5}, {}, "column 'age', row 1"),
     ],
 )  # fmt: skip

@@ -392,6 +392,17 @@ def test_bad_frames(frame: Any, message: str) -> None:
     assert message in error_of(frame)
 
 
+def test_decimals_of_any_size() -> None:
+    def objects(*texts: str) -> Any:
+        return pd.DataFrame({"v": [decimal.Decimal(text) for text in texts]}, dtype=object)
+
+    assert "has Infinity in record 1: replace it" in error_of(objects("1", "Infinity"))
+    raw = read_raw(objects("1e60", "1e-40", "-0", "0.0", "1000e57"))
+    one, small = "1" + "0" * 60, "0." + "0" * 39 + "1"
+    assert raw.frame["v"].to_pylist() == [one, small, "0", "0", one]
+    assert raw.notes == ("column 'v' has decimals of too many digits: kept as text",)
+
+
 def test_options_of_files_are_refused() -> None:
     frame = pa.table({"a": [1]})
     assert (

@@ -86,6 +86,26 @@ def test_what_was_decided_is_noted(tmp_path: Path, cells: list[str], note: str) 
     assert raw_of(tmp_path, "v\n" + "\n".join(cells)).notes == (note,)
 
 
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["0.12345678901234567891", "0.12345678901234567892"],
+        ["9007199254740993.0", "9007199254740992.0"],
+        ["1e-400", "0"],
+        ["1e-99999999999999999999", "0"],
+    ],
+)
+def test_different_numbers_never_become_one(tmp_path: Path, cells: list[str]) -> None:
+    raw = raw_of(tmp_path, "v\n" + "\n".join(cells))
+    assert raw.frame["v"].to_pylist() == cells
+    assert raw.notes == ("column 'v' has numbers that a float cannot tell apart: kept as text",)
+
+
+def test_one_number_written_in_several_ways_is_one(tmp_path: Path) -> None:
+    cells = ["0.5", "0.500000000000000000000", "5e-1", "-0.0", "0"]
+    assert columns_of(tmp_path, "v\n" + "\n".join(cells)) == {"v": [0.5, 0.5, 0.5, 0, 0]}
+
+
 def test_ordinary_columns_need_no_note(tmp_path: Path) -> None:
     assert raw_of(tmp_path, "a,b,c,d\n1,0.5,2020-01-01,x\n,,,\n").notes == ()
 

@@ -385,3 +385,19 @@ def test_sets_are_the_same_whether_cells_are_marked_or_sorted(
         for name in ("span_region", "span_low", "span_high"):
             assert np.array_equal(getattr(one, name), getattr(other, name))
             assert getattr(one, name).dtype == getattr(other, name).dtype
+
+
+def test_records_that_lack_different_numbers_are_apart_however_many_columns_there_are() -> None:
+    names = [f"q{place}" for place in range(70)]
+    columns = {name: pa.array([1, 2, 3, 4, 5, 6], pa.int64()) for name in names}
+    columns["q0"] = pa.array([None, None, 3, 4, 5, 6], pa.int64())
+    columns["q69"] = pa.array([1, 2, None, None, 5, 6], pa.int64())
+    for name in names[1:69]:
+        columns[name] = pa.array([1, 2, 3, 4, 5, None], pa.int64())
+    table = read_table(
+        pa.table({**columns, "s": list("ababab")}), quasi=names, sensitive="s", missing="split"
+    )
+    release = Mondrian(k=1).sanitize(table)
+    assert release.covers("q0", None).tolist() == [True, True] + [False] * 4
+    assert release.covers("q69", None).tolist() == [False] * 2 + [True, True] + [False] * 2
+    assert release.covers("q1", None).tolist() == [False] * 5 + [True]

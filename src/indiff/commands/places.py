@@ -31,7 +31,7 @@ def check_places(
 
     ``frames`` are the options whose file is a table, which its ending must tell.
     """
-    taken = {path.resolve(): f"the input {str(path)!r}" for path in inputs}
+    taken = [(path, f"the input {str(path)!r}") for path in inputs]
     for option, path in outputs.items():
         if path is None:
             continue
@@ -40,14 +40,26 @@ def check_places(
                 f"{option} must end in {', '.join(FRAME_ENDINGS)}; got {str(path)!r}. "
                 "Change the ending."
             )
-        other = taken.get(path.resolve())
+        _check_writable(option, path)
+        other = next((what for place, what in taken if is_same_file(path, place)), None)
         if other is not None:
             raise UserError(
                 f"{option} must be a file of its own; got {str(path)!r}, which is {other}. "
                 "Choose another name."
             )
-        taken[path.resolve()] = f"also {option}"
-        _check_writable(option, path)
+        taken.append((path, f"also {option}"))
+
+
+def is_same_file(one: Path, other: Path) -> bool:
+    """Tell whether two paths lead to one file: by links of either kind, or before it exists.
+
+    >>> is_same_file(Path("a.csv"), Path("folder/../a.csv")), is_same_file(Path("a"), Path("b"))
+    (True, False)
+    """
+    try:
+        return os.path.samefile(one, other)
+    except OSError:  # one of them is not there yet, or cannot be looked at
+        return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _check_writable(option: str, path: Path) -> None:

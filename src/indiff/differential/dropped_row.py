@@ -28,9 +28,8 @@ from indiff.errors import UserError
 from indiff.ground import Emd, bind_distance
 from indiff.inference import Frequency, Model, NaiveBayes
 from indiff.inference.background import Prior, with_background
-from indiff.reading import read_raw
 from indiff.release import Release, read_release
-from indiff.sanitizers.release_file import read_released_file
+from indiff.release_file import read_released
 from indiff.sanitizers.trivial import Identity
 from indiff.table import Table
 
@@ -169,10 +168,7 @@ def _read(release: Any, table: Table, encoding: str | None) -> tuple[Release, pa
     """Return the release and all its columns as they were given."""
     if isinstance(release, Release):
         return release, release.to_arrow()
-    if isinstance(release, str | Path):
-        frame = read_released_file(release, table, encoding=encoding)
-    else:
-        frame = read_raw(release, encoding=encoding, missing_tokens=()).frame
+    frame = read_released(release, table, encoding=encoding).frame
     return replace(read_release(frame, table), backend=table.backend), frame
 
 

@@ -7,6 +7,7 @@ that 64 bits cannot hold keeps its digits.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,6 +16,7 @@ NUMBER = r"^-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 LEADING_ZERO = r"^-?0[0-9]"
 DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 EXACT_INTEGERS = 2**53  # a float holds every whole number below this
+SURE_DIGITS = 15  # so many decimal digits survive in a float
 BLANKS = " \t"
 
 Typed = tuple[pa.ChunkedArray, list[str]]
@@ -102,7 +104,24 @@ def _numbers(name: str, text: pa.ChunkedArray) -> Converted:
             f"column {name!r} mixes decimals with integers that a float cannot hold "
             f"({_first(inexact)}): kept as text"
         ]
+    if _merges(text, floats):
+        return None, [f"column {name!r} has numbers that a float cannot tell apart: kept as text"]
     return pc.add(floats, 0.0), []  # -0.0 becomes 0.0: one zero, not two
+
+
+def _merges(text: pa.ChunkedArray, floats: pa.ChunkedArray) -> bool:
+    """Tell whether different numbers become one float; fifteen digits and less never do."""
+    written = text.drop_null().unique()
+    long = pc.or_(
+        pc.greater(pc.utf8_length(written), SURE_DIGITS), pc.match_substring_regex(written, "[eE]")
+    )
+    if not pc.any(long).as_py() or len(written) == len(floats.drop_null().unique()):
+        return False
+    try:
+        numbers = {Decimal(number) for number in written.to_pylist()}
+    except InvalidOperation:  # an exponent that no number has
+        return True
+    return len(numbers) > len(set(map(float, numbers)))
 
 
 def _dates(name: str, text: pa.ChunkedArray) -> Converted:

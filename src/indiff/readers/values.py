@@ -39,8 +39,10 @@ def column_of(
     ], ["column 'dose' mixes integer and text: read as text"])
     """
     families = _families(name, values)
-    if families <= {"text"} or families <= {"boolean"} or families <= {"decimal"}:
+    if families <= {"text"} or families <= {"boolean"}:
         return _array(name, values), []
+    if families == {"decimal"}:
+        return _decimals(name, values)
     if families == {"integer"}:
         return _integers(name, values)
     if families <= {"integer", "float"}:
@@ -85,6 +87,28 @@ def _integers(name: str, values: Sequence[object]) -> tuple[pa.Array, list[str]]
     except (OverflowError, pa.ArrowInvalid):
         note = f"column {name!r} has integers beyond 64 bits: kept as text"
         return _array(name, [None if v is None else str(v) for v in values]), [note]
+
+
+def _decimals(name: str, values: Sequence[object]) -> tuple[pa.Array, list[str]]:
+    """Decimals of one precision, or the text of each where Arrow has no precision for them all."""
+    for record, value in enumerate(values):
+        if isinstance(value, decimal.Decimal) and not value.is_finite():
+            raise UserError(
+                f"numbers must be finite; column {name!r} has {value} in record {record}: replace "
+                "it by a number or by null."
+            )
+    try:
+        return pa.array(values), []
+    except pa.ArrowInvalid:
+        note = f"column {name!r} has decimals of too many digits: kept as text"
+        return _array(name, [None if v is None else _digits(v) for v in values]), [note]
+
+
+def _digits(value: object) -> str:
+    """Equal decimals as equal texts, whatever their exponents: 1E+2 and 100.0 are 100."""
+    text = f"{value:f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
 
 
 def _numbers(name: str, values: Sequence[object]) -> tuple[pa.Array, list[str]]:

@@ -162,10 +162,10 @@ def missing_parts(table: Table) -> list[NDArray[np.int32]]:
     rows = np.arange(len(table), dtype=np.int32)
     if not gaps:
         return [rows]
-    pattern = np.zeros(len(table), np.int64)
-    for place, gap in enumerate(gaps):
-        pattern += gap.astype(np.int64) << place
-    return [rows[pattern == number] for number in np.unique(pattern)]
+    pattern = np.zeros(len(table), np.intp)
+    for gap in reversed(gaps):  # numbered anew for each column: any number of columns fits
+        pattern = np.unique(2 * pattern + gap, return_inverse=True)[1].ravel()
+    return [rows[pattern == number] for number in range(int(pattern.max(initial=-1)) + 1)]
 
 
 def full_box(table: Table, part: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

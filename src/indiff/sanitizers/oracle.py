@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, ClassVar
 
 from numpy.random import Generator
 
 from indiff.errors import UserError, foreign
 from indiff.release import Release, read_release, to_backend
-from indiff.sanitizers.release_file import read_released_file
 from indiff.table import Table
 
 
@@ -92,8 +90,6 @@ def own_frame(table: Table) -> Any:
 def read_returned(returned: Any, table: Table, name: str) -> Release:
     """Read what a foreign sanitizer returned, a frame or a file; say whose it is if it is none."""
     try:
-        if isinstance(returned, Path):
-            returned = read_released_file(returned, table)
         release = read_release(returned, table)
     except UserError as error:
         raise OracleFailed(
