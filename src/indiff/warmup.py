@@ -83,7 +83,7 @@ def _warm_keys() -> None:
     """What a group decides without one record: the part that another process compiles."""
     import numpy as np
 
-    from indiff.differential.handout import fork
+    from indiff.differential.fork import fork
     from indiff.sanitizers.layout import LEAF, Tree
     from indiff.sanitizers.mondrian import Mondrian, total_extremes
 

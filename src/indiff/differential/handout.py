@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.compiled import kernel
 from indiff.differential.coverage import leaves_under
+from indiff.differential.fork import fork
 from indiff.differential.leave_one_out import global_extremes, unmet_without
-from indiff.differential.node import empty_node
-from indiff.differential.node_keys import STAYS, find_keys
+from indiff.differential.tallying import Groups
+from indiff.inference.tally import Tally
 from indiff.release import Release
-from indiff.sanitizers.layout import (
-    ATTRIBUTE,
-    CHILD,
-    CUT,
-    END,
-    LEAF,
-    START,
-    Tree,
-    borrow_problem,
-    borrow_tree,
-)
+from indiff.sanitizers.layout import END, START, Tree
 from indiff.sanitizers.mondrian import (
     Mondrian,
     grow_parts,
@@ -72,6 +61,14 @@ class Handout:
         return groups
 
     @cached_property
+    def _extremes(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        return total_extremes(self.table)
+
+    @cached_property
+    def _laid_out(self) -> Groups:
+        return Groups.of(self._problem, self._tree)
+
+    @cached_property
     def _from_scratch(self) -> NDArray[np.bool_]:
         if not self._met or self.sanitizer.t is not None:
             return np.ones(len(self.table), dtype=bool)
@@ -84,16 +81,8 @@ class Handout:
         others = self.table.without(row)
         if self._from_scratch[row]:
             return self.sanitizer.sanitize(others)
-        tree, place = self._tree, int(self._place[row])
-        low, high = total_extremes(self.table)
-        node = fork(self._problem, tree, len(self._parts), place, low, high)
-        first, last = leaves_under(tree, node)
-        start, end = tree.nodes[node, START], tree.nodes[node, END]
-        members = np.delete(tree.order[start:end], place - start)
-        fresh = grow(
-            self._problem, members, np.array([len(members)], np.int32), tree.low[node : node + 1],
-            tree.high[node : node + 1], low, high,
-        )  # fmt: skip
+        tree = self._tree
+        first, last, fresh = self._regrown(row)
         leaves = fresh.nodes[fresh.leaves]
         groups = self._groups.copy()
         groups[groups >= last] += len(leaves) - (last - first)
@@ -110,29 +99,29 @@ class Handout:
             self.sanitizer,
         )
 
+    def tally(self, row: int) -> Tally | None:
+        """Return all that TF features show of f(D⁻ⁱ) to its record, without making the release.
 
-@kernel
-def fork(problem: Any, tree: Any, roots: Any, place: Any, total_low: Any, total_high: Any) -> Any:
-    """The node below which the partition changes when the record at ``place`` leaves."""
-    problem, tree = borrow_problem(problem), borrow_tree(tree)
-    node = 0
-    while tree.nodes[node, END] <= place:
-        node += 1
-    room = empty_node(problem)
-    work = np.empty(tree.order.shape[0], np.int32)
-    bins = np.empty(2 * tree.order.shape[0], np.int32)
-    places = np.full(1, place, np.int32)
-    keys = np.empty(1, np.int32)
-    count = places.shape[0]
-    while tree.nodes[node, ATTRIBUTE] != LEAF:
-        find_keys(
-            problem, tree.order, tree.nodes[node, START], tree.nodes[node, END],
-            tree.nodes[node, ATTRIBUTE], tree.nodes[node, CUT], places, count, tree.own_low[node],
-            tree.own_high[node], total_low, total_high, room, keys, work, bins,
+        None where D⁻ⁱ has to be sanitized from scratch.
+        """
+        if self._from_scratch[row]:
+            return None
+        first, last, fresh = self._regrown(row)
+        target = self._problem.codes[:, row]
+        counts = self._laid_out.counts(target, undone=slice(first, last))
+        counts += Groups.of(self._problem, fresh).counts(target)
+        return Tally(tuple(a.name for a in self.table.attributes), counts)
+
+    def _regrown(self, row: int) -> tuple[int, int, Tree]:
+        """Return the groups that change, from the first to before the last, and the new ones."""
+        tree, place = self._tree, int(self._place[row])
+        low, high = self._extremes
+        node = fork(self._problem, tree, len(self._parts), place, low, high)
+        first, last = leaves_under(tree, node)
+        start, end = tree.nodes[node, START], tree.nodes[node, END]
+        members = np.delete(tree.order[start:end], place - start)
+        fresh = grow(
+            self._problem, members, np.array([len(members)], np.int32), tree.low[node : node + 1],
+            tree.high[node : node + 1], low, high,
         )  # fmt: skip
-        if keys[0] != STAYS:
-            return node
-        node = tree.nodes[node, CHILD]
-        while tree.nodes[node, END] <= place:
-            node += 1
-    return node
+        return first, last, fresh

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from indiff.differential.asking import Asking, Progress
 from indiff.differential.people import People, each_record
 from indiff.errors import UserError
 from indiff.inference import Frequency, Model
+from indiff.inference.protocol import TallyModel
+from indiff.inference.tally import Tally
 from indiff.release import Release
 from indiff.sanitizers.mondrian import Mondrian
 from indiff.sanitizers.oracle import BlackBox, OracleFailed
@@ -152,6 +154,17 @@ class Without:
         """Where releases without one record come from."""
         return self.source(self.table, self.sanitizer)
 
+    def tally(self, rows: NDArray[np.intp]) -> Tally | None:
+        """Return the tally of the release without one record, if the model needs no more of it."""
+        if len(rows) > 1 or not self._tally_suffices or not isinstance(self.releases, Tallying):
+            return None
+        return self.releases.tally(int(rows[0]))
+
+    @cached_property
+    def _tally_suffices(self) -> bool:
+        columns = len(self.table.attributes)
+        return isinstance(self.model, TallyModel) and self.model.learns_from_tally(columns)
+
     def __call__(self, place: int) -> Outcome:
         evidence = self.evidence(place)  # before what it is of is read
         return replace(_without(self, self.people.of(place)), evidence=evidence)
@@ -164,11 +177,16 @@ class Without:
 
 
 def _without(ask: Without, rows: NDArray[np.intp]) -> Outcome:
+    targets = ask.table.take(rows)
+    tally = ask.tally(rows)
+    if tally is not None and isinstance(ask.model, TallyModel):
+        beliefs = ask.model.belief_from_tally(tally, targets)
+        check_beliefs(beliefs, ask.table, rows, ask.model, OracleFailed)
+        return Outcome(beliefs, np.array([not tally.covered]), met=True)
     if len(rows) == 1:
         release = ask.releases.without(int(rows[0]))
     else:
         release = ask.sanitizer.sanitize(without_rows(ask.table, rows))
-    targets = ask.table.take(rows)
     lost = ~Frequency().beliefs_and_coverage(release, targets)[1]
     beliefs = np.asarray(ask.model.beliefs(release, targets), np.float64)
     check_beliefs(beliefs, ask.table, rows, ask.model, OracleFailed)
@@ -302,6 +320,15 @@ class Releases(Protocol):
 
     def without(self, row: int) -> Release:
         """Return f(D⁻ⁱ) for the record in this row of the table."""
+        ...
+
+
+@runtime_checkable
+class Tallying(Protocol):
+    """Knows what TF features show of f(D⁻ⁱ) to its record, often without making the release."""
+
+    def tally(self, row: int) -> Tally | None:
+        """Return the tally for the record in this row; None where only the release will do."""
         ...
 
 

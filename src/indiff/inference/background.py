@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.errors import UserError, unknown
+from indiff.errors import InternalError, UserError, unknown
 from indiff.inference.naive_bayes import NaiveBayes
-from indiff.inference.protocol import Model
+from indiff.inference.protocol import Model, TallyModel
+from indiff.inference.tally import Tally
 from indiff.release import Release
 from indiff.side_files import label_of, read_cells
 from indiff.table import Table
@@ -134,10 +135,27 @@ class Background:
         if self.known is not None:
             seen = replace(release, columns=tuple(release.column(name) for name in self.known))
         believed = self.model.beliefs(seen, targets)
+        return self._by_prior(believed, release.class_totals(), release.sensitive_values, targets)
+
+    def learns_from_tally(self, columns: int) -> bool:
+        """Tell whether a tally of so many columns is all that it needs of a release."""
+        return isinstance(self.model, TallyModel) and self.model.learns_from_tally(columns)
+
+    def belief_from_tally(self, tally: Tally, target: Table) -> Floats:
+        """Return the belief about the target of a tally, just as :meth:`beliefs` has it."""
+        if not isinstance(self.model, TallyModel):
+            raise InternalError(f"{self} was given a tally, and needs a release")
+        seen = tally if self.known is None else tally.of_columns(self.known)
+        believed = self.model.belief_from_tally(seen, target)
+        return self._by_prior(believed, tally.class_totals(), target.sensitive.values, target)
+
+    def _by_prior(
+        self, believed: Floats, totals: Floats, values: Sequence[Any], targets: Table
+    ) -> Floats:
+        """Put the adversary's prior in place of the release's shares."""
         if self.prior is None:
             return believed
-        totals = release.class_totals()
-        prior = self.prior.for_records(release.sensitive_values, targets.records)
+        prior = self.prior.for_records(values, targets.records)
         held = totals > 0
         weighted = np.where(held, believed * prior / np.where(held, totals, 1.0), 0.0)
         sums = weighted.sum(axis=1, keepdims=True)

@@ -15,11 +15,14 @@ from numpy.typing import NDArray
 
 from indiff.errors import UserError, foreign, unknown
 from indiff.inference.encodings import EncodedRelease, Encoding
-from indiff.inference.training import trains_randomly, weighs_like_repeating
+from indiff.inference.sure_tree import Criterion, sure_belief
+from indiff.inference.tally import MOST_COUNTED, Tally
+from indiff.inference.training import grown_by, trains_randomly, weighs_like_repeating
 from indiff.release import Release
 from indiff.table import Table
 
 Floats = NDArray[np.float64]
+AnyLesson = tuple[Floats, NDArray[np.int32], Floats | None]  # features, classes, weights
 
 
 def _naive_bayes() -> Any:
@@ -83,7 +86,7 @@ TIES = (
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
+class Taught:
     """A trained scikit-learn model, the features of who it is asked about, and its classes.
 
     ``held`` are the codes of the sensitive values that the release shows; there is no model where
@@ -91,10 +94,26 @@ class Trained:
     """
 
     model: Any
-    encoded: EncodedRelease
     asked: Floats
     held: NDArray[np.int32]
     unchecked: dict[str, Any]
+
+    def chances(self, values: int) -> Floats:
+        """Return the beliefs about who it is asked about, in all of the table's values."""
+        beliefs = np.zeros((len(self.asked), values))
+        if self.model is None:
+            beliefs[:, self.held] = 1.0
+        else:
+            held = self.held[self.model.classes_]
+            beliefs[:, held] = self.model.predict_proba(self.asked, **self.unchecked)
+        return beliefs
+
+
+@dataclass(frozen=True, eq=False)
+class Trained(Taught):
+    """A trained model, and the encoded release that taught it."""
+
+    encoded: EncodedRelease
 
 
 @dataclass(frozen=True)
@@ -186,6 +205,22 @@ class Classifier:
                 beliefs[places] = self._ask(encoded, distinct[places])
         return beliefs[back.ravel()]
 
+    def learns_from_tally(self, columns: int) -> bool:
+        """Tell whether a tally of so many columns is all that it needs of a release."""
+        if type(self).beliefs is not Classifier.beliefs:  # what inherits from it may do as it likes
+            return False
+        everything_is_tf = self._encoding == Encoding()
+        return self._weighs and everything_is_tf and columns <= MOST_COUNTED
+
+    def belief_from_tally(self, tally: Tally, target: Table) -> Floats:
+        """Return the belief about the target of a tally, just as :meth:`beliefs` has it."""
+        sure = self._sure(tally)
+        if sure is not None:
+            return sure
+        with self._training():
+            asked = np.ones((1, len(tally.names)))
+            return self._learn(tally.lesson(), asked, tally.class_totals(), len(tally))
+
     @property
     def _encoding(self) -> Encoding:
         return (
@@ -198,16 +233,18 @@ class Classifier:
             [target.attribute(c.attribute.name).codes for c in release.columns], axis=1
         )
         with self._training():
-            found = self._train(self._encoding.of(release), codes[:1])
-        return None if found.model is None else found
+            encoded = self._encoding.of(release)
+            taught = self._teach(self._lesson(encoded, codes[0]), encoded.targets(codes[:1]))
+        if taught.model is None:
+            return None
+        return Trained(taught.model, taught.asked, taught.held, taught.unchecked, encoded)
 
-    def _train(self, encoded: EncodedRelease, targets: NDArray[np.int32]) -> Trained:
-        """Train one model for all of these targets."""
-        features, classes, weights = self._lesson(encoded, targets[0])
+    def _teach(self, lesson: AnyLesson, asked: Floats) -> Taught:
+        """Train one model for all who are asked about."""
+        features, classes, weights = lesson
         held, labels = np.unique(classes, return_inverse=True)
-        asked = encoded.targets(targets)
         if len(held) == 1:  # nothing to choose from, and many classifiers refuse to
-            return Trained(None, encoded, asked, held, {})
+            return Taught(None, asked, held, {})
         given: dict[str, Any] = {} if weights is None else {"sample_weight": weights}
         unchecked: dict[str, Any] = {}
         if type(self._prototype).__module__ == "sklearn.tree._classes":
@@ -215,27 +252,41 @@ class Classifier:
             features, asked = features.astype(np.float32), asked.astype(np.float32)
             unchecked = {"check_input": False}
         model = self._fresh().fit(features, labels.ravel(), **given, **unchecked)
-        return Trained(model, encoded, asked, held, unchecked)
+        return Taught(model, asked, held, unchecked)
 
     def _ask(self, encoded: EncodedRelease, targets: NDArray[np.int32]) -> Floats:
-        """Train one model, for all of these targets, and return its beliefs about them."""
-        beliefs = np.zeros((len(targets), len(encoded.release.sensitive_values)))
+        """Return one model's beliefs about all of these targets."""
+        tally = encoded.tally(targets[0]) if self._grown_by is not None else None
+        sure = None if tally is None else self._sure(tally)
+        if sure is not None:
+            return sure
+        lesson = self._lesson(encoded, targets[0]) if tally is None else tally.lesson()
+        release, asked = encoded.release, encoded.targets(targets)
+        return self._learn(lesson, asked, release.class_totals(), len(release))
+
+    def _learn(self, lesson: AnyLesson, asked: Floats, totals: Floats, records: int) -> Floats:
+        """Train one model, and return its beliefs about all who are asked about."""
         try:
-            trained = self._train(encoded, targets)
-            if trained.model is None:
-                beliefs[:, trained.held] = 1.0
-                return beliefs
-            chances = trained.model.predict_proba(trained.asked, **trained.unchecked)
-            beliefs[:, trained.held[trained.model.classes_]] = chances
+            return self._teach(lesson, asked).chances(len(totals))
         except UserError:
             raise
         except ValueError as error:
-            held = int((encoded.release.class_totals() > 0).sum())
             raise UserError(
-                f"{self} cannot learn from a release of {len(encoded.release):,} records with "
-                f"{held} sensitive values ({foreign(str(error))}). Change its parameters."
+                f"{self} cannot learn from a release of {records:,} records with "
+                f"{int((totals > 0).sum())} sensitive values ({foreign(str(error))}). Change its "
+                "parameters."
             ) from error
-        return beliefs
+
+    def _sure(self, tally: Tally) -> Floats | None:
+        """Return the belief about a tally's target where it needs no scikit-learn to know it."""
+        if self._grown_by is None:
+            return None
+        belief = sure_belief(tally.counts, *self._grown_by)
+        return None if belief is None else belief[None]
+
+    @cached_property
+    def _grown_by(self) -> tuple[Criterion, int | None] | None:
+        return grown_by(self._prototype)
 
     def _fresh(self) -> Any:
         """Return an untrained copy; those with no estimator inside need no deeper one."""
@@ -261,9 +312,7 @@ class Classifier:
                 warnings.simplefilter("ignore", ConvergenceWarning)
             yield
 
-    def _lesson(
-        self, encoded: EncodedRelease, target: NDArray[np.int32]
-    ) -> tuple[Floats, NDArray[np.int32], Floats | None]:
+    def _lesson(self, encoded: EncodedRelease, target: NDArray[np.int32]) -> AnyLesson:
         """Return features, classes and weights to train on, each distinct row once if it may be."""
         if self._weighs:
             return encoded.lesson(target)

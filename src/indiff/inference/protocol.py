@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from indiff.inference.tally import Tally
 from indiff.release import Release
 from indiff.table import Table
 
@@ -17,4 +18,17 @@ class Model(Protocol):
 
     def beliefs(self, release: Release, targets: Table) -> NDArray[np.float64]:
         """Return one row per target: the probability of each sensitive value; rows sum to 1."""
+        ...
+
+
+@runtime_checkable
+class TallyModel(Model, Protocol):
+    """A model that may need no more of a release than what TF features show to one target."""
+
+    def learns_from_tally(self, columns: int) -> bool:
+        """Tell whether a tally of so many columns is all that it needs of a release."""
+        ...
+
+    def belief_from_tally(self, tally: Tally, target: Table) -> NDArray[np.float64]:
+        """Return the one row that ``beliefs`` has for the tally's release and target."""
         ...

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from indiff.inference.sure_tree import Criterion
+
 Parameters = dict[str, Any]
 
 
@@ -71,6 +73,32 @@ def weighs_like_repeating(estimator: Any) -> bool:
         case "BernoulliNB" | "MultinomialNB" | "ComplementNB":
             return True
     return False
+
+
+def grown_by(estimator: Any) -> tuple[Criterion, int | None] | None:
+    """Return by what criterion and how deep a decision tree is grown, if nothing else limits it.
+
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> grown_by(DecisionTreeClassifier(criterion="log_loss", max_depth=3))
+    ('entropy', 3)
+    >>> print(grown_by(DecisionTreeClassifier(ccp_alpha=0.1)))
+    None
+    """
+    own: Parameters = estimator.get_params(deep=False)
+    if _scikit_name(estimator) != "DecisionTreeClassifier" or _draws(estimator):
+        return None
+    limited = (
+        not _splits_any_two(own)
+        or own["min_weight_fraction_leaf"] > 0
+        or own["min_impurity_decrease"] > 0
+        or own["max_leaf_nodes"] is not None
+        or own["class_weight"] is not None
+        or own["ccp_alpha"] > 0
+        or own["monotonic_cst"] is not None
+    )
+    if limited:
+        return None
+    return "gini" if own["criterion"] == "gini" else "entropy", own["max_depth"]
 
 
 def _splits_any_two(own: Parameters) -> bool:

@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 from indiff.errors import UserError, did_you_mean
 from indiff.inference.encodings import categorical, numeric
 from indiff.inference.encodings.block import Block
+from indiff.inference.tally import MOST_COUNTED, Lesson, Tally
 from indiff.release import Release, ReleasedColumn
 from indiff.schema import Kind
 
 TF = "TF"
-
-# Up to so many TF features all their combinations are counted, in 8 kB per sensitive value.
-MOST_COUNTED = 10
 
 # In the appendix's order, which numbers them: e64 is TF-TF.
 NUMERIC: dict[str, Callable[[ReleasedColumn, int], Block] | None] = {
@@ -139,13 +137,12 @@ class EncodedRelease:
         ]
         return np.hstack(parts)
 
-    def lesson(
-        self, target: NDArray[np.int32]
-    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
+    def lesson(self, target: NDArray[np.int32]) -> Lesson:
         """Return what :meth:`rows` and the classes teach, each distinct pair once, with weights."""
+        tally = self.tally(target)
+        if tally is not None:
+            return tally.lesson()
         held = self._distinct_rows
-        if held.by_group and all(block is None for block in self.blocks):
-            return self._tf_lesson(target)
         keys = held.classes.astype(np.int64)
         size, places = len(self.release.sensitive_values), []
         for column, block, shown, code in zip(
@@ -162,21 +159,23 @@ class EncodedRelease:
         ]
         return np.hstack(parts).astype(np.float64), held.classes[some], weights
 
-    def _tf_lesson(
-        self, target: NDArray[np.int32]
-    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
-        """Return the lesson of a partition: TF is looked up by group, not by row."""
+    def tally(self, target: NDArray[np.int32]) -> Tally | None:
+        """Return all that TF shows of a partition: it is looked up by group, not by row.
+
+        None where a column is not TF, rows have weights or share no groups, or there are too many
+        columns to count all patterns.
+        """
         held, classes = self._distinct_rows, len(self.release.sensitive_values)
+        if not held.by_group or any(block is not None for block in self.blocks):
+            return None
         pattern = np.zeros(self.release.columns[0].count, np.int64)
         for column, code in zip(self.release.columns, target, strict=True):
             pattern = 2 * pattern + _covers(column, int(code))
-        keys = pattern[held.regions[0]] * classes + held.classes
-        total = np.bincount(keys, held.weights)
-        shown = np.flatnonzero(total)
-        seen, of_class = np.divmod(shown, classes)
-        places = np.arange(len(self.blocks) - 1, -1, -1)
-        features = ((seen[:, None] >> places) & 1).astype(np.float64)
-        return features, of_class.astype(np.int32), total[shown].astype(np.float64)
+        keys = (pattern * classes)[held.regions[0]] + held.classes
+        patterns = 2 ** len(self.blocks)
+        total = np.bincount(keys, held.weights, minlength=patterns * classes)
+        names = tuple(column.attribute.name for column in self.release.columns)
+        return Tally(names, total.reshape(patterns, classes).astype(np.float64))
 
 
 @dataclass(frozen=True, eq=False)
