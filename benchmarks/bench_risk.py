@@ -5,14 +5,18 @@ python benchmarks/bench_risk.py --quick    the same with 2·10⁴ rows for pyCAN
 
 The table is raw, as before any sanitizing: age, education, marital status, hours and country with
 the skew of census data; 10⁵ rows have about 58,000 groups. Both sides get the same pandas frame.
+The ratio is of processor times, so that both of our threads count and other programs do not.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 import pandas as pd
@@ -50,44 +54,73 @@ def people(rows: int, seed: int = 0) -> pd.DataFrame:
     )
 
 
-def seconds(frame: pd.DataFrame, *, details: bool) -> tuple[float, int]:
-    """Time one call of everything; return seconds and the number of groups."""
-    start = time.perf_counter()
+@dataclass(frozen=True, order=True)
+class Cost:
+    """Processor time, which other programs on the machine change little, and time on the clock."""
+
+    processor: float
+    clock: float
+
+
+def cost(frame: pd.DataFrame, *, details: bool) -> tuple[Cost, int]:
+    """Measure one call of everything; return what it cost and the number of groups."""
+    start, used = time.perf_counter(), time.process_time()
     risk = measure_risk(frame, quasi=QUASI, sensitive="occupation", details=details)
-    return time.perf_counter() - start, risk.groups.groups
+    spent = Cost(time.process_time() - used, time.perf_counter() - start)
+    return spent, risk.groups.groups
+
+
+def pycanon_t(frame: pd.DataFrame) -> Cost:
+    """Let pyCANON compute t-closeness; its processor time includes starting and reading."""
+
+    def used() -> float:
+        children = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return children.ru_utime + children.ru_stime
+
+    before = used()
+    (rival,) = pycanon_each([Case(frame, QUASI, ["occupation"])], measures=["t"], timeout=7200)
+    return Cost(used() - before, rival.seconds["t"])
 
 
 def against_pycanon(rows: int) -> bool:
     frame = people(rows)
-    seconds(people(1000), details=True)  # imports and compiled kernels, once per process
-    ours = sorted(seconds(frame, details=False) for _ in range(5))[2]
-    everything = sorted(seconds(frame, details=True) for _ in range(3))[1]
-    (rival,) = pycanon_each([Case(frame, QUASI, ["occupation"])], measures=["t"], timeout=7200)
-    theirs = rival.seconds["t"]
-    print(f"{rows:,} rows, {ours[1]:,} groups")
-    print(f"  pyCANON, t-closeness alone           {theirs:10.2f} s")
-    print(f"  indiff, all metrics (median of 5)    {ours[0]:10.3f} s   {theirs / ours[0]:8.0f}×")
-    print(
-        f"  indiff, also per column and value    {everything[0]:10.3f} s   "
-        f"{theirs / everything[0]:8.0f}×"
-    )
-    return theirs / ours[0] >= LEAST_RATIO
+    cost(people(1000), details=True)  # imports and compiled kernels, once per process
+    ours = [cost(frame, details=False) for _ in range(3)]
+    everything = [cost(frame, details=True) for _ in range(3)]
+    theirs = pycanon_t(frame)
+    ours += [cost(frame, details=False) for _ in range(2)]  # what else runs here may have changed
+    everything += [cost(frame, details=True) for _ in range(2)]
+    print(f"{rows:,} rows, {ours[0][1]:,} groups; seconds of processor and clock, medians of 5")
+    print(f"  pyCANON, t-closeness alone       {theirs.processor:9.2f} {theirs.clock:9.2f}")
+    ratio = 0.0
+    for name, found in (("all metrics", ours), ("also per column and value", everything)):
+        processor = median(spent.processor for spent, _ in found)
+        clock = median(spent.clock for spent, _ in found)
+        ratio = theirs.processor / processor
+        print(
+            f"  indiff, {name:<25}{processor:9.3f} {clock:9.3f}   "
+            f"{ratio:6.0f}× {theirs.clock / clock:6.0f}×"
+        )
+    return ratio >= LEAST_RATIO
 
 
 def growth(largest: int) -> bool:
-    print("growth with rows (all metrics; also per column and value)")
+    print(
+        "growth with rows: all metrics, also per column and value; seconds of processor and clock"
+    )
     within = True
     rows = 100_000
     while rows <= largest:
         frame = people(rows)
-        short, groups = seconds(frame, details=False)
-        long, _ = seconds(frame, details=True)
+        short, groups = cost(frame, details=False)
+        long, _ = cost(frame, details=True)
         print(
-            f"  {rows:>10,} rows {groups:>10,} groups  {short:7.2f} s  {long:7.2f} s  "
-            f"{short / rows * 1e6:6.2f} µs/row"
+            f"  {rows:>10,} rows {groups:>10,} groups  {short.processor:7.2f} {short.clock:7.2f}   "
+            f"{long.processor:7.2f} {long.clock:7.2f}   {long.processor / rows * 1e6:6.2f} µs/row",
+            flush=True,
         )
         if rows == 5_000_000:
-            within = short < MOST_SECONDS
+            within = long.clock < MOST_SECONDS
         rows *= 5 if rows in (100_000, 1_000_000) else 2
     return within
 
@@ -100,7 +133,7 @@ def main() -> int:
     ahead = against_pycanon(20_000 if quick else 100_000)
     if quick:
         return 0
-    print(f"at least {LEAST_RATIO}× pyCANON's t: {'yes' if ahead else 'NO'}")
+    print(f"at least {LEAST_RATIO}× pyCANON's t, with all detail: {'yes' if ahead else 'NO'}")
     print(f"5,000,000 rows under {MOST_SECONDS:.0f} s: {'yes' if fast_enough else 'NO'}")
     return 0 if ahead and fast_enough else 1
 

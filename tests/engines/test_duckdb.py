@@ -33,3 +33,19 @@ def test_the_driver_refuses_more_rows_than_promised() -> None:
     with pytest.raises(InternalError, match="more than 100,000 rows"):
         engine.query(f"SELECT * FROM range({MOST_ROWS + 1})")
     engine.close()
+
+
+@pytest.mark.parametrize("most", [2, 3])
+def test_texts_are_numbered_in_their_order_where_they_are_few(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indiff.engines.duckdb_engine.MANY_COUNTS", 2)
+    monkeypatch.setattr("indiff.engines.duckdb_engine.FEW_TEXTS", most)
+    table = pa.table({"a": ["b", "O'Brien", "", None, "é", "b"], "empty": [None, ""] * 3})
+    engine = connect(table, ["a", "empty"], {"cells": [0, 1]}, engine="duckdb")
+    cells = engine.counts["cells"]
+    kinds = engine.query(f"SELECT DISTINCT typeof(c0), typeof(c1) FROM {cells}")
+    assert kinds == [("ENUM('O''Brien', 'b', 'é')" if most == 3 else "VARCHAR", "VARCHAR")]
+    rows = engine.query(f"SELECT * FROM {cells} ORDER BY c0 NULLS LAST")
+    assert rows == [("O'Brien", None, 1), ("b", None, 2), ("é", None, 1), (None, None, 2)]
+    engine.close()

@@ -90,3 +90,11 @@ def test_every_metric_is_its_definition(seed: int, engine: str) -> None:
     compare(risk, data, quasi)
     for name, alone in risk.columns.items():
         compare(alone, data, [name])
+
+
+@pytest.mark.parametrize("counter", ["in-process", "duckdb"])
+def test_numbering_the_texts_of_many_counts_changes_nothing(
+    counter: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indiff.engines.duckdb_engine.MANY_COUNTS", 0)
+    test_every_metric_is_its_definition(1, counter)

@@ -116,16 +116,12 @@ def _connect_best(
     countings: Mapping[str, Sequence[int]],
     options: Mapping[str, Any],
 ) -> Engine:
-    def start(name: str) -> Engine:
-        return importlib.import_module(ENGINES[name]).connect(found, columns, countings, **options)
+    def start(name: str, **more: Any) -> Engine:
+        module = importlib.import_module(ENGINES[name])
+        return module.connect(found, columns, countings, **options, **more)
 
     if found.spark is not None or options["master"] is not None:
         return start("spark")
     if found.kind in ("parquet", "frame"):
-        from indiff.engines.in_process import TooManyCombinations
-
-        try:
-            return start("in-process")
-        except TooManyCombinations:
-            pass  # DuckDB spills to disk, so any number of combinations is fine there
+        return start("in-process", any_number=True)
     return start("duckdb")

@@ -17,6 +17,9 @@ from indiff.errors import InternalError, UserError
 
 NUMBERS = ("INT", "DOUBLE", "FLOAT", "DECIMAL", "DATE", "TIMESTAMP", "HUGEINT")
 NESTED = ("STRUCT", "MAP", "UNION", "[")
+MANY_COUNTS = 20_000
+"""From so many rows on, counts are grouped so often that numbering their texts pays."""
+FEW_TEXTS = 50_000
 PLAIN_NUMBER = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?"
 
 
@@ -87,9 +90,10 @@ class DuckDBEngine:
         values, counts = self._normalised(), {}
         for name, positions in countings.items():
             keys = ", ".join(f"c{i}" for i in positions)
-            counts[name] = self._keep_from_source(
+            made = self._keep_from_source(
                 f"SELECT {keys}, COUNT(*) AS n FROM (SELECT {values} FROM source) GROUP BY {keys}"
             )
+            counts[name] = self.numbered(made, positions)
         self.counts = counts
         if not self.query(f"SELECT 1 FROM {self.counts['cells']} LIMIT 1"):
             raise no_rows(self.source.name)
@@ -158,6 +162,35 @@ class DuckDBEngine:
         name = self.keep("SELECT * FROM rows_to_load")
         self._connection.unregister("rows_to_load")
         return name
+
+    def numbered(self, table: str, positions: Sequence[int]) -> str:
+        """Return counts whose texts, where a column has few, are enumerated.
+
+        An ENUM's values are texts to every statement, and integers to GROUP BY and joins.
+        """
+        if self.query(f"SELECT COUNT(*) < {MANY_COUNTS} FROM {table}")[0][0]:
+            return table
+        columns = [
+            f"CAST(c{position} AS {self._enumerated(table, position)}) AS c{position}"
+            if self.classes[position] == "text"
+            else f"c{position}"
+            for position in positions
+        ]
+        narrow = self.keep(f"SELECT {', '.join(columns)}, n FROM {table}")
+        self.forget(table)
+        return narrow
+
+    def _enumerated(self, table: str, position: int) -> str:
+        """Make an ENUM of a column's texts, in their order; plain text where there are too many."""
+        texts = self.keep(f"SELECT DISTINCT c{position} AS x FROM {table}")
+        kind = "VARCHAR"
+        if 0 < self.query(f"SELECT COUNT(x) FROM {texts}")[0][0] <= FEW_TEXTS:
+            kind = next(self._names)
+            self._connection.execute(
+                f"CREATE TYPE {kind} AS ENUM (SELECT x FROM {texts} WHERE x IS NOT NULL ORDER BY x)"
+            )
+        self.forget(texts)
+        return kind
 
     def keep(self, sql: str) -> str:
         """Make a temporary table of the statement's rows; return its name."""

@@ -30,6 +30,7 @@ from indiff.errors import InternalError, UserError
 
 MOST_COMBINATIONS = 2**22
 BATCH = 2**17
+PROBE = 2**12
 WIDEST_RANGE = 2**20
 MISSING = 0  # the code of the missing value in every column
 
@@ -49,11 +50,21 @@ def connect(
     threads: int | None = None,
     memory_limit: str | None = None,
     master: str | None = None,
+    any_number: bool = False,
 ) -> InProcessEngine:
-    """Count the rows of a source in this process."""
+    """Count the rows of a source in this process.
+
+    With ``any_number``, DuckDB counts where there are too many combinations: it spills to disk.
+    """
     engine = InProcessEngine(source, columns, missing_tokens, threads, memory_limit)
     try:
-        engine.count(countings)
+        try:
+            engine.count(countings)
+        except TooManyCombinations:
+            if not any_number:
+                raise
+            engine.name = DuckDBEngine.name
+            DuckDBEngine.count(engine, countings)
     except BaseException:
         engine.close()
         raise
@@ -72,6 +83,10 @@ class InProcessEngine(DuckDBEngine):
         workers = max(1, min(len(parts), self._threads or os.cpu_count() or 1))
         tallies = [Tally(coders, list(countings.values())) for _ in range(workers)]
         queue, lock = iter(parts), Lock()
+        if self.source.frame is not None:  # too many combinations mostly show in the first rows
+            head = self.source.frame.select(list(self.columns)).slice(0, PROBE)
+            for batch in _split(head.to_batches()):
+                Tally(coders, list(countings.values())).add(batch)
 
         def work(tally: Tally) -> None:
             while True:
@@ -127,7 +142,8 @@ class InProcessEngine(DuckDBEngine):
             f"c{position}": coders[position].values().take(pa.array(place))
             for position, place in zip(positions, places, strict=True)
         }
-        return self.load(in_utc(pa.table({**data, "n": counts[places]})))
+        table = self.load(in_utc(pa.table({**data, "n": counts[places]})))
+        return self.numbered(table, positions)
 
 
 def _row_group(path: str, footer: pq.FileMetaData, group: int, names: Sequence[str]) -> Batches:

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from indiff.risk.counted import ColumnsRisk, Counted, entropy, measure_what, measure_who
-from indiff.risk.counts import keys, same
+from indiff.risk.counts import same
 from indiff.risk.groups import marketer
 from indiff.risk.information import InformationRisk, information_risk
 
@@ -66,11 +66,11 @@ class Level:
 
 def describe(counted: Counted, positions: Sequence[int]) -> tuple[Combination, dict[str, float]]:
     """Measure one combination from the cells; return it and each sensitive attribute's DR."""
-    who = measure_who(counted, positions)
+    whats = [measure_what(counted, positions, number) for number in range(len(counted.values))]
+    who = measure_who(counted, positions, whats)
     risk = information_risk("individual", who, counted.h_individual, None)
     inference: dict[str, InformationRisk] = {}
-    for number, values in enumerate(counted.values):
-        what = measure_what(counted, positions, number)
+    for what, values in zip(whats, counted.values, strict=True):
         name = values.sensitive.name
         inference[name] = information_risk(name, what, entropy(values), None)
     found = Combination(
@@ -140,52 +140,41 @@ def search(counted: Counted, largest: int) -> tuple[Combination, ...]:
     )
 
 
-def levels(counted: Counted, threshold: float) -> tuple[tuple[Level, ...], dict[str, int]]:
+def levels(
+    counted: Counted, single: Mapping[str, ColumnsRisk], threshold: float
+) -> tuple[tuple[Level, ...], dict[str, int]]:
     """Measure every value of every quasi-identifier; at most 1,000 per column, riskiest first.
 
     Returns the levels, and the number of distinct values of each column. A value is an outlier
     when its own term of the column's ITPR reaches ``threshold`` while fewer records hold it than
     a tenth of the column's average: in a column whose values are all rare none stands out.
     """
-    engine, found, distinct = counted.engine, [], {}
-    table, size = (
-        (counted.cells, "SUM(n)") if counted.people is None else (counted.people, "COUNT(*)")
-    )
-    groups = engine.keep(
-        f"""SELECT {keys(counted.positions)}, CAST(SUM(n) AS BIGINT) AS n,
-          CAST({size} AS BIGINT) AS size FROM {table} GROUP BY {keys(counted.positions)}"""
-    )
-    ((linked,),) = engine.query(f"SELECT SUM(n / CAST(size AS DOUBLE)) FROM {groups}")
+    engine, groups, size, found = counted.engine, counted.groups, counted.size, []
+    distinct = {name: risk.groups.groups for name, risk in single.items()}
+    ((linked,),) = engine.query(f"SELECT SUM(n / CAST({size} AS DOUBLE)) FROM {groups}")
     for position, name in enumerate(counted.quasi):
-        by_value = engine.keep(
-            f"""SELECT c{position}, CAST(SUM(n) AS BIGINT) AS n,
-              CAST(SUM(CASE WHEN size = 1 THEN n ELSE 0 END) AS BIGINT) AS single,
-              SUM(n / CAST(size AS DOUBLE)) AS linked FROM {groups} GROUP BY c{position}"""
-        )
-        weighted = _weighted_entropy(counted, position)
-        distinct[name] = int(engine.query(f"SELECT COUNT(*) FROM {by_value}")[0][0])
+        by_value = f"""(SELECT c{position}, CAST(SUM(n) AS BIGINT) AS n,
+              CAST(SUM(CASE WHEN {size} = 1 THEN n ELSE 0 END) AS BIGINT) AS single,
+              SUM(n / CAST({size} AS DOUBLE)) AS linked FROM {groups} GROUP BY c{position})"""
+        weighted, joined = _weighted_entropy(counted, position)
         rows = engine.query(
-            f"""SELECT v.c{position}, v.n, v.single, v.linked, w.nh
-              FROM {by_value} v JOIN {weighted} w ON {same([position], "v", "w")}
+            f"""SELECT v.c{position}, v.n, v.single, v.linked, {weighted}
+              FROM {by_value} v {joined}
               ORDER BY ROUND(v.linked / v.n, 12) DESC, v.n, v.c{position} NULLS LAST
               LIMIT {MOST_LEVELS}"""
         )
         found += [_level(counted, name, distinct[name], row, linked, threshold) for row in rows]
-        engine.forget(by_value)
-    engine.forget(groups)
     return tuple(found), distinct
 
 
-def _weighted_entropy(counted: Counted, position: int) -> str:
-    """Return SQL for n·H(X|y) for every value y of a column, X the individual."""
+def _weighted_entropy(counted: Counted, position: int) -> tuple[str, str]:
+    """Return SQL for n·H(X|y) of a column's value y, X the individual, and the join it needs."""
     if counted.people is None:
-        return (
-            f"(SELECT c{position}, SUM(n) * LOG2(SUM(n)) AS nh FROM {counted.cells} "
-            f"GROUP BY c{position})"
-        )
-    return f"""(SELECT c{position}, SUM(c) * LOG2(SUM(c)) - SUM(c * LOG2(c)) AS nh
+        return "v.n * LOG2(v.n)", ""
+    terms = f"""(SELECT c{position}, SUM(c) * LOG2(SUM(c)) - SUM(c * LOG2(c)) AS nh
         FROM (SELECT c{position}, {counted.who}, CAST(SUM(n) AS BIGINT) AS c
               FROM {counted.people} GROUP BY c{position}, {counted.who}) p GROUP BY c{position})"""
+    return "w.nh", f"JOIN {terms} w ON {same([position], 'v', 'w')}"
 
 
 def _level(

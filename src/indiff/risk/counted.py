@@ -14,10 +14,11 @@ from indiff.risk.closeness import closeness
 from indiff.risk.counts import (
     Grouped,
     ValueExtremes,
+    each_record,
     keys,
     plain_terms,
-    reduce_extremes,
     reduce_sizes,
+    reduce_values,
     roll_up,
     row_terms,
     total,
@@ -38,6 +39,8 @@ class Counted:
     quasi: tuple[str, ...]
     cells: str
     people: str | None
+    groups: str
+    """A row per group of all quasi-identifiers with its terms, of the first attribute if any."""
     values: tuple[Values, ...]
     records: int
     h_individual: float
@@ -47,12 +50,14 @@ class Counted:
         """The individual's column in the table of people."""
         return f"c{len(self.quasi) + sum(len(v.sensitive.columns) for v in self.values)}"
 
+    @property
+    def size(self) -> str:
+        """The column of ``groups`` that counts individuals."""
+        return "n" if self.people is None else "d"
+
     def pairs(self, positions: Sequence[int], number: int) -> str:
         """Return SQL for a row per (group, value of sensitive attribute ``number``)."""
-        only = len(self.values) == 1 and tuple(positions) == self.positions
-        if only and not self.values[0].merges:  # the cells are the pairs already
-            return f"(SELECT {keys(positions)}, s0 AS x, n AS c FROM {self.cells})"
-        return roll_up(self.cells, positions, f"s{number}")
+        return _pairs(self.cells, self.values, positions, number, self.positions)
 
     @property
     def positions(self) -> tuple[int, ...]:
@@ -133,31 +138,85 @@ def _coded(
             f"(SELECT CAST(SUM(n) AS BIGINT) AS c FROM {people} GROUP BY {who}) w"
         )
         h_individual = max(0.0, h_individual - used / records)
-    return Counted(engine, engine.source.name, quasi, coded, people, values, records, h_individual)
+    groups = engine.keep(_finest(coded, people, values, tuple(range(len(quasi)))))
+    return Counted(
+        engine, engine.source.name, quasi, coded, people, groups, values, records, h_individual
+    )
+
+
+def _finest(
+    cells: str, people: str | None, values: tuple[Values, ...], positions: tuple[int, ...]
+) -> str:
+    """Return SQL for the terms of the groups of all quasi-identifiers, from which all else is."""
+    if people is not None:
+        return f"SELECT * FROM {plain_terms(f'(SELECT *, n AS c FROM {people})', positions)} t"
+    if values:
+        pairs = _pairs(cells, values, positions, 0, positions)
+        return f"SELECT * FROM {value_terms(pairs, values[0].table, positions)} t"
+    return f"SELECT * FROM {row_terms(_groups(cells, positions))} t"
+
+
+def _groups(cells: str, positions: Sequence[int]) -> str:
+    return (
+        f"(SELECT {keys(positions)}, CAST(SUM(n) AS BIGINT) AS c FROM {cells} "
+        f"GROUP BY {keys(positions)})"
+    )
+
+
+def _pairs(
+    cells: str,
+    values: tuple[Values, ...],
+    positions: Sequence[int],
+    number: int,
+    everything: tuple[int, ...],
+) -> str:
+    only = len(values) == 1 and tuple(positions) == everything
+    if only and not values[0].merges:  # the cells are the pairs already
+        return f"(SELECT {keys(positions)}, s0 AS x, n AS c FROM {cells})"
+    return roll_up(cells, positions, f"s{number}")
 
 
 def measure_columns(counted: Counted, positions: Sequence[int]) -> ColumnsRisk:
     """Run stage two for one set of quasi-identifiers."""
-    engine, names = counted.engine, tuple(counted.quasi[i] for i in positions)
-    who = measure_who(counted, positions)
-    reidentification = information_risk("individual", who, counted.h_individual, None)
+    names = tuple(counted.quasi[i] for i in positions)
+    whats: list[Grouped] = []
     inference: dict[str, InformationRisk] = {}
     models: dict[str, SensitiveGroups] = {}
     for number, values in enumerate(counted.values):
-        pairs = counted.pairs(positions, number)
-        terms = engine.keep(f"SELECT * FROM {value_terms(pairs, values.table, positions)} t")
-        extremes = reduce_extremes(
-            engine, terms, values.distinct, values.mean_reach, values.mean_place
-        )
-        what = Grouped(names, reduce_sizes(engine, terms), extremes)
-        t = closeness(engine, pairs, terms, values, positions, extremes)
-        engine.forget(terms)
-        recursive = recursive_diversity(engine, pairs, extremes, positions)
+        what, t, recursive = _measure_values(counted, positions, number)
+        assert what.extremes is not None
         name = values.sensitive.name
-        h = entropy(values)
-        inference[name] = information_risk(name, what, h, extremes.spread)
+        inference[name] = information_risk(name, what, entropy(values), what.extremes.spread)
         models[name] = sensitive_groups(name, what, values.distinct, t, recursive)
+        whats.append(what)
+    who = measure_who(counted, positions, whats)
+    reidentification = information_risk("individual", who, counted.h_individual, None)
     return ColumnsRisk(names, reidentification, inference, group_risk(who, models))
+
+
+def _measure_values(
+    counted: Counted, positions: Sequence[int], number: int
+) -> tuple[Grouped, float, tuple[float, int]]:
+    """Return what is kept of the groups, t, and recursive (c, ℓ) of one sensitive attribute."""
+    engine, values, made = counted.engine, counted.values[number], []
+    pairs = counted.pairs(positions, number)
+    is_finest = tuple(positions) == counted.positions
+    if not is_finest:  # few rows, read several times
+        made.append(pairs := engine.keep(f"SELECT * FROM {pairs} p"))
+    if is_finest and number == 0 and counted.people is None:
+        terms = counted.groups
+    else:
+        terms = engine.keep(f"SELECT * FROM {value_terms(pairs, values.table, positions)} t")
+        made.append(terms)
+    rows, extremes = reduce_values(
+        engine, terms, values.distinct, values.mean_reach, values.mean_place
+    )
+    what = Grouped(tuple(counted.quasi[i] for i in positions), rows, extremes)
+    t = closeness(engine, pairs, terms, values, positions, extremes)
+    recursive = recursive_diversity(engine, pairs, extremes, positions)
+    for table in made:
+        engine.forget(table)
+    return what, t, recursive
 
 
 def entropy(values: Values) -> float:
@@ -167,16 +226,21 @@ def entropy(values: Values) -> float:
     return max(0.0, math.log2(values.records) - values.clogc / values.records)
 
 
-def measure_who(counted: Counted, positions: Sequence[int]) -> Grouped:
-    """Run stage two for X the individual."""
+def measure_who(counted: Counted, positions: Sequence[int], whats: Sequence[Grouped]) -> Grouped:
+    """Run stage two for X the individual, or derive it from what was measured of an attribute."""
     engine, names = counted.engine, tuple(counted.quasi[i] for i in positions)
-    if counted.people is None:
-        groups = f"""(SELECT {keys(positions)}, CAST(SUM(n) AS BIGINT) AS c
-            FROM {counted.cells} GROUP BY {keys(positions)})"""
-        return Grouped(names, reduce_sizes(engine, row_terms(groups)))
-    pairs = f"""(SELECT {keys(positions)}, {counted.who}, CAST(SUM(n) AS BIGINT) AS c
-        FROM {counted.people} GROUP BY {keys(positions)}, {counted.who})"""
-    return Grouped(names, reduce_sizes(engine, plain_terms(pairs, positions), size="d"))
+    is_finest = tuple(positions) == counted.positions
+    if counted.people is None and whats:
+        return Grouped(names, each_record(whats[0].rows))
+    if is_finest:
+        terms = counted.groups
+    elif counted.people is None:
+        terms = row_terms(_groups(counted.groups, positions))
+    else:
+        pairs = f"""(SELECT {keys(positions)}, {counted.who}, CAST(SUM(n) AS BIGINT) AS c
+            FROM {counted.people} GROUP BY {keys(positions)}, {counted.who})"""
+        terms = plain_terms(pairs, positions)
+    return Grouped(names, reduce_sizes(engine, terms, size=counted.size))
 
 
 def measure_what(counted: Counted, positions: Sequence[int], number: int) -> Grouped:

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import NamedTuple
 
 from indiff.engines import Engine
 
@@ -25,8 +26,7 @@ _SIZE = (
 _H = "CASE WHEN d = 1 THEN 0.0 ELSE GREATEST(0.0, LOG2(n) - clogc / n) END"
 
 
-@dataclass(frozen=True)
-class SizeRow:
+class SizeRow(NamedTuple):
     """Everything that is kept of the groups of one size.
 
     ``size`` counts individuals: records where each record is one, distinct individuals otherwise.
@@ -141,19 +141,46 @@ def roll_up(table: str, columns: Sequence[int], value: str) -> str:
     )
 
 
-def reduce_sizes(engine: Engine, terms: str, *, size: str = "n") -> tuple[SizeRow, ...]:
-    """Reduce per-group terms (n, d, clogc) to one row per group size."""
-    sql = f"""
-        SELECT CAST(MIN(size) AS BIGINT), CAST(MAX(size) AS BIGINT), COUNT(*),
+_SIZES = """CAST(MIN(size) AS BIGINT), CAST(MAX(size) AS BIGINT), COUNT(*),
           CAST(SUM(size) AS BIGINT), CAST(SUM(n) AS BIGINT),
           SUM(n * LOG2(n)), SUM(clogc), MIN(n * h), MIN(h),
           CAST(SUM(CASE WHEN d = 1 THEN 1 ELSE 0 END) AS BIGINT),
           CAST(SUM(CASE WHEN d = 1 THEN n ELSE 0 END) AS BIGINT),
           CAST(MAX(n) AS BIGINT), CAST(MIN(n) AS BIGINT),
-          SUM(n / CAST(size AS DOUBLE))
+          SUM(n / CAST(size AS DOUBLE))"""
+
+
+def reduce_sizes(engine: Engine, terms: str, *, size: str = "n") -> tuple[SizeRow, ...]:
+    """Reduce per-group terms (n, d, clogc) to one row per group size."""
+    sql = f"""
+        SELECT {_SIZES}
         FROM (SELECT n, d, clogc, {size} AS size, {_H} AS h FROM {terms}) g
         GROUP BY {_SIZE}"""
-    return tuple(sorted((SizeRow(*row) for row in engine.query(sql)), key=lambda row: row.smallest))
+    return tuple(sorted(SizeRow(*row) for row in engine.query(sql)))
+
+
+def each_record(rows: Sequence[SizeRow]) -> tuple[SizeRow, ...]:
+    """Return what is kept of the same groups when every record is one individual.
+
+    The rows of a sensitive attribute have the sizes already; H(X|y) of n individuals is log₂ n.
+
+    >>> [row] = each_record([SizeRow(4, 4, 3, 12, 12, 24.0, 6.0, 0.0, 0.0, 1, 4, 4, 4, 3.0)])
+    >>> row.least_h, row.least_weighted_h, row.homogeneous_groups
+    (2.0, 8.0, 0)
+    """
+    found = []
+    for row in rows:
+        alone, h = row.largest == 1, math.log2(row.smallest)
+        found.append(
+            row._replace(
+                clogc=0.0,
+                least_weighted_h=row.smallest * h,
+                least_h=h,
+                homogeneous_groups=row.groups if alone else 0,
+                homogeneous_records=row.records if alone else 0,
+            )
+        )
+    return tuple(found)
 
 
 def plain_terms(pairs: str, columns: Sequence[int]) -> str:
@@ -178,17 +205,26 @@ def value_terms(pairs: str, values: str, columns: Sequence[int]) -> str:
         FROM {pairs} p JOIN {values} v ON p.x = v.code {group_by(columns)})"""
 
 
-def reduce_extremes(
+def reduce_values(
     engine: Engine, terms: str, distinct: int, mean_reach: float, mean_place: float
-) -> ValueExtremes:
-    """Reduce per-group terms of a sensitive attribute to extremes over all groups."""
+) -> tuple[tuple[SizeRow, ...], ValueExtremes]:
+    """Reduce per-group terms of a sensitive attribute to a row per size, and extremes over all."""
     sql = f"""
-        SELECT MAX(top / n), MIN(d),
+        SELECT {_SIZES},
+          MAX(top / n), MIN(d),
           MAX(top - CASE WHEN d < {distinct} THEN 0 ELSE low END),
           MAX(most / n), MIN(least / n), MAX(excess / n),
           MAX(CASE WHEN d = 1 THEN CAST('Infinity' AS DOUBLE) ELSE top / (n - top) END),
           MAX(CASE WHEN d = 1 THEN 0.0 ELSE reach / n END),
           MAX(GREATEST(ABS(reach / n - ({mean_reach!r})), ABS(place / n - ({mean_place!r})))),
           MAX(CASE WHEN d = 1 THEN reach / n ELSE 0.0 END)
-        FROM {terms} g"""
-    return ValueExtremes(*engine.query(sql)[0])
+        FROM (SELECT *, n AS size, {_H} AS h FROM {terms}) g
+        GROUP BY {_SIZE}"""
+    rows, width = engine.query(sql), len(SizeRow._fields)
+    by_extreme = zip(*(row[width:] for row in rows), strict=True)
+    least = ("least_distinct", "least_ratio")
+    extremes = {
+        field.name: min(found) if field.name in least else max(found)
+        for field, found in zip(fields(ValueExtremes), by_extreme, strict=True)
+    }
+    return tuple(sorted(SizeRow(*row[:width]) for row in rows)), ValueExtremes(**extremes)

@@ -26,12 +26,11 @@ def fingerprint(
 
 
 def _sums(engine: Engine, table: str, positions: Sequence[int]) -> list[str]:
-    texts = (f"COALESCE({engine.canonical(position)}, '')" for position in positions)
-    record = " || ';' || ".join(texts)
+    texts = ", ';', ".join(f"COALESCE({engine.canonical(position)}, '')" for position in positions)
     parts = ", ".join(
         f"SUM(CAST(n AS DECIMAL(19, 0)) * CAST({engine.hash_part('record', i)} AS DECIMAL(15, 0)))"
         for i in (0, 1)
     )
-    rows = f"(SELECT n, {record} AS record FROM {table}) r"
+    rows = f"(SELECT n, CONCAT({texts}) AS record FROM {table}) r"
     (found,) = engine.query(f"SELECT SUM(n), {parts} FROM {rows}")
     return [str(int(number)) for number in found]

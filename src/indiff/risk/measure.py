@@ -93,7 +93,7 @@ def measure_risk(
         elif details:
             single = {counted.quasi[0]: together}
         say("values")
-        found_levels, distinct = levels(counted, outlier) if details else ((), {})
+        found_levels, distinct = levels(counted, single, outlier) if details else ((), {})
         parts = contributions(counted, together, single) if details else ()
         say("combinations")
         ranked = search(counted, combinations) if combinations else ()

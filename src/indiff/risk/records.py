@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from indiff.risk.counted import Counted
-from indiff.risk.counts import (
-    keys,
-    plain_terms,
-    row_terms,
-    same,
-)
+from indiff.risk.counts import keys, plain_terms, same
 from indiff.risk.information import InformationRisk
 
 _NH = "CASE WHEN d = 1 THEN 0.0 ELSE n * GREATEST(0.0, LOG2(n) - clogc / n) END"
@@ -27,16 +22,13 @@ def write_records(
     ``itpr:NAME`` that of each sensitive attribute: the maximum over records is the metric.
     """
     engine, positions = counted.engine, counted.positions
-    if counted.people is None:
-        groups = (
-            f"(SELECT {keys(positions)}, CAST(SUM(n) AS BIGINT) AS c FROM {counted.cells} "
-            f"GROUP BY {keys(positions)})"
+    weighted = "n * LOG2(n)" if counted.people is None else _NH
+    made = [
+        engine.keep(
+            f"SELECT {keys(positions)}, {counted.size} AS size, {weighted} AS nh "
+            f"FROM {counted.groups} t"
         )
-        terms, size = row_terms(groups), "n"
-    else:
-        pairs = f"(SELECT {keys(positions)}, n AS c FROM {counted.people})"
-        terms, size = plain_terms(pairs, positions), "d"
-    made = [engine.keep(f"SELECT {keys(positions)}, {size} AS size, {_NH} AS nh FROM {terms} t")]
+    ]
     columns = [
         "r.record AS record",
         "g0.size AS group_size",
