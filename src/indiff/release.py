@@ -324,11 +324,6 @@ def _read_weights(column: pa.ChunkedArray) -> NDArray[np.float64]:
             "the column 'weight' of a release must have a count of at least 0 in every row; "
             f"{got}. Write 0 for a negative count, or rename the column."
         )
-    if not weights.any():
-        raise UserError(
-            "a release needs a row that counts; every number in its column 'weight' is 0. Leave "
-            "the column out if each row is one record."
-        )
     return weights
 
 

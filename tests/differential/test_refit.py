@@ -12,10 +12,20 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
-from indiff import Identity, Mondrian, Suppress, Table, differential_test
+from indiff import (
+    Frequency,
+    Identity,
+    Mondrian,
+    Suppress,
+    Table,
+    UserError,
+    differential_test,
+    read_table,
+)
 from indiff.differential import calls as general
-from indiff.release import Release
-from indiff.table import read_table
+from indiff.region import Anything, Interval
+from indiff.release import Release, ReleasedColumn
+from indiff.sanitizers.trivial import release_of
 from tests.properties.random_tables import make_sample
 
 COLUMNS = {
@@ -36,6 +46,7 @@ class Counting:
 
     raise_at: int = 0
     randomized: bool = False
+    per_record: bool = False  # records that look alike are alike to it
     calls: list[int] = field(default_factory=list)
 
     def sanitize(self, table: Table, rng: Any = None) -> Release:
@@ -53,6 +64,65 @@ def test_identical_targets_are_computed_once() -> None:
     assert len(result.distances) == 7
     assert result.distances[0] == result.distances[5]
     assert result.complete
+
+
+class FirstHalf:
+    """Publish the first half of the rows as they are and suppress the rest."""
+
+    randomized = False
+
+    def sanitize(self, table: Table, rng: Any = None) -> Release:
+        age = table.attributes[0]
+        regions = [Anything(), *(Interval(value, value) for value in age.values)]
+        shown = np.arange(len(table)) < len(table) // 2
+        index = np.where(shown, age.codes + 1, 0)
+        return release_of(table, [ReleasedColumn.of(age, regions, index)], sanitizer="half")
+
+
+def test_a_sanitizer_of_ones_own_may_tell_identical_targets_apart() -> None:
+    table = read_table(
+        pa.table({"x": [1, 1, 2, 2, 1, 1, 2, 2], "s": list("abababab")}),
+        quasi=["x"], sensitive="s",
+    )  # fmt: skip
+    whole = Frequency().beliefs(FirstHalf().sanitize(table), table)
+    by_definition = [
+        np.abs(
+            whole[row]
+            - Frequency().beliefs(FirstHalf().sanitize(table.without(row)), table.take([row]))[0]
+        ).sum()
+        for row in range(len(table))
+    ]
+    assert by_definition[4] > by_definition[0] + 0.1, "records 0 and 4 look alike"
+    found = differential_test(table, FirstHalf(), model="frequency")
+    np.testing.assert_allclose(found.distances, by_definition, atol=1e-12)
+
+
+def test_a_model_of_ones_own_is_asked_about_every_record() -> None:
+    class Favourite:
+        """Believe that the first record of all has the first value, and know nothing else."""
+
+        def beliefs(self, release: Release, targets: Table) -> NDArray[np.float64]:
+            known = (targets.records == 0) & (len(release) == 7)
+            return np.where(known[:, None], [1.0, 0.0, 0.0], [0.0, 0.5, 0.5])
+
+    found = differential_test(patients(), Suppress(), model=Favourite())
+    assert found.distances.tolist() == [2.0, 0, 0, 0, 0, 0, 0]
+    known = differential_test(patients(), Suppress(), model=Favourite(), known=["sex"])
+    assert known.distances.tolist() == [2.0, 0, 0, 0, 0, 0, 0]
+
+
+def test_beliefs_of_another_shape_or_below_zero_are_refused() -> None:
+    class Given:
+        def __init__(self, row: list[float]) -> None:
+            self.row = row
+
+        def beliefs(self, release: Release, targets: Table) -> NDArray[np.float64]:
+            return np.array([self.row] * len(targets))
+
+    with pytest.raises(UserError, match=r"here \(7, 3\); given returned \(7, 2\)"):
+        differential_test(patients(), Suppress(), model=Given([0.5, 0.5]))
+    with pytest.raises(UserError, match="must be probabilities that sum to 1"):
+        differential_test(patients(), Suppress(), model=Given([1.5, -0.5, 0.0]))
 
 
 def test_an_interruption_keeps_what_is_done() -> None:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
-from indiff import Frequency, Identity, Mondrian, read_table
+from indiff import Frequency, Identity, Mondrian, NaiveBayes, differential_test, read_table
 from tests.inference.test_naive_bayes import materialise
 from tests.properties.random_tables import Sample, frequency, samples, sanitizers
 
@@ -58,3 +58,27 @@ def test_a_partition_is_looked_up_by_group_with_the_same_beliefs() -> None:
     )
     shares = [(release.sensitive[covered] == value).mean() for value in release.sensitive_values]
     assert beliefs[row] == pytest.approx(shares)
+
+
+def test_where_nothing_counts_nothing_is_learned() -> None:
+    table = read_table(pa.table({"x": [1, 2, 9], "s": ["a", "b", "b"]}), quasi=["x"], sensitive="s")
+    empty = replace(Identity().sanitize(table), weights=np.zeros(3))
+    beliefs, found = Frequency().beliefs_and_coverage(empty, table)
+    assert beliefs.tolist() == [[0.5, 0.5]] * 3
+    assert not found.any()
+    assert NaiveBayes().beliefs(empty, table).tolist() == [[0.5, 0.5]] * 3
+    assert NaiveBayes(prior=[0.2, 0.8]).beliefs(empty, table).tolist() == [[0.2, 0.8]] * 3
+
+
+@pytest.mark.parametrize("model", ["frequency", "naive-bayes"])
+def test_a_noisy_table_without_any_count_stops_no_test(model: str) -> None:
+    """Of two cells with counts near 0, each noisy count is 0 in about every second run."""
+    table = read_table(pa.table({"x": [1, 1], "s": ["a", "b"]}), quasi=["x"], sensitive="s")
+
+    def noisy(frame: pa.Table, rng: np.random.Generator) -> pa.Table:
+        counts = np.maximum(frame.num_rows / 2 + rng.laplace(0, 50, 2), 0)
+        return pa.table({"x": ["1", "1"], "s": ["a", "b"], "weight": counts})
+
+    found = differential_test(table, noisy, model=model, runs=30, jobs=1)
+    assert 0 <= found.delta <= 2
+    assert not found.failures

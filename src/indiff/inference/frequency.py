@@ -17,7 +17,8 @@ class Frequency:
 
     This is the inference of DIT v2's example (Section 3.2, Tables 1 and 2): the probability of a
     sensitive value given all quasi-identifiers. A target that no released record covers is
-    believed to be like everybody: the shares in the whole release.
+    believed to be like everybody: the shares in the whole release, or equal ones where nothing in
+    it counts, as in a noisy table whose counts all became 0.
     """
 
     def __str__(self) -> str:
@@ -34,7 +35,8 @@ class Frequency:
         size = len(release.sensitive_values)
         codes = [targets.attribute(c.attribute.name).codes for c in release.columns]
         distinct, back = np.unique(np.stack(codes), axis=1, return_inverse=True)
-        overall = release.class_totals()
+        totals = release.class_totals()
+        overall = totals if totals.any() else np.ones(size)
         beliefs = np.empty((distinct.shape[1], size))
         found = np.zeros(distinct.shape[1], dtype=bool)
         for place, combination in enumerate(distinct.T):

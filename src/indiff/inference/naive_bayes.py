@@ -83,7 +83,14 @@ class NaiveBayes:
     def from_counts(
         self, totals: NDArray[np.float64], counts: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return beliefs from N_c and N[target, attribute, c]."""
+        """Return beliefs from N_c and N[target, attribute, c].
+
+        Where nothing counts, as in a noisy table whose counts all became 0, nothing is learned:
+        the belief is the prior, and the shares of an empty release are equal ones.
+        """
+        if not totals.any():
+            before = self.prior_weights(np.ones_like(totals))
+            return np.tile(before / before.sum(), (len(counts), 1))
         weights = np.where(totals > 0, self.prior_weights(totals), 0.0)
         if not (weights > 0).any():
             raise UserError(
