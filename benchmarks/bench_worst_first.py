@@ -7,7 +7,8 @@ python benchmarks/bench_worst_first.py --keep FOLDER   keeps full runs there, an
 Needs ``INDIFF_DATA`` with Adult, Internet Usage and ``hierarchies``, and ``.rivals`` for ANJANA.
 A full run measures all of 1,000 records; the orders are judged by how many of its 10 largest
 distances are among their first 150 targets. The seeds are not those that the order was made with
-(0 and 1). The table is in docs/targets.md; the goal is printed beside what was measured.
+(0, 1, 2, 100 and 101). The table is in docs/targets.md; the goal is printed beside what was
+measured.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ SIZE = 1_000
 MOST_EXPOSED = 10
 FIRST = 0.15
 GOAL = 9
-SEEDS = (100, 101)
+SEEDS = (200, 201)
 BOXES = ("recoding", "microaggregation")
 MODELS = ("naive-bayes", "frequency")
 

@@ -60,6 +60,77 @@ def test_dropped_rows_by_definition(
         assert found[row] == pytest.approx(float(moved[0]), abs=1e-9)
 
 
+def leaned_groups(
+    table: Any, release: Release, row: int, columns: list[int]
+) -> list[tuple[list[int], float]]:
+    """The released groups that cover the record in these columns, with their largest share."""
+    shown = [
+        tuple(column.texts[column.index[i]] for column in release.columns)
+        for i in range(len(release))
+    ]
+    covering = [
+        i
+        for i in range(len(release))
+        if all(
+            release.columns[c].covering(
+                int(table.attribute(release.columns[c].attribute.name).codes[row])
+            )[i]
+            for c in columns
+        )
+    ]
+    groups = []
+    for text in sorted({shown[i] for i in covering}):
+        members = [i for i in range(len(release)) if shown[i] == text]
+        everybody = [release.classes[i] for i in covering]
+        own = [release.classes[i] for i in members]
+        groups.append((members, max(own.count(c) / everybody.count(c) for c in set(own))))
+    return groups
+
+
+@settings(max_examples=40)
+@given(samples(most=20), st.integers(1, 4), st.sampled_from([NaiveBayes(), Frequency()]))
+def test_the_group_that_a_belief_leans_on_by_definition(
+    sample: Sample, k: int, model: NaiveBayes | Frequency
+) -> None:
+    """Drop each group with the largest share; equals may be chosen either way."""
+    table = sample.table
+    release = Mondrian(k=k, unmet="generalize").sanitize(table)
+    found = exposure.leaned_distances(table, release, model)
+    everything = list(range(len(release.columns)))
+    looked_at = [everything] if isinstance(model, Frequency) else [[c] for c in everything]
+    for row in range(len(table)):
+        target = table.take([row])
+        least, most = 0.0, 0.0
+        for columns in looked_at:
+            groups = leaned_groups(table, release, row, columns)
+            top = max(share for _, share in groups)
+            moved = [
+                float(
+                    wasserstein(
+                        model.beliefs(release, target),
+                        model.beliefs(without_rows(release, members), target),
+                    )[0]
+                )
+                if len(members) < len(release)
+                else 0.0
+                for members, share in groups
+                if share >= top - 1e-12
+            ]
+            least, most = max(least, min(moved)), max(most, max(moved))
+        assert least - 1e-9 <= found[row] <= most + 1e-9
+
+
+def test_records_of_the_smallest_groups_are_among_the_first() -> None:
+    """Of 60 records 3 are in a group of 3, which a sanitizer with k = 3 cannot make without one."""
+    ages, ill = [30] * 57 + [70] * 3, ["flu", "cold"] * 30
+    table = read_table(pa.table({"age": ages, "ill": ill}), quasi=["age"], sensitive="ill")
+    release = Oracle(lambda frame: frame).sanitize(table)
+    for model in (NaiveBayes(), Frequency()):
+        smallest = exposure.from_release(table, release, model)[2]
+        assert set(np.argsort(-smallest)[:3].tolist()) == {57, 58, 59}
+        assert {57, 58, 59} <= set(exposure.rank(table, release=release, model=model)[:15].tolist())
+
+
 @settings(max_examples=30)
 @given(samples(most=25), st.integers(0, 3))
 def test_an_order_is_a_permutation_and_repeats(sample: Sample, seed: int) -> None:

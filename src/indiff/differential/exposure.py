@@ -5,8 +5,10 @@ what naive Bayes would lose with the record if the raw data were published, what
 Mondrian (both exactly, in milliseconds), and how rare the record's values are. With the release
 f(D), which every run makes anyway, most places go to the records whose own part of it matters
 most to the adversary: the distance if their released row were dropped, and if all rows with the
-same regions were, as where other groups form without the record. That approximates the test (DIT
-v2, Section 3.2, says why it is not the same), well enough to choose an order.
+same regions were, as where other groups form without the record; to the records of the smallest
+groups, which a sanitizer may have to do away with; and to the records about whom the adversary
+leans on a single group, of which the next sanitizing may leave nothing. That approximates the test
+(DIT v2, Section 3.2, says why it is not the same), well enough to choose an order.
 
 An order decides what is measured first and never what is measured, so no order can make a
 distance wrong; but a sample that was taken worst-first is not random, and nothing follows from it
@@ -15,7 +17,8 @@ about the other records.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -34,8 +37,6 @@ Floats = NDArray[np.float64]
 
 # The papers' k; no hint says which would be better.
 SURROGATE_K = 5
-# With a release, so many places go to what it shows for one that goes to the blind order.
-FROM_RELEASE = 3
 # Targets whose rows are looked for together, which bounds the memory.
 AT_ONCE = 500
 
@@ -82,14 +83,37 @@ def rank(
     asked: list[NaiveBayes | Frequency] = [NaiveBayes(), Frequency()]
     if isinstance(model, NaiveBayes | Frequency):
         asked = [model]
-    informed = interleave(
+    return interleave(
         [
-            worst_first(dropped_distances(table, release, adversary, groups=groups))
+            worst_first(scores)
             for adversary in asked
-            for groups in (False, True)
+            for scores in from_release(table, release, adversary)
         ]
+        + [blind] * len(asked)
     )
-    return interleave([*[informed] * FROM_RELEASE, blind])
+
+
+def from_release(table: Table, release: Release, model: NaiveBayes | Frequency) -> list[Floats]:
+    """Return four scores of every record, each for an order of its own.
+
+    How far the belief about it moves without its released row; without its group; the same with
+    all smaller groups first; and without the one group that the belief leans on.
+    """
+    grouped = dropped_distances(table, release, model, groups=True)
+    return [
+        dropped_distances(table, release, model),
+        grouped,
+        _smallest_groups_first(table, release, grouped),
+        leaned_distances(table, release, model),
+    ]
+
+
+def _smallest_groups_first(table: Table, release: Release, distances: Floats) -> Floats:
+    """Score records by their released group's size, equals by a distance, which is at most 2."""
+    rows = own_rows(table, release)
+    sizes = _group_totals(release).sum(axis=1)
+    ranks = np.unique(sizes, return_inverse=True)[1].ravel()
+    return np.where(rows >= 0, distances - 3.0 * ranks[rows], distances - 3.0 * len(release))
 
 
 def interleave(orders: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
@@ -148,16 +172,71 @@ def dropped_distances(
     A record without such a row does not move the belief. It is not the differential test: the
     other rows would have been released otherwise too.
     """
-    targets, rows = _codes(table, release), own_rows(table, release)
+    held = _group_totals(release) if groups else _row_totals(release)
+    return _without(table, release, model, own_rows(table, release), held)
+
+
+def leaned_distances(table: Table, release: Release, model: NaiveBayes | Frequency) -> Floats:
+    """Return for each record how far the belief about it moves without one telling group.
+
+    The group is one of those that cover the record's value, in one column after the other for
+    naive Bayes and in all of them for frequency: the group that holds the largest share of the
+    rows with any one sensitive value among them. The largest distance counts. It is not the
+    record's own group, whose absence would say what the record adds, but the one whose absence
+    would be noticed most; a sanitizer that forms other groups everywhere may leave it out.
+    """
+    group, totals = _groups(release)
+    targets = _codes(table, release)
+    together = isinstance(model, Frequency)
+    looked_at = [targets] if together else [codes[None, :] for codes in targets]
+    covering = [release.columns] if together else [(column,) for column in release.columns]
+    moved = np.zeros(len(table))
+    for columns, codes in zip(covering, looked_at, strict=True):
+        rows = _leaned_on(replace(release, columns=columns), codes, group, totals)
+        moved = np.maximum(moved, _without(table, release, model, rows, totals[group]))
+    return moved
+
+
+def _leaned_on(
+    release: Release, targets: NDArray[np.int32], group: NDArray[np.intp], totals: Floats
+) -> NDArray[np.intp]:
+    """Return for each target a row of the group that it leans on; −1 where no row covers it."""
+    distinct, back = np.unique(targets, axis=1, return_inverse=True)
+    leaned = np.full(distinct.shape[1], -1, np.intp)
+    before = np.zeros(len(release), bool)
+    for place, mask in enumerate(_covering_masks(release, distinct)):
+        if place and np.array_equal(mask, before):  # as often for neighbouring values
+            leaned[place] = leaned[place - 1]
+        elif mask.any():
+            among = np.unique(group[mask])
+            everybody = np.maximum(totals[among].sum(axis=0), np.finfo(np.float64).tiny)
+            chosen = among[(totals[among] / everybody).max(axis=1).argmax()]
+            leaned[place] = int((mask & (group == chosen)).argmax())
+        before = mask
+    return leaned[back.ravel()]
+
+
+def _without(
+    table: Table,
+    release: Release,
+    model: NaiveBayes | Frequency,
+    rows: NDArray[np.intp],
+    held: Floats,
+) -> Floats:
+    """Return how far each belief moves without what ``held`` has for a row, shown like that row.
+
+    ``rows`` are one for each record, −1 for none; ``held`` are rows × sensitive values.
+    """
+    targets = _codes(table, release)
     found = np.flatnonzero(rows >= 0)
-    drop = _group_totals(release)[rows[found]] if groups else _row_totals(release)[rows[found]]
+    drop = held[rows[found]]
     covers = _covered(release, rows[found], targets[:, found])
     totals = release.class_totals()
     if isinstance(model, Frequency):
-        held = _covering_counts(release, targets)
-        present = _shares(held, totals, np.zeros_like(held))
+        counted = _covering_counts(release, targets)
+        present = _shares(counted, totals, np.zeros_like(counted))
         absent = present.copy()
-        left = held[found] - drop * np.asarray(covers.all(axis=0), np.float64)[:, None]
+        left = counted[found] - drop * np.asarray(covers.all(axis=0), np.float64)[:, None]
         absent[found] = _shares(left, totals - drop, present[found])
         return np.asarray(wasserstein(present, absent))
     present = np.asarray(model.beliefs(release, table), np.float64)
@@ -194,13 +273,19 @@ def _row_totals(release: Release) -> Floats:
     return totals
 
 
+def _groups(release: Release) -> tuple[NDArray[np.intp], Floats]:
+    """Return each row's group, by the regions that it shows, and groups × sensitive values."""
+    shown = np.stack([column.index for column in release.columns])
+    group = np.unique(shown, axis=1, return_inverse=True)[1].ravel()
+    totals = np.zeros((int(group.max()) + 1, len(release.sensitive_values)))
+    np.add.at(totals, group, _row_totals(release))
+    return group, totals
+
+
 def _group_totals(release: Release) -> Floats:
     """Return rows × sensitive values: the weight of all rows with the same regions."""
-    shown = np.stack([column.index for column in release.columns])
-    _, group = np.unique(shown, axis=1, return_inverse=True)
-    totals = np.zeros((int(group.max()) + 1, len(release.sensitive_values)))
-    np.add.at(totals, group.ravel(), _row_totals(release))
-    return totals[group.ravel()]
+    group, totals = _groups(release)
+    return totals[group]
 
 
 def own_rows(table: Table, release: Release) -> NDArray[np.intp]:
@@ -273,11 +358,17 @@ def _covering_counts(release: Release, targets: NDArray[np.int32]) -> Floats:
     """Return records × sensitive values: the rows (by weight) that cover all of a record."""
     distinct, back = np.unique(targets, axis=1, return_inverse=True)
     counts = np.zeros((distinct.shape[1], len(release.sensitive_values)))
-    covering = [lru_cache(maxsize=256)(column.covering) for column in release.columns]
-    for place, combination in enumerate(distinct.T.tolist()):
-        mask = np.ones(len(release), bool)
-        for covers, code in zip(covering, combination, strict=True):
-            mask &= covers(code)
+    for place, mask in enumerate(_covering_masks(release, distinct)):
         weights = None if release.weights is None else release.weights[mask]
         counts[place] = np.bincount(release.classes[mask], weights, counts.shape[1])
     return np.asarray(counts[back.ravel()])
+
+
+def _covering_masks(release: Release, targets: NDArray[np.int32]) -> Iterator[NDArray[np.bool_]]:
+    """Tell for every row whether it covers all of a target, for one target after the other."""
+    covering = [lru_cache(maxsize=256)(column.covering) for column in release.columns]
+    for combination in targets.T.tolist():
+        mask = np.ones(len(release), bool)
+        for covers, code in zip(covering, combination, strict=True):
+            mask &= covers(code)
+        yield mask
