@@ -23,7 +23,7 @@ from indiff import (
     read_table,
 )
 from indiff.differential import calls as general
-from indiff.region import Anything, Interval
+from indiff.region import Anything, Interval, Region
 from indiff.release import Release, ReleasedColumn
 from indiff.sanitizers.trivial import release_of
 from tests.properties.random_tables import make_sample
@@ -73,7 +73,7 @@ class FirstHalf:
 
     def sanitize(self, table: Table, rng: Any = None) -> Release:
         age = table.attributes[0]
-        regions = [Anything(), *(Interval(value, value) for value in age.values)]
+        regions: list[Region] = [Anything(), *(Interval(value, value) for value in age.values)]
         shown = np.arange(len(table)) < len(table) // 2
         index = np.where(shown, age.codes + 1, 0)
         return release_of(table, [ReleasedColumn.of(age, regions, index)], sanitizer="half")
