@@ -179,6 +179,13 @@ def test_bad_files_are_errors(tmp_path: Path, text: str, message: str) -> None:
         Emd(write(tmp_path, text)).bind(sensitive(("a", "b")))
 
 
+def test_values_of_several_lines(tmp_path: Path) -> None:
+    values = ("a\nb", "c\u2028d")
+    text = ',"a\nb",c\u2028d\n"a\nb",0,2\nc\u2028d,2,0\n'
+    distance = Emd(write(tmp_path, text)).bind(sensitive(values))
+    assert distance(np.array([[1.0, 0.0]]), np.array([[0.5, 0.5]])).tolist() == [1.0]
+
+
 def test_missing_value_needs_a_row(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="the missing value"):
         Emd(write(tmp_path, ",a,b\na,0,1\nb,1,0\n")).bind(sensitive(("a", "b", None)))

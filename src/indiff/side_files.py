@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +42,14 @@ def read_cells(path: Path, what: str) -> list[tuple[int, list[str]]]:
         ) from None
     first = text.split("\n", 1)[0]
     reader = csv.reader(
-        text.splitlines(), delimiter=";" if ";" in first and "," not in first else ","
+        io.StringIO(text, newline=""), delimiter=";" if ";" in first and "," not in first else ","
     )
-    lines = [(reader.line_num, [cell.strip() for cell in line]) for line in reader if line]
+    try:
+        lines = [(reader.line_num, [cell.strip() for cell in line]) for line in reader if line]
+    except csv.Error as error:
+        raise UserError(
+            f"{path.name}, line {reader.line_num}: this is not CSV ({error}); check its quotes."
+        ) from None
     for number, cells in lines:
         if len(cells) != len(lines[0][1]):
             raise UserError(

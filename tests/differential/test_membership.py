@@ -82,6 +82,14 @@ def test_rounding_is_not_knowledge() -> None:
     assert found.told_apart == 0
 
 
+def test_nobody_told_of_few_is_no_proof_that_nobody_is() -> None:
+    """0 of 60 still allow 6.0 % (Clopper–Pearson: 1 − 0.025^(1/60)); all of 60 allow all."""
+    absent = np.linspace(0.2, 0.9, 60)
+    found = membership_inference(result_of(absent - 0.1, absent))
+    assert found.true_positives_at[0.001].value == found.true_positives_at[0.001].lower == 0
+    assert found.true_positives_at[0.001].upper == pytest.approx(1 - 0.025 ** (1 / 60))
+
+
 def test_perfect_separation() -> None:
     found = membership_inference(result_of(np.full(50, 1.0), np.zeros(50)))
     assert found.advantage.value == found.advantage.lower == found.area.value == 1
@@ -106,6 +114,30 @@ def test_intervals_cover_the_true_area() -> None:
         area = membership_inference(result_of(present, absent), resamples=200, seed=seed).area
         covered += area.lower <= 0.7602 <= area.upper
     assert covered >= 88  # 95 expected; below 88 has a chance of less than 1 in 500
+
+
+@pytest.mark.parametrize("size", [60, 240])
+def test_intervals_cover_the_truth_where_beliefs_go_together(size: int) -> None:
+    """A record lowers a uniform score by at most 0.1 as it leaves: known areas of a population.
+
+    In is u, out is u − 0.1·v for independent uniform u and v, whatever is below 0 being possible
+    too: P(out < t) − P(in < t) is largest, and constant, for t from 0 to 0.9, where it is the mean
+    0.05; P(in > out) = ½ + 0.05 − E[(0.1·v)²]/2 = 0.5483.
+    """
+    covered = np.zeros(2)
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        present = rng.random(size)
+        absent = present - 0.1 * rng.random(size)
+        scores = result_of(0.1 + 0.9 * present, 0.1 + 0.9 * absent)
+        found = membership_inference(scores, resamples=100, seed=seed)
+        covered += [
+            found.advantage.lower <= 0.05 <= found.advantage.upper,
+            found.area.lower <= 0.5483 <= found.area.upper,
+        ]
+        for limits in (found.advantage, found.area, *found.true_positives_at.values()):
+            assert 0 <= limits.lower <= limits.value <= limits.upper <= 1
+    assert covered.min() >= 85
 
 
 def test_the_seed_decides() -> None:

@@ -188,6 +188,8 @@ def test_random_models_stay_random() -> None:
         ({0: {"Flu": 1.0}}, "every sensitive value a probability for record 0; it misses 'Canc"),
         ({0: {"Flu": 1.0}, 1: 0.5}, "maps values to probabilities; got 0.5 for record 1"),
         ({"a": {"Flu": 1.0}}, "has record numbers as keys; got 'a'"),
+        ({1: 0.25, "1": 0.25, "Flu": 0.5}, "names the value '1' twice; keep one"),
+        ({0: {1.0: 0.5, "1": 0.5}}, "names the value '1' twice for record 0; keep one"),
     ],
 )
 def test_bad_priors(prior: Any, message: str) -> None:
@@ -208,6 +210,7 @@ def test_bad_priors(prior: Any, message: str) -> None:
         ("record,Flu,Cancer\n", "names no record"),
         ("record,Flu,Flu\n1,1,0\n", "names a value twice"),
         ("", "got nothing"),
+        ('value,probability\n"' + "x" * 200_000, "line 2: this is not CSV .* check its quotes"),
     ],
 )
 def test_bad_files(tmp_path: Path, text: str, message: str) -> None:
@@ -222,6 +225,9 @@ def test_other_bad_input(tmp_path: Path) -> None:
         differential_test(toy(), Mondrian(k=2), known=["agee"])
     with pytest.raises(UserError, match="known names no quasi-identifier"):
         differential_test(toy(), Mondrian(k=2), known=[])
+    for strange in ([3], [None], 3, iter(["age"])):
+        with pytest.raises(UserError, match="known is a list of names of quasi-identifiers; got"):
+            differential_test(toy(), Mondrian(k=2), known=strange)  # type: ignore[arg-type]
     with pytest.raises(UserError, match="a prior is given once"):
         differential_test(
             toy(),

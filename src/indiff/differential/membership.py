@@ -34,7 +34,7 @@ class MembershipResult:
     ``advantage`` is the largest true-positive minus false-positive rate over all thresholds,
     ``area`` the area under the ROC curve (½ is guessing), ``true_positives_at`` the
     true-positive rate at a false-positive rate of at most 0.1 % and 1 %. Each has an interval
-    that holds with the given ``confidence``, by resampling records.
+    that holds with about the given ``confidence``, by resampling records.
 
     ``told_apart`` is the share of records whose belief changes at all. With a deterministic
     sanitizer an adversary who holds both releases tells every one of them, whatever the
@@ -120,14 +120,13 @@ def membership_inference(
     found = np.array(_summary(false, true))
     rng = np.random.default_rng(seed)
     size = len(present)
-    drawn = np.empty((resamples, len(found)))
+    drawn, above = np.empty((resamples, len(found))), np.empty(resamples)
     for run in range(resamples):
         weights = np.bincount(rng.integers(size, size=size), minlength=size).astype(np.float64)
-        drawn[run] = _summary(*curve(weights))
-    tail = (1 - confidence) / 2
-    # The interval holds what was measured, also where the statistic's law is skewed.
-    lower = np.minimum(np.quantile(drawn, tail, axis=0), found)
-    upper = np.maximum(np.quantile(drawn, 1 - tail, axis=0), found)
+        again_false, again_true = curve(weights)
+        drawn[run] = _summary(again_false, again_true)
+        above[run] = ((again_true - again_false) - (true - false)).max()
+    lower, upper = _limits(found, drawn, above, size, confidence)
     advantage, area, *rates = (
         Estimate(*map(float, limits)) for limits in zip(found, lower, upper, strict=True)
     )
@@ -152,6 +151,31 @@ def _reached(places: NDArray[np.intp], weights: Floats | None, size: int) -> Flo
     held = np.bincount(places, weights=weights, minlength=size).astype(np.float64)
     reached = np.concatenate([[0.0], np.cumsum(held[::-1])])
     return np.asarray(reached / reached[-1], np.float64)
+
+
+def _limits(
+    found: Floats, drawn: Floats, above: Floats, size: int, confidence: float
+) -> tuple[Floats, Floats]:
+    """Return the limits of each number, from what resampling drew.
+
+    A threshold is chosen anew in every resample, and a record's two beliefs go together: both
+    push what is measured up, and a resample up again. The quantiles alone then lie above the
+    truth, so they are joined by their mirror image at what was measured. The advantage is a
+    maximum over all thresholds: it is too high by no more than the difference of the two rates
+    is at any of them, and ``above`` has how much that is in each resample. A resample of records
+    none of which is told has none either: a rate is below what so few of so many still allow
+    (Clopper–Pearson).
+    """
+    from scipy.stats import beta
+
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
+    lower = np.minimum.reduce([low, found, 2 * found - high])
+    upper = np.maximum.reduce([high, found, 2 * found - low])
+    lower[0] = min(lower[0], found[0] - np.quantile(above, 1 - tail))
+    told = np.minimum(np.round(found[2:] * size), size - 1)
+    upper[2:] = np.maximum(upper[2:], beta.ppf(1 - tail, told + 1, size - told))
+    return np.clip(lower, 0.0, 1.0), np.clip(upper, 0.0, 1.0)
 
 
 def _summary(false: Floats, true: Floats) -> list[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -181,8 +181,10 @@ def with_background(
     """
     notes: list[str] = []
     if known is not None:
-        asked = [known] if isinstance(known, str) else list(known)
+        asked = [known] if isinstance(known, str) else known
         names = [attribute.name for attribute in table.attributes]
+        if not isinstance(asked, Collection) or any(not isinstance(name, str) for name in asked):
+            raise UserError(f"known is a list of names of quasi-identifiers; got {known!r}.")
         if not asked:
             raise UserError("known names no quasi-identifier; leave it out if all are known.")
         for name in asked:
@@ -237,7 +239,10 @@ def _checked(shares: Any, record: int | None) -> dict[str, float]:
             raise UserError(
                 f"a prior is made of probabilities from 0 to 1{where}; got {share!r} for {value!r}."
             )
-        named[label_of(value)] = float(share)
+        label = label_of(value)
+        if label in named:
+            raise UserError(f"a prior names the value {label!r} twice{where}; keep one.")
+        named[label] = float(share)
     total = math.fsum(named.values())
     if abs(total - 1) > TOLERANCE:
         raise UserError(f"a prior must sum to 1{where}; got {total:.6g}. Rescale it.")

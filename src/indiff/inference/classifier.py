@@ -179,7 +179,8 @@ class Classifier:
         """What a reader of the result must know about the classifier."""
         from sklearn.neighbors import KNeighborsClassifier
 
-        return (TIES,) if isinstance(self._prototype, KNeighborsClassifier) else ()
+        parts = [self._prototype, *self._prototype.get_params().values()]
+        return (TIES,) if any(isinstance(part, KNeighborsClassifier) for part in parts) else ()
 
     def seeded(self, seed: int) -> Classifier:
         """Return the same classifier with another seed."""
