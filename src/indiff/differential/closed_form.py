@@ -22,9 +22,9 @@ from indiff.differential.noise_transforms import (
     GaussianNoise,
     GeometricNoise,
     LaplaceNoise,
-    check_epsilon,
 )
 from indiff.errors import UserError
+from indiff.sanitizers.noisy import check_epsilon
 
 __all__ = [
     "GaussianNoise",

@@ -19,13 +19,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.errors import UserError
+from indiff.sanitizers.noisy import check_epsilon, check_sigma
 
 Floats = NDArray[np.float64]
-
-# Beyond these the logarithms and squares below would leave the range of a double.
-SMALLEST_EPSILON = 1e-100
-LARGEST_SIGMA = 1e100
 
 
 class AdditiveNoise(Protocol):
@@ -45,27 +41,9 @@ class AdditiveNoise(Protocol):
         ...
 
 
-def check_epsilon(epsilon: float) -> None:
-    """Raise where ``epsilon`` is no privacy parameter; infinity is one, and means no noise."""
-    if not epsilon >= SMALLEST_EPSILON:
-        raise UserError(
-            f"epsilon must be greater than 0 (at least {SMALLEST_EPSILON:g}); got {epsilon}. "
-            "Give a positive number, or inf for no noise."
-        )
-
-
 @dataclass(frozen=True)
-class LaplaceNoise:
-    """Laplace noise of scale 1/ε on every count: the mechanism of DIT v2, Section 4.2.2.
-
-    >>> LaplaceNoise(epsilon=0.5).scale
-    2.0
-    >>> LaplaceNoise(epsilon=0)
-    Traceback (most recent call last):
-    ...
-    indiff.errors.UserError: epsilon must be greater than 0 (at least 1e-100); got 0. Give a
-    positive number, or inf for no noise.
-    """
+class _EpsilonNoise:
+    """Noise as wide as 1/ε."""
 
     epsilon: float
 
@@ -76,6 +54,20 @@ class LaplaceNoise:
     def scale(self) -> float:
         """Return 1/ε."""
         return 1 / self.epsilon
+
+
+@dataclass(frozen=True)
+class LaplaceNoise(_EpsilonNoise):
+    """Laplace noise of scale 1/ε on every count: the mechanism of DIT v2, Section 4.2.2.
+
+    >>> LaplaceNoise(epsilon=0.5).scale
+    2.0
+    >>> LaplaceNoise(epsilon=0)
+    Traceback (most recent call last):
+    ...
+    indiff.errors.UserError: epsilon must be greater than 0 (at least 1e-100); got 0. Give a
+    positive number, or inf for no noise.
+    """
 
     def transforms(self, counts: Floats, nodes: Floats) -> tuple[Floats, Floats]:
         """Return ln φ_c(t) and μ_c(t)/φ_c(t): docs/closed-form.md, "Laplace"."""
@@ -101,22 +93,12 @@ class LaplaceNoise:
 
 
 @dataclass(frozen=True)
-class GeometricNoise:
+class GeometricNoise(_EpsilonNoise):
     """Two-sided geometric noise on every count, P(z) ∝ e^{−ε|z|}: the discrete Laplace mechanism.
 
     >>> GeometricNoise(epsilon=0.5).scale
     2.0
     """
-
-    epsilon: float
-
-    def __post_init__(self) -> None:
-        check_epsilon(self.epsilon)
-
-    @property
-    def scale(self) -> float:
-        """Return 1/ε."""
-        return 1 / self.epsilon
 
     def transforms(self, counts: Floats, nodes: Floats) -> tuple[Floats, Floats]:
         """Return ln φ_c(t) and μ_c(t)/φ_c(t): docs/closed-form.md, "Geometric"."""
@@ -169,11 +151,7 @@ class GaussianNoise:
     sigma: float
 
     def __post_init__(self) -> None:
-        if not 0 < self.sigma <= LARGEST_SIGMA:
-            raise UserError(
-                f"sigma must be greater than 0 and at most {LARGEST_SIGMA:g}; got {self.sigma}. "
-                "Give the standard deviation of the noise on each count."
-            )
+        check_sigma(self.sigma)
 
     @property
     def scale(self) -> float:

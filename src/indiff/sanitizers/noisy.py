@@ -25,6 +25,7 @@ from indiff.sanitizers import noise
 from indiff.sanitizers.grid import Grid, make_grid
 from indiff.table import Table
 
+# Beyond these the logarithms and squares of the closed form would leave the range of a double.
 SMALLEST_EPSILON = 1e-100
 LARGEST_SIGMA = 1e100
 
@@ -150,7 +151,31 @@ class NoisyTable(NoisySanitizer):
 
 
 @dataclass(frozen=True)
-class Laplace(NoisyTable):
+class ByEpsilon(NoisySanitizer):
+    """What the ε-differentially private mechanisms share; ``epsilon=inf`` is no noise at all."""
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_epsilon(self.epsilon)
+
+    def _strength(self) -> str:
+        return f"epsilon={self.epsilon:g}"
+
+
+@dataclass(frozen=True)
+class EpsilonTable(ByEpsilon, NoisyTable):
+    """A noisy table whose noise is as wide as 1/ε."""
+
+    @property
+    def scale(self) -> float:
+        """Return 1/ε."""
+        return 1 / self.epsilon
+
+
+@dataclass(frozen=True)
+class Laplace(EpsilonTable):
     """Laplace noise of scale 1/ε on every count: ε-differentially private (DIT v2, 4.2.2).
 
     It concerns adding or removing one record. ``epsilon=inf`` is no noise at all.
@@ -169,48 +194,20 @@ class Laplace(NoisyTable):
     True
     """
 
-    epsilon: float
-
     name: ClassVar[str] = "laplace"
     kind: ClassVar[noise.Kind] = "laplace"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_epsilon(self.epsilon)
-
-    def _strength(self) -> str:
-        return f"epsilon={self.epsilon:g}"
-
-    @property
-    def scale(self) -> float:
-        """Return 1/ε."""
-        return 1 / self.epsilon
-
 
 @dataclass(frozen=True)
-class Geometric(NoisyTable):
+class Geometric(EpsilonTable):
     """Two-sided geometric noise, P(z) ∝ e^{−ε|z|}: ε-differentially private whole numbers.
 
     >>> Geometric(0.5).scale
     2.0
     """
 
-    epsilon: float
-
     name: ClassVar[str] = "geometric"
     kind: ClassVar[noise.Kind] = "geometric"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_epsilon(self.epsilon)
-
-    def _strength(self) -> str:
-        return f"epsilon={self.epsilon:g}"
-
-    @property
-    def scale(self) -> float:
-        """Return 1/ε."""
-        return 1 / self.epsilon
 
 
 @dataclass(frozen=True)
@@ -230,11 +227,7 @@ class Gaussian(NoisyTable):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (_is_number(self.sigma) and 0 < self.sigma <= LARGEST_SIGMA):
-            raise UserError(
-                f"sigma must be greater than 0 and at most {LARGEST_SIGMA:g}; got {self.sigma}. "
-                "Give the standard deviation of the noise on each count."
-            )
+        check_sigma(self.sigma)
 
     def _strength(self) -> str:
         return f"sigma={self.sigma:g}"
@@ -246,7 +239,7 @@ class Gaussian(NoisyTable):
 
 
 @dataclass(frozen=True)
-class RandomizedResponse(NoisySanitizer):
+class RandomizedResponse(ByEpsilon):
     """Each record answers truthfully with probability e^ε/(e^ε + n − 1), else with another value.
 
     It protects the sensitive value alone: the (binned) quasi-identifiers of every record are
@@ -256,16 +249,7 @@ class RandomizedResponse(NoisySanitizer):
     0.75
     """
 
-    epsilon: float
-
     name: ClassVar[str] = "randomized-response"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_epsilon(self.epsilon)
-
-    def _strength(self) -> str:
-        return f"epsilon={self.epsilon:g}"
 
     @property
     def randomized(self) -> bool:
@@ -318,6 +302,15 @@ def check_epsilon(epsilon: float) -> None:
         raise UserError(
             f"epsilon must be greater than 0 (at least {SMALLEST_EPSILON:g}); got {epsilon}. "
             "Give a positive number, or inf for no noise."
+        )
+
+
+def check_sigma(sigma: float) -> None:
+    """Raise where ``sigma`` is no standard deviation of noise."""
+    if not (_is_number(sigma) and 0 < sigma <= LARGEST_SIGMA):
+        raise UserError(
+            f"sigma must be greater than 0 and at most {LARGEST_SIGMA:g}; got {sigma}. "
+            "Give the standard deviation of the noise on each count."
         )
 
 
