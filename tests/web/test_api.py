@@ -295,17 +295,6 @@ def test_lists_know_datasets_and_batches(finished: tuple[Site, str, list[str]]) 
     assert texts == ["queued", "started", "done"]
 
 
-def test_an_estimate_says_how_long(site: Site) -> None:
-    dataset = site.upload(people())["id"]
-    answer = site.client.post(f"{V1}/datasets/{dataset}/estimates", json=REQUEST)
-    assert answer.status_code == 202
-    site.work()
-    found = get(site, f"/estimates/{answer.json()['id']}")
-    assert found["problem"] is None
-    assert found["seconds"] >= 1
-    assert "for 2 runs on 120 records" in found["sentence"]
-
-
 def test_a_release_made_elsewhere_is_audited(
     finished: tuple[Site, str, list[str]],
 ) -> None:

@@ -1,9 +1,16 @@
-"""How long a run will take: a trial on a few records, scaled up."""
+"""How long a run will take: the run itself on a few records, on this machine, scaled up.
+
+A trial does all that a run does, its report included, so that no figure of another machine is
+needed. Where each record is asked on its own, a few are, and their time is counted for all.
+"""
 
 from __future__ import annotations
 
+import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,91 +18,200 @@ if TYPE_CHECKING:
     from indiff.table import Table
     from indiff.web.store import Store
 
-TRIAL_RECORDS = 5_000  # of a method that walks the whole table at once
-TRIAL_TARGETS = 3  # of a method that learns again for each record
+FIRST_RECORDS = 200  # of the trial that loads and compiles what the others need
+SMALL_RECORDS = 1_000
+LARGE_RECORDS = 10_000  # of a method that walks the whole table at once
+LARGE_ASKED = 4_000  # of a method that learns again for each record
 TRIAL_RUNS = 5
-AROUND = 1.5  # the most exposed records and repeated tests, as a share of the test
-# Measured: a worker's start and the report; risk and utility of a record, the same for membership.
-START = 1.0
-RECORD = 2e-5
+LONG_ENOUGH = 0.3  # seconds that a few records take, from which that of all can be told
+PROCESS = 0.3  # seconds until a worker begins
+MOST_START = 8.0  # kernels that were compiled in a trial are there when the run begins
+
+clock = time.perf_counter  # not the processor's: a command takes its time elsewhere
 
 
 def estimate(
     store: Store, job: dict[str, Any], report: Callable[..., None]
 ) -> tuple[dict[str, Any], None]:
     """Try each plan on a few records; return seconds and a sentence."""
+    trials = Trials(store.settings.run_folder(job["id"]) / "trial", clock())
     from indiff.audit.plan import Plan
 
+    made = [Plan(**one) for one in job["task"]["plans"]]
     seconds = 0.0
-    records = 0
-    made = job["task"]["plans"]
-    for place, one in enumerate(made):
-        report(step="trying a few records", done=place, total=len(made))
-        spent, records = _seconds(Plan(**one))
-        seconds += spent
+    try:
+        for place, plan in enumerate(made):
+            report(step="trying a few records", done=place, total=len(made))
+            seconds += trials.seconds(plan)
+    finally:
+        shutil.rmtree(trials.folder, ignore_errors=True)
     places = min(len(made), store.settings.workers)
     seconds = max(1.0, seconds / places)
-    sentence = (
-        f"{plainly(seconds)} for {len(made)} run{'s' * (len(made) > 1)} on {records:,} records"
-    )
+    runs = f"{len(made)} run{'s' * (len(made) > 1)}"
+    sentence = f"{plainly(seconds)} for {runs} on {len(trials.table(made[0])):,} records"
     return {"seconds": round(seconds, 1), "sentence": sentence}, None
 
 
-def _seconds(plan: Plan) -> tuple[float, int]:
-    from indiff.audit.running import read_data
+@dataclass
+class Trials:
+    """Trials of the plans of one request, which have their table and a worker's start in common."""
 
-    begin = time.perf_counter()
-    table = read_data(plan)
-    reading = time.perf_counter() - begin
-    parts = len(table.sensitives) * (2 if plan.adversary.membership else 1)
-    around = START + RECORD * len(table) * parts
-    if plan.release.file is not None:  # it is read once, and nothing is made again
-        return around + 4 * reading, len(table)
-    tests = sum(
-        _test_seconds(table.focus(sensitive.name), plan, model)
-        for sensitive in table.sensitives
-        for model in plan.adversary.models
-    )
-    return around + 2 * reading + AROUND * tests, len(table)
+    folder: Path
+    begin: float  # when the process had done nothing yet
+    _start: float | None = None
+    _tables: dict[str, tuple[Table, float]] = field(default_factory=dict)
+
+    def table(self, plan: Plan) -> Table:
+        """Return the table of a plan, read once."""
+        return self._read(plan)[0]
+
+    def _read(self, plan: Plan) -> tuple[Table, float]:
+        from indiff.audit.running import read_data
+
+        key = plan.data.model_dump_json()
+        if key not in self._tables:
+            begin = clock()
+            table = read_data(plan)
+            self._tables = {key: (table, clock() - begin)}  # one at a time: it may be large
+        return self._tables[key]
+
+    def seconds(self, plan: Plan) -> float:
+        """Return how long a run of a plan takes in a worker of its own."""
+        table, reading = self._read(plan)
+        asked, known, files = plan.adversary.targets, True, 1
+        if plan.release.file is not None:  # read as well, and as much work as no sanitizing
+            known, files = plan.release.rows_in_order or plan.release.key is not None, 3
+            plan = _with(plan, "release", sanitizer="identity", file=None, rows_in_order=False)
+        if self._start is None:
+            self._start = PROCESS + self._loading(plan, sample(table, FIRST_RECORDS), reading)
+        targets = asked if isinstance(asked, int) else len(asked) if asked else len(table)
+        share = min(1.0, targets / len(table))
+        quick = known and all(_walks(plan, name) for name in plan.adversary.models)
+        whole = LARGE_RECORDS if quick else LARGE_ASKED
+        samples = [sample(table, n) for n in sizes(len(table), whole)]
+        counts = [max(1, round(share * len(one))) if quick else 1 for one in samples]
+        around = [self._run(plan, one, n) for one, n in zip(samples, counts, strict=True)]
+        spent = (
+            self._start + files * reading + at(len(table), [len(one) for one in samples], around)
+        )
+        if quick or not known:
+            return spent
+        each = [_each(plan, one) for one in samples]
+        more = targets - 1 + plan.report.worst
+        return spent + more * at(len(table), [len(one) for one in samples], each)
+
+    def _loading(self, plan: Plan, few: Table, reading: float) -> float:
+        """Return what a run takes more in a fresh process, which this one still is, than here."""
+        self._run(plan, few, 1)
+        cold = clock() - self.begin - reading
+        return min(max(0.0, cold - self._run(plan, few, 1)), MOST_START)
+
+    def _run(self, plan: Plan, few: Table, targets: int) -> float:
+        """Return how long a run on a few records takes, with all that it writes."""
+        from indiff.audit.running import run_audit
+        from indiff.web.running import write_results
+
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(mode=0o700, parents=True)
+        less = _with(plan, "adversary", targets=targets, runs=min(TRIAL_RUNS, plan.adversary.runs))
+        begin = clock()
+        write_results(run_audit(less, few), self.folder)
+        return clock() - begin
 
 
-def _test_seconds(table: Table, plan: Plan, name: str) -> float:
-    import numpy as np
-
+def _each(plan: Plan, few: Table) -> float:
+    """Return how long one more record of a table takes, of all adversaries and attributes."""
     from indiff.differential import differential_test
+
+    asked = plan.adversary
+    runs = min(TRIAL_RUNS, asked.runs)
+    options: dict[str, Any] = {
+        "distance": asked.distance, "method": asked.method, "runs": runs, "jobs": 1,
+    }  # fmt: skip
+
+    def spent(table: Table, name: str, targets: int) -> float:
+        begin = clock()
+        model = None if name == "auto" else name
+        differential_test(table, plan.release.sanitizer, model=model, targets=targets, **options)
+        return clock() - begin
+
+    total = 0.0
+    for sensitive in few.sensitives:
+        for name in asked.models:
+            table = few.focus(sensitive.name)
+            one = spent(table, name, 1)
+            count = 3
+            while True:
+                count = min(count, len(table))
+                more = max(0.0, spent(table, name, count) - one)
+                if more >= LONG_ENOUGH or count == len(table):
+                    break
+                count *= 4
+            scale = asked.runs / runs if _method(plan, name) == "sampled" else 1.0
+            total += scale * more / max(1, count - 1)
+    return total
+
+
+def _walks(plan: Plan, name: str) -> bool:
+    """Tell whether a method goes through all records at once."""
+    from indiff.differential.choosing import choose_model
+    from indiff.inference import Frequency, NaiveBayes
+    from indiff.sanitizers.parse import as_sanitizer
+
+    method = _method(plan, name)
+    counted = isinstance(
+        choose_model(name, as_sanitizer(plan.release.sanitizer)), NaiveBayes | Frequency
+    )
+    return method == "closed-form" or (method == "leave-one-out" and counted)
+
+
+def _method(plan: Plan, name: str) -> str:
     from indiff.differential.choosing import by_method, choose_model
     from indiff.differential.testing import describe
     from indiff.distances import DISTANCES, emd
     from indiff.sanitizers.parse import as_sanitizer
 
     sanitizer = as_sanitizer(plan.release.sanitizer)
-    model = choose_model(None if name == "auto" else name, sanitizer)
+    model = choose_model(name, sanitizer)
     distance = plan.adversary.distance
     named = [(distance, DISTANCES.get(distance, emd))]
     names = (describe(sanitizer), describe(model))
     (method,) = by_method(sanitizer, model, named, plan.adversary.method, names)
-    asked = plan.adversary.targets
-    targets = asked if isinstance(asked, int) else len(asked) if asked else len(table)
-    chosen = np.random.default_rng(0).permutation(len(table))
-    options: dict[str, Any] = {
-        "model": model, "distance": distance, "method": plan.adversary.method, "jobs": 1,
-    }  # fmt: skip
-    counted = names[1] in ("naive-bayes", "frequency") or model.__class__.__name__ in (
-        "NaiveBayes",
-        "Frequency",
-    )
-    if method == "closed-form" or (method == "leave-one-out" and counted):
-        sample = table.take(np.sort(chosen[:TRIAL_RECORDS]))
-        begin = time.perf_counter()
-        differential_test(sample, sanitizer, **options)
-        return (time.perf_counter() - begin) * len(table) / len(sample)
-    few = table.records[chosen[:TRIAL_TARGETS]].tolist()
-    runs = min(TRIAL_RUNS, plan.adversary.runs) if method == "sampled" else plan.adversary.runs
-    begin = time.perf_counter()
-    differential_test(table, sanitizer, targets=few, runs=runs, **options)
-    spent = time.perf_counter() - begin
-    more_runs = plan.adversary.runs / runs if method == "sampled" else 1.0
-    return spent * more_runs * targets / len(few)
+    return method
+
+
+def _with(plan: Plan, section: str, **values: Any) -> Plan:
+    return plan.model_copy(update={section: getattr(plan, section).model_copy(update=values)})
+
+
+def sizes(records: int, largest: int) -> list[int]:
+    """Return how many records the trials have: a small table is tried whole.
+
+    >>> sizes(800, 4000), sizes(3000, 4000), sizes(100_000, 4000)
+    ([800], [1000, 3000], [1000, 4000])
+    """
+    return [records] if records <= SMALL_RECORDS else [SMALL_RECORDS, min(records, largest)]
+
+
+def sample(table: Table, records: int) -> Table:
+    """Return some records of a table, always the same ones."""
+    import numpy as np
+
+    if records >= len(table):
+        return table
+    return table.take(np.sort(np.random.default_rng(0).permutation(len(table))[:records]))
+
+
+def at(records: int, tried: Sequence[int], seconds: Sequence[float]) -> float:
+    """Go on along the line through the trials; more records never take less time.
+
+    >>> at(10_000, [1000, 2000], [0.5, 1.0]), at(800, [800], [0.4])
+    (5.0, 0.4)
+    """
+    if len(tried) == 1:
+        return seconds[0]
+    slope = max(0.0, (seconds[1] - seconds[0]) / (tried[1] - tried[0]))
+    return seconds[1] + slope * (records - tried[1])
 
 
 def plainly(seconds: float) -> str:

@@ -98,11 +98,7 @@ def run(store: Store, job: dict[str, Any], report: Callable[..., None]) -> tuple
     result = run_audit(plan, progress=Follower(report), command="indiff audit plan.toml", run=kept)
     shutil.rmtree(kept, ignore_errors=True)
     report(step="writing the report", done=None, total=None)
-    result.write(folder)
-    write_figures(result.document, folder)
-    _write_distances(result, folder)
-    for release in result.releases[:1]:
-        release.write(folder / "release.csv")
+    write_results(result, folder)
     verdict = result.verdict
     answer = {
         "verdict": {
@@ -112,6 +108,15 @@ def run(store: Store, job: dict[str, Any], report: Callable[..., None]) -> tuple
         }
     }
     return answer, result.to_json()
+
+
+def write_results(result: AuditResult, folder: Path) -> None:
+    """Write everything that a finished run shows and offers into its folder."""
+    result.write(folder)
+    write_figures(result.document, folder)
+    _write_distances(result, folder)
+    for release in result.releases[:1]:
+        release.write(folder / "release.csv")
 
 
 def largest_delta(document: dict[str, Any]) -> float | str | None:

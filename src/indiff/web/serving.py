@@ -14,8 +14,6 @@ from indiff.errors import UserError
 from indiff.web.planning import as_text
 from indiff.web.settings import Settings, is_loopback
 
-MOST_CONNECTIONS = 500
-
 
 def serve(settings: Settings, *, browser: bool, say: Callable[[str], None]) -> None:
     """Serve until interrupted; ``say`` gets the lines for the terminal."""
@@ -32,6 +30,7 @@ def _serve(settings: Settings, browser: bool, say: Callable[[str], None]) -> Non
     import uvicorn
 
     from indiff.web.app import make_app
+    from indiff.web.connections import MOST_CONNECTIONS, Impatient
 
     app = make_app(settings)
     listener = _listen(settings.host, settings.port)
@@ -64,7 +63,7 @@ def _serve(settings: Settings, browser: bool, say: Callable[[str], None]) -> Non
             app,
             access_log=False,  # addresses may hold names of columns and the link's token
             log_level="warning",
-            http="h11",  # it refuses a head above 64 kB
+            http=Impatient,  # on h11, which refuses a head above 64 kB
             ws="none",
             limit_concurrency=MOST_CONNECTIONS,
             server_header=False,
