@@ -104,6 +104,21 @@ def test_refusals_are_one_sentence(folder: Any, tmp_path: Path, words: Any, mess
     assert not (tmp_path / "r" / "report.json").exists()
 
 
+def test_infinite_distances_are_shown_everywhere(tmp_path: Path) -> None:
+    """The only record of its kind: without it, frequency holds its value for impossible."""
+    ills = ["cold"] + ["flu"] * 29
+    people = pa.table({"age": list(range(20, 50)), "ill": ills})
+    pyarrow.csv.write_csv(people, tmp_path / "people.csv")
+    ended = call(
+        "audit", tmp_path / "people.csv", "--quasi", "age", "--sensitive", "ill", "--distance",
+        "max-divergence", "--model", "frequency", "--limit", "delta=99", "--out", tmp_path / "r",
+    )  # fmt: skip
+    assert ended.code == 1, ended.err
+    assert "δ by frequency is infinite, above the limit 99" in " ".join(ended.out.split())
+    assert "0           ∞         0." in ended.out
+    assert "∞" in (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
+
+
 def test_the_input_is_never_overwritten(folder: Any, tmp_path: Path) -> None:
     (tmp_path / "report.md").write_text("mine")
     ended = call(

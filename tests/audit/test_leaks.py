@@ -173,6 +173,40 @@ def test_numbers_are_found_in_lists_and_behind_signs() -> None:
     assert naming.text("5,000 of 12,345 records") == "5,000 of 12,345 records"
 
 
+def test_what_was_received_is_no_count_however_short() -> None:
+    frame = pa.table({"age": [30] * 11 + [97], "ill": ["a", "b"] * 6})
+    table = read_table(frame, quasi=["age"], sensitive="ill")
+    naming = Naming(table, 10, words=("mondrian:k=97",))
+    told = Naming(table, 10).text
+    assert told("row 97: 97 of 97 records; got 97 and 30.") == (
+        f"row 97: 97 of 97 records; got {RARE} and 30."
+    )
+    assert told("it runs from 97 down to 30; 97 rows") == f"it runs from {RARE} down to 30; 97 rows"
+    assert told("got [97,30]. Use 97.") == f"got [{RARE}]. Use 97."
+    assert naming.text("k is at most 12; got 97.") == "k is at most 12; got 97."
+
+
+def test_thousands_are_one_number_and_our_own_proposals_are_shown() -> None:
+    frame = pa.table({"age": [3, 0] + [30] * 10, "ill": ["a", "b"] * 5 + ["drop", "b"]})
+    naming = Naming(read_table(frame, quasi=["age"], sensitive="ill"), 5)
+    assert naming.text("at most 12; got 3,000.") == "at most 12; got 3,000."
+    assert naming.text("pass missing='split' or method='sampled'") == (
+        "pass missing='split' or method='sampled'"
+    )
+    assert naming.text("pass missing='drop'") == f"pass missing={RARE}"
+
+
+def test_only_usual_tokens_for_missing_are_shown() -> None:
+    frame = pa.table({"age": [30] * 20, "ill": ["a", "b"] * 9 + ["Smith", "n/a"]})
+    data = {"quasi": ["age"], "sensitive": "ill", "missing_tokens": ["", "Smith", "N/A", "47"]}
+    found = audited(frame, data=data)
+    hidden = "a hidden text"
+    assert found.document["plan"]["data"]["missing_tokens"] == ["", hidden, "N/A", hidden]
+    assert all("Smith" not in text for text in outputs(found).values())
+    shown = audited(frame, data=data, report={"show_values": True})
+    assert shown.document["plan"]["data"]["missing_tokens"] == data["missing_tokens"]
+
+
 def test_a_very_long_sentence_costs_little() -> None:
     table = read_table(pa.table({"age": [1, 2], "ill": ["a", "b"]}), quasi=["age"], sensitive="ill")
     assert len(Naming(table).text("word " * 20_000)) <= 4000

@@ -34,6 +34,12 @@ GOOD = '[data]\npath = "people.csv"\nsensitive = "ill"\n'
         (GOOD + "[run]\njobs = 0\n", r"\[run\] jobs: jobs must be -1 \(all cores\)"),
         (GOOD + "[run]\nseed = -1\n", r"\[run\] seed must be"),
         (GOOD + '[run]\ntime = "soon"\n', r"\[run\] time: time is a span above 0.*got 'soon'"),
+        (GOOD + "[limits]\ndelta = true\n", r"\[limits\]: true and false are no value here"),
+        (GOOD + "[limits]\ninference.itpr = false\n", r"\[limits\]: true and false are no"),
+        (GOOD + "[report]\nmin_cell = true\n", r"\[report\] min_cell: true and false are no"),
+        (GOOD + "bins = {ill = true}\n", r"\[data\] bins: true and false are no value here"),
+        (GOOD + "[adversary]\ntargets = 0\n", r"targets is a number of at least 1.*got 0"),
+        (GOOD + "[adversary]\ntargets = []\n", r"targets names no record; leave it out"),
         ("[data\n", r"plan.toml is no TOML: .*line 1.* Correct that line"),
     ],
 )

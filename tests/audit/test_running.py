@@ -172,14 +172,16 @@ def test_in_a_notebook(audited: Any) -> None:
     assert "exceeded" in shown
 
 
-def test_an_adversary_that_fails_leaves_the_others(patients: Any) -> None:
-    """Frequency cannot be told a prior's file that does not exist; naive Bayes neither."""
+def test_an_adversary_that_fails_leaves_the_others(patients: Any, tmp_path: Path) -> None:
+    """Neither can be told a prior that lacks most values."""
+    prior = tmp_path / "prior.csv"
+    prior.write_text("value,probability\nflu,1\n")
     result = indiff.run_audit(
-        plan(adversary={"models": ["naive-bayes", "frequency"], "prior": "none.csv"}), patients
+        plan(adversary={"models": ["naive-bayes", "frequency"], "prior": str(prior)}), patients
     )
     failed = [one for one in result.findings if one.status == "failed"]
     assert {one.id.split(":")[2] for one in failed} == {"naive-bayes", "frequency"}
-    assert all("none.csv" in str(one.reason) for one in failed)
+    assert all("a prior must give every sensitive value" in str(one.reason) for one in failed)
     assert result.finding("k").status == "measured"
     assert (result.verdict["status"], result.verdict["exit_code"]) == ("incomplete", 3)
     valid(result)
@@ -391,3 +393,39 @@ def test_bad_input_raises(patients: Any) -> None:
         indiff.run_audit(
             plan(data={"quasi": QUASI, "sensitive": "diagnosis", "individual": "persn"}), patients
         )
+
+
+@pytest.mark.parametrize(
+    ("sections", "message"),
+    [
+        ({"adversary": {"known": ["agee"]}}, "no quasi-identifier 'agee': did you mean 'age'"),
+        ({"adversary": {"targets": [3, 400]}}, "record numbers from 0 to 399.*got 400"),
+        ({"adversary": {"prior": "none.csv"}}, r"\[adversary\] prior must exist.*'none.csv'"),
+        ({"release": {"file": "none.csv"}}, r"\[release\] file must exist.*'none.csv'"),
+        ({"report": {"task": "agee"}}, "no column to predict 'agee': did you mean 'age'"),
+    ],
+)
+def test_a_plan_that_does_not_fit_the_table_is_bad_input(
+    patients: Any, sections: Any, message: Any
+) -> None:
+    with pytest.raises(UserError, match=message):
+        indiff.run_audit(plan(**sections), patients)
+
+
+def test_a_table_too_small_for_an_analyst_still_has_a_utility() -> None:
+    frame = pa.table({"age": [30, 31, 40, 41], "ill": ["a", "b", "b", "a"]})
+    data = {"quasi": ["age"], "sensitive": "ill"}
+    result = indiff.run_audit(
+        plan(data=data, release={"sanitizer": "mondrian:k=2"}, limits={"ncp": 1}), frame
+    )
+    assert result.finding("ncp").value == pytest.approx(
+        1 / 11
+    )  # a year of the eleven from 30 to 41
+    assert result.finding("accuracy").status == "skipped"
+    assert "at least 10 records" in str(result.finding("accuracy").reason)
+    assert result.verdict["status"] == "pass"
+    asked = indiff.run_audit(
+        plan(data=data, release={"sanitizer": "mondrian:k=2"}, report={"task": "age"}), frame
+    )
+    assert asked.finding("accuracy").status == "failed"
+    assert asked.verdict["status"] == "incomplete"

@@ -95,6 +95,16 @@ def test_a_skipped_finding_matters_only_with_a_limit() -> None:
     assert (verdict.status, verdict.exit_code) == ("incomplete", 3)
 
 
+def test_one_cause_is_one_reason() -> None:
+    limits = {"delta": 1, "mean": 1, "k": 1, "t": 1}
+    findings = [missed("k"), missed("t"), missed("delta", "skipped"), missed("mean", "skipped")]
+    _, verdict = judge(findings, limits)
+    assert verdict.reasons == (
+        "Smallest group (k) and 1 more could not be measured: it broke",
+        "no limit on Differential test of ill: δ by m and 1 more could be checked: it broke",
+    )
+
+
 def test_a_limit_on_nothing_is_no_pass() -> None:
     _, verdict = judge([found("k", 7)], {"t": 0.2})
     assert verdict.exit_code == 3

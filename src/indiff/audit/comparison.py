@@ -231,7 +231,8 @@ def compare(
     before = {**_risks(risk, table), "accuracy": analyst.original}
     seconds = {"original": time.perf_counter() - start}
     rows: list[Row] = []
-    interrupted, naming = False, Naming(table)
+    interrupted = False
+    naming = Naming(table, words=tuple(setting.text for setting, _ in settings))
     for place, (setting, sanitizer) in enumerate(settings):
         row = Row(setting.text, setting.parameter, setting.value,
                   accuracy_original=analyst.original)  # fmt: skip
@@ -254,9 +255,9 @@ def compare(
         rows=_with_front(rows, chosen),
         before=before,
         utility=chosen,
-        task=analyst.predicted,
+        task=naming.renamed(analyst.predicted),
         accuracy_majority=analyst.majority,
-        sensitive=table.sensitive.name,
+        sensitive=naming.renamed(table.sensitive.name),
         records=len(table),
         fingerprint=table.fingerprint,
         seed=seed,

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from indiff.audit.naming import RARE, Naming
+from indiff.audit.naming import HIDDEN, RARE, Naming
 from indiff.audit.plan import Plan
 from indiff.differential.choosing import choose_model
 from indiff.differential.testing import describe
@@ -20,6 +20,11 @@ from indiff.version import __version__
 
 _DIGITS = 12  # what a number of the document keeps: rounding noise would differ by machine
 _LIBRARIES = ("numpy", "numba", "pyarrow", "duckdb", "scikit-learn", "scipy", "pydantic")
+# Tokens for what is missing that everybody writes: any other may be a value of somebody.
+_USUAL_TOKENS = frozenset(
+    ("", "?", "-", "--", ".", "*", "na", "n/a", "#n/a", "nan", "null", "nil", "none", "missing",
+     "unknown", "not available")
+)  # fmt: skip
 
 
 def versions() -> dict[str, str]:
@@ -45,6 +50,10 @@ def plan_block(plan: Plan, naming: Naming, sanitizer: Sanitizer | None) -> dict[
         for name, order in data["orders"].items()
     }
     data["bins"] = _bins(plan, naming)
+    data["missing_tokens"] = [
+        token if naming.show_values or token.strip().casefold() in _USUAL_TOKENS else HIDDEN
+        for token in plan.data.missing_tokens
+    ]
     found["release"]["sanitizer"] = naming.text(plan.release.sanitizer)
     if plan.report.parameter is not None:
         found["report"]["parameter"] = naming.text(plan.report.parameter)

@@ -20,6 +20,8 @@ _NOT_PRIVATE = (
     "and it assumes an attacker who knows these columns and nothing else."
 )
 
+_LARGEST_WHOLE = 1e15  # beyond it digits say nothing
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -74,14 +76,15 @@ class Metric:
 def number(value: float) -> str:
     """Write a number for a sentence.
 
-    >>> number(5.0), number(0.93378), number(float("inf")), number(12345)
-    ('5', '0.934', 'infinite', '12,345')
+    >>> number(5.0), number(0.93378), number(float("inf")), number(12345), number(1e30)
+    ('5', '0.934', 'infinite', '12,345', '1e+30')
     """
     if math.isnan(value):
         return "unknown"
     if math.isinf(value):
         return "infinite"
-    return f"{int(value):,}" if float(value).is_integer() else f"{value:.3g}"
+    whole = float(value).is_integer() and abs(value) < _LARGEST_WHOLE
+    return f"{int(value):,}" if whole else f"{value:.3g}"
 
 
 def percent(value: float) -> str:

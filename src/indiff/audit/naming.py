@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from indiff.side_files import label_of
+from indiff.audit.alias import aliases, held
 from indiff.table import Table
 
 MIN_CELL = 10  # records that hold a value before it is named, unless somebody asks otherwise
@@ -21,8 +22,13 @@ WITHHELD = "(its words are left out: they may hold values)"
 HIDDEN = "a hidden text"
 _FOREIGN = re.compile(r"«[^»]*(?:»|$)")  # as indiff.errors.foreign marks it; a cut text has no end
 _NUMBER = re.compile(r"(?<!\w)(?<!\d\.)-?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)")
+_THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+# After these words a message has what it got: there a short number is no count.
+_RECEIVED = re.compile(r"\b(?:got|runs from)\b(?:(?!\. |;).)*", re.DOTALL)
 _QUOTED = re.compile(r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)""")
 _ESCAPED = re.compile(r"\\(?:x([\da-f]{2})|u([\da-f]{4})|U([\da-f]{8})|(.))", re.DOTALL)
+# What our own messages propose in quotes.
+_PROPOSED = frozenset(("drop", "split", "error", "generalize", "sampled", "refit", "tight", "cut"))
 _LONGEST = 60  # characters of a column's name in a sentence
 _LONGEST_PART = 40  # words and signs of a value that stands in a sentence without quotes
 _LONGEST_TEXT = 4000  # characters of a sentence
@@ -48,7 +54,8 @@ class Naming:
 
     A value may be named if at least ``min_cell`` records hold it, or if the user asked for all
     of them (``show_values``). Column names are always named, files without their folders, and
-    ``words``, which the plan chose, such as its sanitizer.
+    ``words``, which the plan chose, such as its sanitizer. A sensitive expression has another
+    name where a value in it may not be named.
     """
 
     table: Table = field(repr=False)
@@ -68,8 +75,8 @@ class Naming:
         """
         if self.show_values:
             return value
-        held = self._count(column, value)
-        return value if held == 0 or held >= self.min_cell else RARE
+        count = self._count(column, value)
+        return value if count == 0 or count >= self.min_cell else RARE
 
     def text(self, text: str) -> str:
         """Return a sentence that another module wrote, without any rare value in it.
@@ -80,16 +87,37 @@ class Naming:
             self._told[text] = self._without_rare(text)
         return self._told[text]
 
+    def renamed(self, part: Any) -> Any:
+        """Return a document or a part of it with the other names of expressions.
+
+        >>> from indiff.table import read_table
+        >>> people = pa.table({"age": [30, 47], "pay": [1, 762_431]})
+        >>> naming = Naming(read_table(people, quasi=["age"], sensitive="pay < 762431"))
+        >>> naming.renamed({"limits": {"inference.pay < 762431.itpr": 0.5}})
+        {'limits': {'inference.a condition on pay.itpr': 0.5}}
+        """
+        if not self._other_names:
+            return part
+        if isinstance(part, Mapping):
+            return {self.renamed(key): self.renamed(inner) for key, inner in part.items()}
+        if isinstance(part, list | tuple):
+            return [self.renamed(inner) for inner in part]
+        if isinstance(part, str):
+            for form, alias in self._other_names.items():
+                part = part.replace(form, alias)
+        return part
+
     def _without_rare(self, text: str) -> str:
         for path in self.paths:
             text = text.replace(path, Path(path).name)
-        text = self.short(text)
+        text = self.short(self.renamed(text))
         if self.show_values:
             return text
         text = _FOREIGN.sub(WITHHELD, text)
         text = _QUOTED.sub(self._quoted, text)[:_LONGEST_TEXT]
         for value in self._rare_parts(text):
             text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", RARE, text)
+        text = _RECEIVED.sub(lambda part: _NUMBER.sub(self._received, part[0]), text)
         return _NUMBER.sub(self._number, text)
 
     def short(self, text: str) -> str:
@@ -110,17 +138,21 @@ class Naming:
             return quoted
         if any(self._is_rare(form) for form in forms):
             return RARE
-        return quoted if any(self._is_held(form) for form in forms) else HIDDEN
+        known = forms & _PROPOSED or any(self._is_held(form) for form in forms)
+        return quoted if known else HIDDEN
 
     def _number(self, match: re.Match[str]) -> str:
         """Leave a rare number out, however it is written: 1,234 or -1234, alone or in a list."""
-        text = match.group(0)
-        digits = sum(character.isdigit() for character in text)
-        if digits < _TELLING_DIGITS and "." not in text:
-            return text
-        forms = {text, text.replace(",", ""), *text.split(",")}
-        forms |= {form.removeprefix("-") for form in forms}
-        return RARE if any(self._is_rare(form) for form in forms if form) else text
+        told = [one for one in _numbers(match[0]) if _is_telling(one)]
+        return RARE if any(map(self._is_rare_number, told)) else match[0]
+
+    def _received(self, match: re.Match[str]) -> str:
+        """Leave a rare number out, however short, unless the plan chose it."""
+        told = [one for one in _numbers(match[0]) if one not in self._chosen]
+        return RARE if any(map(self._is_rare_number, told)) else match[0]
+
+    def _is_rare_number(self, text: str) -> bool:
+        return any(self._is_rare(form) for form in {text, text.removeprefix("-")})
 
     def _is_rare(self, text: str) -> bool:
         counts = [self._count(name, text) for name in self.table.source.column_names]
@@ -131,7 +163,7 @@ class Naming:
 
     def _count(self, column: str, value: Any) -> int:
         cells = self.table.source[column] if column in self.table.source.column_names else None
-        return 0 if cells is None else _held(cells, value)
+        return 0 if cells is None else held(cells, value)
 
     @cached_property
     def _names(self) -> frozenset[str]:
@@ -140,7 +172,25 @@ class Naming:
     @cached_property
     def _named(self) -> frozenset[str]:
         files = (Path(path).name for path in self.paths)
-        return frozenset({*self._names, *map(spoken, self._names), *self.words, *files})
+        others = self._other_names.values()
+        return frozenset({*self._names, *map(spoken, self._names), *self.words, *files, *others})
+
+    @cached_property
+    def _other_names(self) -> dict[str, str]:
+        """The other name for every way in which an expression may be written, the longest first."""
+        if self.show_values:
+            return {}
+        forms = {
+            form: alias
+            for name, alias in aliases(self.table, self.min_cell).items()
+            for form in (name, spoken(name), repr(name)[1:-1])
+        }
+        return dict(sorted(forms.items(), key=lambda pair: -len(pair[0])))
+
+    @cached_property
+    def _chosen(self) -> frozenset[str]:
+        """The numbers in the plan's own words, such as the 5 of ``mondrian:k=5``."""
+        return frozenset(number for word in self.words for number in re.findall(r"[\d.]+", word))
 
     @cached_property
     def _told(self) -> dict[str, str]:
@@ -179,13 +229,16 @@ def _unescaped(match: re.Match[str]) -> str:
     return {"n": "\n", "r": "\r", "t": "\t"}.get(match.group(4), match.group(4))
 
 
-def _held(cells: pa.ChunkedArray, value: Any) -> int:
-    """Count the records that hold a value, which may be given as text."""
-    text = label_of(value)
-    if pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type):
-        try:
-            wanted = float(text)
-        except ValueError:
-            return 0
-        return int(pc.sum(pc.equal(cells.cast(pa.float64(), safe=False), wanted)).as_py() or 0)
-    return int(pc.sum(pc.equal(cells.cast(pa.string()), text)).as_py() or 0)
+def _numbers(text: str) -> list[str]:
+    """Return the numbers that stand together without a blank: one in thousands, or a list.
+
+    >>> _numbers("12,345.5"), _numbers("4711,12,0815")
+    (['12345.5'], ['4711', '12', '0815'])
+    """
+    if _THOUSANDS.fullmatch(text):
+        return [text.replace(",", "")]
+    return [one for one in text.split(",") if one]
+
+
+def _is_telling(number: str) -> bool:
+    return sum(one.isdigit() for one in number) >= _TELLING_DIGITS or "." in number

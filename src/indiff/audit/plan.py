@@ -13,6 +13,7 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -23,8 +24,26 @@ from indiff.errors import UserError, did_you_mean
 Share = Field(gt=0, lt=1)
 
 
+def _has_truth(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(_has_truth(inner) for inner in value.values())
+    if isinstance(value, list | tuple):
+        return any(_has_truth(inner) for inner in value)
+    return isinstance(value, bool)
+
+
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_truth_for_a_number(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse true and false where they are not asked for: they would pass for 1 and 0."""
+        asked: Any = cls.model_fields[str(info.field_name)].annotation
+        section = isinstance(asked, type) and issubclass(asked, BaseModel)
+        if asked is not bool and not section and _has_truth(value):
+            raise UserError("true and false are no value here; write a number or a text.")
+        return value
 
 
 class Data(_Section):
@@ -98,6 +117,15 @@ class Adversary(_Section):
                 as_model(name)
         if len(set(value)) < len(value):
             raise UserError(f"models may be named once; got {', '.join(value)}.")
+        return value
+
+    @field_validator("targets")
+    @classmethod
+    def _some_targets(cls, value: int | list[int] | None) -> int | list[int] | None:
+        if isinstance(value, int) and value < 1:
+            raise UserError(f"targets is a number of at least 1, or record numbers; got {value}.")
+        if isinstance(value, list) and not value:
+            raise UserError("targets names no record; leave it out to test all of them.")
         return value
 
     @field_validator("distance")

@@ -17,10 +17,12 @@ from indiff.audit.beside import measure_beside
 from indiff.audit.curve import parameter_curve
 from indiff.audit.document import plain, plan_block, versions
 from indiff.audit.finding import Finding
+from indiff.audit.fitting import check_files, check_names
 from indiff.audit.naming import Naming
 from indiff.audit.plan import Plan, read_plan
 from indiff.audit.profile import profile_findings, table_block
 from indiff.audit.result import AuditResult
+from indiff.audit.settings import expand
 from indiff.audit.usefulness import utility_findings
 from indiff.audit.verdict import judge
 from indiff.audit.worst import worst_records
@@ -198,7 +200,7 @@ def run_audit(
         "timing": clock.to_dict(),
     }
     return AuditResult(
-        plain(document),
+        naming.renamed(plain(document)),
         results=tuple(result for one in exposures for result in one.results.values()),
         releases=tuple(one.release for one in subjects if one.release is not None),
         inputs=chosen.files,
@@ -211,6 +213,7 @@ def read_data(plan: Plan, table: Any = None) -> Table:
         return table
     if table is None and plan.data.path is None:
         raise UserError("[data] path is needed; name the table's file, or pass a table.")
+    check_files(plan)
     data = plan.data
     read = read_table(
         data.path if table is None else table,
@@ -228,15 +231,16 @@ def read_data(plan: Plan, table: Any = None) -> Table:
         encoding=data.encoding,
         sheet=data.sheet,
     )
-    if data.individual is not None and data.individual not in read.column_names:
-        from indiff.errors import unknown
-
-        raise unknown("column", data.individual, read.column_names)
+    check_names(plan, read)
     return read
 
 
 def _naming(table: Table, plan: Plan) -> Naming:
+    distance = plan.adversary.distance
     chosen = [plan.release.sanitizer, *plan.adversary.models, plan.adversary.method]
+    chosen += [distance, distance.removeprefix("emd:")]
+    if plan.report.parameter is not None:
+        chosen += [setting.text for setting in expand(plan.report.parameter)]
     if plan.release.file is None:
         chosen.append(describe(as_sanitizer(plan.release.sanitizer)))
     return Naming(table, plan.report.min_cell, plan.report.show_values, plan.files, tuple(chosen))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from indiff.audit.finding import Finding
 from indiff.audit.metrics import metric, percent
@@ -11,7 +11,7 @@ from indiff.audit.plan import Plan
 from indiff.errors import UserError
 from indiff.release import Release
 from indiff.table import Table
-from indiff.utility import Utility, measure
+from indiff.utility import Analyst, Utility, measure
 
 _NAMES = ("ncp", "discernibility", "average_group", "accuracy")
 
@@ -32,15 +32,27 @@ def utility_findings(
             for name in _NAMES
         ]
     sanitizer = None if plan.release.file is not None else plan.release.sanitizer
+    analyst, no_analyst = _analyst(table, plan)
+    if analyst is None:
+        sanitizer = None
+    found = measure(table, release, sanitizer=sanitizer, analyst=analyst, seed=plan.run.seed)
+    findings = [_finding(name, found, plan, words, suffix) for name in _NAMES]
+    if no_analyst is not None:
+        # What somebody asked for and did not get has failed; by default there may be none.
+        status: Literal["failed", "skipped"] = "skipped" if plan.report.task is None else "failed"
+        lost = metric("accuracy", **words).missed(f"accuracy{suffix}", status, no_analyst)
+        findings[_NAMES.index("accuracy")] = lost
+    return findings
+
+
+def _analyst(table: Table, plan: Plan) -> tuple[Analyst | None, str | None]:
+    """Return the analyst of a release that can be made again, or why there can be none."""
+    if plan.release.file is not None:
+        return None, None
     try:
-        found = measure(
-            table, release, sanitizer=sanitizer, task=plan.report.task, seed=plan.run.seed
-        )
+        return Analyst(table, task=plan.report.task, seed=plan.run.seed), None
     except UserError as error:
-        return [
-            metric(name, **words).missed(f"{name}{suffix}", "failed", str(error)) for name in _NAMES
-        ]
-    return [_finding(name, found, plan, words, suffix) for name in _NAMES]
+        return None, str(error)
 
 
 def _finding(name: str, found: Utility, plan: Plan, words: dict[str, Any], suffix: str) -> Finding:

@@ -98,18 +98,14 @@ def _beyond(finding: Finding) -> str:
 
 def _gaps(findings: Sequence[Finding], limits: Mapping[str, float]) -> list[str]:
     """Say what keeps the findings from being a pass."""
-    reasons = []
-    failed: dict[str | None, list[str]] = {}  # one cause often takes many findings along
+    failed = [finding for finding in findings if finding.status == "failed"]
+    reasons = [f"{titles} could not be measured: {why}" for titles, why in _by_reason(failed)]
+    skipped = [finding for finding in findings if finding.status == "skipped" and finding.limit]
+    reasons += [
+        f"no limit on {titles} could be checked: {why}" for titles, why in _by_reason(skipped)
+    ]
     for finding in findings:
-        if finding.status == "failed":
-            failed.setdefault(finding.reason, []).append(finding.title)
-    for reason, (first, *others) in failed.items():
-        more = f" and {len(others)} more" if others else ""
-        reasons.append(f"{first}{more} could not be measured: {reason}")
-    for finding in findings:
-        if finding.status == "skipped" and finding.limit is not None:
-            reasons.append(f"{finding.title} has a limit but was not measured: {finding.reason}")
-        elif finding.limit is not None and finding.exactness == "lower-bound":
+        if finding.limit is not None and finding.exactness == "lower-bound":
             reasons.append(f"{finding.title} is a lower bound: not every record was tested")
         elif finding.limit is not None and finding.exactness == "approximation":
             reasons.append(f"{finding.title} is an approximation, which proves nothing if small")
@@ -120,3 +116,14 @@ def _gaps(findings: Sequence[Finding], limits: Mapping[str, float]) -> list[str]
         if name not in reached
     ]
     return list(dict.fromkeys(reasons))
+
+
+def _by_reason(findings: Sequence[Finding]) -> list[tuple[str, str | None]]:
+    """Put together what one cause took along; name the first, and how many more."""
+    found: dict[str | None, list[str]] = {}
+    for finding in findings:
+        found.setdefault(finding.reason, []).append(finding.title)
+    return [
+        (f"{titles[0]} and {len(titles) - 1} more" if len(titles) > 1 else titles[0], reason)
+        for reason, titles in found.items()
+    ]

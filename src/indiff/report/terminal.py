@@ -57,15 +57,16 @@ def open_console(stream: TextIO | None = None) -> Console:
     return _Console(width=WIDTH, force_terminal=False, color_system=None, no_color=True, **common)
 
 
-def number(value: float) -> str:
-    """Write a number with four digits.
+def number(value: float | str) -> str:
+    """Write a number with four digits; a document has infinite ones as text.
 
-    >>> number(0.93378), number(math.inf), number(0.0), number(1.5e-7)
-    ('0.9338', '∞', '0', '1.5e-07')
+    >>> number(0.93378), number(math.inf), number("Infinity"), number(0.0), number(1.5e-7)
+    ('0.9338', '∞', '∞', '0', '1.5e-07')
     """
-    if math.isnan(value):
+    size = float(value)
+    if math.isnan(size):
         return "unknown"
-    return "∞" if math.isinf(value) else f"{value:.4g}"
+    return "∞" if math.isinf(size) else f"{size:.4g}"
 
 
 def percent(count: int, total: int) -> str:
