@@ -1,9 +1,10 @@
-"""Calls of the real command line for tests: in this process, or in one of its own."""
+"""Calls of the real command line for tests, and the file that they are made on."""
 
 from __future__ import annotations
 
 import io
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -13,6 +14,22 @@ from pathlib import Path
 
 from indiff import cli
 from indiff.compiled import announce
+
+ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def write_people(folder: Path, *, records_each: int = 1) -> Path:
+    """Write 60 records whose sensitive values occur nowhere else in what a command prints."""
+    lines = ["id,age,town,wage,ill,smokes"]
+    for row in range(60):
+        ill = ("secret-a", "secret-b", "secret-c")[row * row % 7 % 3]
+        lines.append(
+            f"person{row // records_each},{20 + row * 7 % 40},town{row % 5},{1000 + 17 * row},"
+            f"{ill},{('puff', 'clean')[row % 2]}"
+        )
+    path = folder / "people.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
 
 
 @dataclass(frozen=True)

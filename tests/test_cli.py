@@ -24,7 +24,7 @@ from indiff.commands import test as test_command
 from indiff.commands.verdict import judge
 from indiff.datasets import demo_outliers
 from indiff.report.terminal import cdf_steps
-from tests.command_line import call, call_alone
+from tests.command_line import ANSI, call, call_alone, write_people
 
 # DIT v2, Table 1a; its Table 1b has the distances 1, 1, 2/3, 1/3, 1/3.
 TOY = "Age,Gender,Disease\n28,M,Flu\n36,M,Flu\n47,F,Cancer\n53,M,Flu\n72,F,Flu\n"
@@ -32,13 +32,6 @@ TOY_TEST = (
     "--quasi", "Age,Gender", "--sensitive", "Disease",
     "--sanitizer", "mondrian:k=2,regions=cut", "--model", "frequency",
 )  # fmt: skip
-
-PEOPLE = "id,age,town,wage,ill,smokes\n" + "".join(
-    f"person{row},{20 + row * 7 % 40},town{row % 5},{1000 + 17 * row},"
-    f"{('secret-a', 'secret-b', 'secret-c')[row * row % 7 % 3]},{('puff', 'clean')[row % 2]}\n"
-    for row in range(60)
-)
-ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 @pytest.fixture
@@ -50,9 +43,7 @@ def toy(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def people(tmp_path: Path) -> Path:
-    path = tmp_path / "people.csv"
-    path.write_text(PEOPLE)
-    return path
+    return write_people(tmp_path)
 
 
 def test_the_papers_example(toy: Path) -> None:

@@ -16,18 +16,12 @@ import pytest
 
 import indiff
 from indiff.commands.risk_limits import RiskCheck
-from tests.command_line import call, call_alone
+from tests.command_line import ANSI, call, call_alone, write_people
 
 # ITPR paper, Table 5, row 4: eight records, ages 30 (six times) and 47 (twice): 0.83.
 AGES = "age,ill\n" + "".join(
     f"{age},{ill}\n" for age, ill in zip([30, 30, 30, 47, 30, 47, 30, 30], "fffhfhgg", strict=True)
 )
-PEOPLE = "id,age,town,ill,smokes\n" + "".join(
-    f"person{row // 2},{20 + row * 7 % 40},town{row % 5},"
-    f"{('secret-a', 'secret-b', 'secret-c')[row * row % 7 % 3]},{('puff', 'clean')[row % 2]}\n"
-    for row in range(60)
-)
-ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 @pytest.fixture
@@ -39,9 +33,7 @@ def ages(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def people(tmp_path: Path) -> Path:
-    path = tmp_path / "people.csv"
-    path.write_text(PEOPLE)
-    return path
+    return write_people(tmp_path, records_each=2)
 
 
 def words(text: str) -> str:
