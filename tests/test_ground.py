@@ -179,6 +179,16 @@ def test_bad_files_are_errors(tmp_path: Path, text: str, message: str) -> None:
         Emd(write(tmp_path, text)).bind(sensitive(("a", "b")))
 
 
+@pytest.mark.parametrize("mark", [",", ";"])
+def test_values_that_hold_the_other_mark(tmp_path: Path, mark: str) -> None:
+    values = ("cold, bad", "flu; worse")
+    cells = [f'"{value}"' if mark in value else value for value in values]
+    rows = [["", *cells], [cells[0], "0", "2"], [cells[1], "2", "0"]]
+    path = write(tmp_path, "".join(f"{mark.join(row)}\n" for row in rows))
+    distance = Emd(path).bind(sensitive(values))
+    assert distance(np.array([[1.0, 0.0]]), np.array([[0.5, 0.5]])).tolist() == [1.0]
+
+
 def test_values_of_several_lines(tmp_path: Path) -> None:
     values = ("a\nb", "c\u2028d")
     text = ',"a\nb",c\u2028d\n"a\nb",0,2\nc\u2028d,2,0\n'

@@ -41,15 +41,10 @@ def read_cells(path: Path, what: str) -> list[tuple[int, list[str]]]:
             f"the file of {what} {str(path)!r} is not UTF-8 text; save it as UTF-8."
         ) from None
     first = text.split("\n", 1)[0]
-    reader = csv.reader(
-        io.StringIO(text, newline=""), delimiter=";" if ";" in first and "," not in first else ","
-    )
-    try:
-        lines = [(reader.line_num, [cell.strip() for cell in line]) for line in reader if line]
-    except csv.Error as error:
-        raise UserError(
-            f"{path.name}, line {reader.line_num}: this is not CSV ({error}); check its quotes."
-        ) from None
+    likely, other = (";", ",") if ";" in first and "," not in first else (",", ";")
+    lines = _split(path, text, likely)
+    if not _is_table(lines) and _is_table(second := _split(path, text, other)):
+        lines = second  # values may hold the one or the other
     for number, cells in lines:
         if len(cells) != len(lines[0][1]):
             raise UserError(
@@ -57,3 +52,19 @@ def read_cells(path: Path, what: str) -> list[tuple[int, list[str]]]:
                 f"first row; got {len(cells)}."
             )
     return lines
+
+
+def _split(path: Path, text: str, delimiter: str) -> list[tuple[int, list[str]]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        return [(reader.line_num, [cell.strip() for cell in line]) for line in reader if line]
+    except csv.Error as error:
+        raise UserError(
+            f"{path.name}, line {reader.line_num}: this is not CSV ({error}); check its quotes."
+        ) from None
+
+
+def _is_table(lines: list[tuple[int, list[str]]]) -> bool:
+    """Tell whether all lines have the same number of cells, and more than one."""
+    widths = {len(cells) for _, cells in lines}
+    return len(widths) == 1 and min(widths) > 1

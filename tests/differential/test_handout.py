@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indiff import Classifier, Mondrian, differential_test
+from indiff.differential import calls
 from indiff.differential.handout import Handout
 from indiff.differential.people import each_record
 from indiff.differential.refit import FromScratch, Without, refit
@@ -119,3 +120,37 @@ def test_a_model_of_ones_own_is_asked_for_its_own_beliefs() -> None:
     table = make_sample(3, 30, ["ties", "set"], 2).table
     result = differential_test(table, Mondrian(k=3), model=Stubborn("tree"), jobs=1)
     assert result.beliefs_without.tolist() == [[1.0, 0.0]] * len(table)
+
+
+def test_one_slow_call_starts_no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+
+    def ask(place: int) -> int:
+        clock[0] += 0.05 if place == 0 else 0.0001  # the first one waits for a busy machine
+        return place
+
+    def start(*_: Any) -> None:
+        raise AssertionError("other processes were started")
+
+    monkeypatch.setattr(calls, "monotonic", lambda: clock[0])
+    monkeypatch.setattr("indiff.differential.pools.LokyPool", start)
+    found = [
+        one.value for group in calls.answers(ask, range(500), calls.Calls(jobs=2)) for one in group
+    ]
+    assert found == list(range(500))
+    with pytest.raises(AssertionError, match="were started"):  # 0.2 s each: worth it at once
+        list(
+            calls.answers(
+                lambda place: clock.__setitem__(0, clock[0] + 0.2), range(50), calls.Calls(jobs=2)
+            )
+        )
+
+
+def test_what_targets_share_is_made_before_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = make_sample(3, 40, ["ties", "set"], 3).table
+    people = each_record(np.arange(len(table)))
+    ask = Without(table, Mondrian(k=3), as_model("tree"), people, Handout)
+    ask.prepare()
+    assert {"_tree", "_laid_out", "_from_scratch"} <= vars(ask.releases).keys()
+    monkeypatch.setattr(FromScratch, "without", lambda *_: pytest.fail("it was sanitized"))
+    Without(table, Mondrian(k=3), as_model("tree"), people, FromScratch).prepare()

@@ -23,6 +23,8 @@ Ask = Callable[[int], Any]
 
 # Below this many seconds of work left, starting other processes costs more than it saves.
 WORTH_SHARING = 3.0
+# For this share of them calls are watched first: one alone may have waited for a busy machine.
+WATCHED = 1 / 30
 # How many seconds of short calls travel together, where no single one has to be kept at once.
 CHUNK_SECONDS = 0.5
 LONGEST_FAILURE = 500
@@ -102,9 +104,10 @@ def answers(
         if calls.is_over:
             return
         yield [attempt(ask, int(place), calls.retries)]
-        seconds = (monotonic() - start) / (number + 1)
-        left = len(places) - number - 1
-        if calls.jobs != 1 and seconds * left > WORTH_SHARING:
+        taken = monotonic() - start
+        seconds, left = taken / (number + 1), len(places) - number - 1
+        watched = taken > WATCHED * WORTH_SHARING
+        if calls.jobs != 1 and watched and seconds * left > WORTH_SHARING:
             size = max(1, min(int(CHUNK_SECONDS / max(seconds, 1e-6)), left // 8 + 1))
             pool = pools.LokyPool(ask, calls.jobs)
             yield from _share(pool, places[number + 1 :], calls, 1 if calls.one_by_one else size)

@@ -94,6 +94,8 @@ def refit(
     chosen, back = distinct_people(table, people, sanitizer, model)
     distinct = people.choose(chosen)
     ask = Without(table, fallback(sanitizer), model, distinct, source or FromScratch)
+    if asking.calls.backend != "dask":
+        ask.prepare()
     kept = _Kept.before(ask, believed[people.places(chosen)])
     failed: dict[int, str] = {}
     repeated = done = 0
@@ -159,6 +161,11 @@ class Without:
         if len(rows) > 1 or not self._tally_suffices or not isinstance(self.releases, Tallying):
             return None
         return self.releases.tally(int(rows[0]))
+
+    def prepare(self) -> None:
+        """Make what all tallies share, which is not to be taken for the time of one target."""
+        if len(self.people):
+            self.tally(self.people.of(0))
 
     @cached_property
     def _tally_suffices(self) -> bool:
