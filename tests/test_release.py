@@ -195,6 +195,16 @@ def test_covers_takes_what_the_column_holds() -> None:
     assert release.covers("born", datetime.datetime(2000, 1, 1, 12)).any()
     assert release.covers("age", 20).tolist() == release.covers("age", 20.0).tolist()
     assert not release.covers("age", 1000).any()
+    told = read_table(
+        pa.table({"b": [True, False, None], "f": [1.0, 2.5, 1e20], "s": list("uvu")}),
+        quasi=["b", "f"], sensitive="s", kinds={"f": "categorical"},
+    )  # fmt: skip
+    as_it_is = Identity().sanitize(told)
+    assert as_it_is.covers("b", True).tolist() == [True, False, False]
+    assert as_it_is.covers("b", False).tolist() == [False, True, False]
+    assert [as_it_is.covers("f", number).tolist().index(True) for number in (1.0, 2.5, 1e20)] == [
+        0, 1, 2,
+    ]  # fmt: skip
     with pytest.raises(UserError, match="column 'age' is numeric; got the text '20'"):
         release.covers("age", "20")
     with pytest.raises(UserError, match="column 'born' holds dates; got 'May'"):
@@ -225,6 +235,44 @@ def test_sensitive_values_of_every_kind_come_back(tmp_path: Path, sensitive: lis
         release.write(tmp_path / f"r.{ending}")
         back = read_release(tmp_path / f"r.{ending}", table)
         assert sorted(back.classes.tolist()) == sorted(table.sensitive.codes.tolist())
+
+
+@pytest.mark.parametrize("kind", ["numeric", "categorical", "ordinal"])
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [1e-7, 2.0, 1e20, 1e-7],  # Python, Arrow and CSV write them in different ways
+        [0.00001, 1234567.0, 0.1, None],
+        [2.0**63, 2.5, 1.0, None],
+        [0.1, 0.2, 0.30000000000000004, 0.3],
+        [2**60, 2**60 + 1, 3, 3],
+    ],
+)
+@pytest.mark.parametrize("joint", [False, True])
+def test_sensitive_numbers_of_every_size_come_back(
+    tmp_path: Path, numbers: list[Any], kind: str, joint: bool
+) -> None:
+    table = read_table(
+        pa.table({"x": [1, 2, 3, 4], "s": numbers, "z": list("uvuv")}),
+        quasi=["x"], sensitive=["s", "z"] if joint else "s", joint=joint, kinds={"s": kind},
+    )  # fmt: skip
+    release = Identity().sanitize(table)
+    for ending in ("csv", "parquet"):
+        release.write(tmp_path / f"r.{ending}")
+        back = read_release(tmp_path / f"r.{ending}", table)
+        rows = [int(np.flatnonzero(back.covers("x", x))[0]) for x in (1, 2, 3, 4)]
+        assert back.classes[rows].tolist() == table.sensitive.codes.tolist()
+
+
+def test_other_tools_write_numbers_in_other_ways() -> None:
+    table = read_table(
+        pa.table({"x": [1, 2, 3], "s": [2.0, 0.5, None]}), quasi=["x"], sensitive="s"
+    )
+    release = read_release(pa.table({"x": ["*"] * 3, "s": ["2.0", "5e-1", ""]}), table)
+    assert release.sensitive.tolist() == [2, 0.5, None]
+    big = read_table(pa.table({"x": [1, 2], "s": [2**53, 1]}), quasi=["x"], sensitive="s")
+    with pytest.raises(UserError, match="'9007199254740993' is not a sensitive value"):
+        read_release(pa.table({"x": ["*"] * 2, "s": ["9007199254740993", "1"]}), big)
 
 
 def test_missing_values_come_back(tmp_path: Path) -> None:

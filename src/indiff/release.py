@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from indiff.errors import UserError, unknown
 from indiff.region import Coverage, Region, Value
 from indiff.region_text import read_regions, write_regions
-from indiff.release_file import read_released
+from indiff.release_file import read_classes, read_released, read_weights
 from indiff.schema import Kind
 from indiff.table import Attribute, Table
 
@@ -202,8 +202,8 @@ def _as_value(value: Value | datetime.date, attribute: Attribute) -> Value:
     """Return a user's value as a cell of its column, or refuse what could never be one."""
     if value is None:
         return None
-    if attribute.kind != Kind.NUMERIC:
-        return str(value)
+    if attribute.kind != Kind.NUMERIC:  # True, 2.0 and a date as the column's cells were written
+        return str(value if isinstance(value, str) else pa.scalar(value).cast(pa.string()))
     if attribute.is_date and isinstance(value, str):
         try:
             value = datetime.date.fromisoformat(value)
@@ -224,6 +224,8 @@ def _plain_column(values: Sequence[Any] | NDArray[Any]) -> pa.Array:
     known = [value for value in values if value is not None]
     if any(isinstance(value, str) for value in known):
         return pa.array([None if v is None else str(v) for v in values], pa.string())
+    if any(isinstance(value, int) and abs(value) >= 2**63 for value in known):  # whole floats
+        return pa.array([None if v is None else float(v) for v in values], pa.float64())
     return pa.array(list(values))
 
 
@@ -302,67 +304,13 @@ def read_release(source: Any, table: Table, *, encoding: str | None = None) -> R
         columns.append(ReleasedColumn.of(attribute, regions, index))
     weights = None
     if "weight" in frame.column_names and "weight" not in table.column_names:
-        weights = _read_weights(frame["weight"])
+        weights = read_weights(frame["weight"])
     return Release(
         columns=tuple(columns),
         sensitive_name=table.sensitive.name,
         sensitive_values=table.sensitive.values,
-        classes=_read_classes(frame, table),
+        classes=read_classes(frame, table),
         weights=weights,
         backend=raw.backend,
         sensitive_columns=table.sensitive.columns,
     )
-
-
-def _read_weights(column: pa.ChunkedArray) -> NDArray[np.float64]:
-    number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
-    weights = np.asarray(column.to_numpy(), np.float64) if number else np.empty(0)
-    wrong = np.flatnonzero(~(weights >= 0))  # a missing number is not
-    if not number or len(wrong):
-        got = f"row {int(wrong[0]) + 1} has none" if number else f"it holds {column.type}s"
-        raise UserError(
-            "the column 'weight' of a release must have a count of at least 0 in every row; "
-            f"{got}. Write 0 for a negative count, or rename the column."
-        )
-    return weights
-
-
-def _read_classes(frame: pa.Table, table: Table) -> NDArray[np.int32]:
-    sensitive = table.sensitive
-    place: dict[Any, int]
-    if isinstance(sensitive.values[0], tuple):
-        parts = [_texts(frame[name]) for name in sensitive.columns]
-        cells: list[Any] = list(zip(*parts, strict=True))
-        place = {tuple(map(_text, value)): code for code, value in enumerate(sensitive.values)}
-    else:
-        cells = _texts(frame[sensitive.name])
-        place = {_text(value): code for code, value in enumerate(sensitive.values)}
-    if len(place) < len(sensitive.values):
-        raise UserError(
-            f"a release must tell the values of {sensitive.name!r} apart, but two of them are "
-            "written alike, the empty text and the missing value. Read the table with '' among "
-            "its missing_tokens."
-        )
-    classes = np.empty(len(cells), np.int32)
-    for row, cell in enumerate(cells):
-        if cell not in place:
-            raise UserError(
-                f"row {row + 1} of the release, column {sensitive.name!r}: {cell!r} is not a "
-                "sensitive value of the table; a release keeps the sensitive values as they are."
-            )
-        classes[row] = place[cell]
-    return classes
-
-
-def _texts(column: pa.ChunkedArray) -> list[str]:
-    return [_text(value) for value in column.to_pylist()]
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
