@@ -196,6 +196,15 @@ def test_values_of_several_lines(tmp_path: Path) -> None:
     assert distance(np.array([[1.0, 0.0]]), np.array([[0.5, 0.5]])).tolist() == [1.0]
 
 
+def test_values_that_a_file_would_call_the_same_are_not_0_apart(tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text('"","a, b, c"\n"a, b, c",0\n')
+    pairs = Sensitive(
+        "s, t", Kind.CATEGORICAL, (("a, b", "c"), ("a", "b, c")), np.array([0, 1], np.int32)
+    )
+    with pytest.raises(UserError, match="two sensitive values are both called 'a, b, c' there"):
+        Emd(tmp_path / "g.csv").bind(pairs)
+
+
 def test_missing_value_needs_a_row(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="the missing value"):
         Emd(write(tmp_path, ",a,b\na,0,1\nb,1,0\n")).bind(sensitive(("a", "b", None)))

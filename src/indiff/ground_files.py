@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,12 @@ PLACES = ("value", "latitude", "longitude")
 
 def read_ground(path: Path, labels: Sequence[str]) -> Floats:
     """Read the ground distances between these values, in this order."""
+    alike = next((label for label, times in Counter(labels).items() if times > 1), None)
+    if alike is not None:  # they would be 0 apart
+        raise UserError(
+            "a file of ground distances names each value once; two sensitive values are both "
+            f"called {alike!r} there. Rename one of them in the table."
+        )
     lines = read_cells(path, "ground distances")
     if len(lines) < 2:
         raise UserError(
