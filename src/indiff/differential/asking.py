@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -81,6 +81,15 @@ class Asking:
         """
         asked = back if self.order is None else back[self.order]
         return asked[np.sort(np.unique(asked, return_index=True)[1])]
+
+    def about(self, chosen: NDArray[np.bool_]) -> Asking:
+        """Return how to ask about some of the people only, in the same order.
+
+        >>> Asking(order=np.array([2, 0, 1])).about(np.array([True, False, True])).order
+        array([1, 0])
+        """
+        order = np.arange(len(chosen)) if self.order is None else self.order
+        return replace(self, order=(np.cumsum(chosen) - 1)[order[chosen[order]]])
 
     def ask(
         self, ask: Ask, names: NDArray[np.int64], places: NDArray[np.intp], code: Code

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from indiff.differential.people import People
 from indiff.differential.refit import Beliefs
 from indiff.differential.sampling import largest_distance
 from indiff.distances import Distance
@@ -58,6 +59,26 @@ def from_beliefs(
         largest = largest_distance((name, function), with_record.shape[1])
         columns[name] = Column(measured, largest=largest)
     return columns
+
+
+def join_beliefs(one: Beliefs, two: Beliefs, people: People) -> Beliefs:
+    """Join beliefs about different people, in the order of people."""
+    place = np.empty(int(people.rows.max()) + 1, np.intp)
+    place[people.rows] = np.arange(len(people.rows))
+    order = np.argsort(place[np.concatenate([one.rows, two.rows])], kind="stable")
+
+    def joined(first: Any, second: Any) -> Any:
+        return np.concatenate([first, second])[order]
+
+    return replace(
+        two,
+        rows=joined(one.rows, two.rows),
+        with_record=joined(one.with_record, two.with_record),
+        without=joined(one.without, two.without),
+        uncovered=joined(one.uncovered, two.uncovered),
+        uncovered_without=joined(one.uncovered_without, two.uncovered_without),
+        generalized=joined(one.generalized, two.generalized),
+    )
 
 
 def fold(column: Column, owners: NDArray[np.int64]) -> tuple[Column, NDArray[np.intp]]:

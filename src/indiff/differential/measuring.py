@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,8 @@ from indiff.differential.handout import Handout
 from indiff.differential.identity import identity, table_identity
 from indiff.differential.journal import Journal
 from indiff.differential.leave_one_out import leave_one_out
-from indiff.differential.measured import Measurement, from_beliefs
+from indiff.differential.measured import Measurement, from_beliefs, join_beliefs
+from indiff.differential.noisy_people import measure_noisy_people
 from indiff.differential.people import People
 from indiff.differential.randomized import measure_by_runs, measure_exactly
 from indiff.differential.refit import Beliefs, check_beliefs, describe, refit
@@ -68,6 +68,7 @@ def measure(
     """Take the chosen path; an oracle that turns out to be random is sampled instead."""
     table, sanitizer, model = test.table, test.sanitizer, test.model
     notes: tuple[str, ...] = ()
+    exact_too = False
     if method == "closed-form" and not test.people.are_records:
         if forced:
             raise UserError(
@@ -75,13 +76,19 @@ def measure(
                 f"{test.people.column!r} has people with several. Use method='sampled'."
             )
         method, notes = "sampled", ("people with several records have no closed form: sampled",)
+        exact_too = bool((test.people.sizes == 1).any())
     release = test.whole() if method == "refit" and isinstance(sanitizer, BlackBox) else None
     if release is not None and not forced and not _repeats(test, release):
         method = "sampled"
         notes = (f"two runs of {describe(sanitizer)} on the same table differ: sampled",)
-    with _asking(test, method, distances) as asking:
+    with _asking(test, method, distances, exact_too=exact_too) as asking:
         if method == "closed-form" and isinstance(sanitizer, NoisySanitizer):
             return method, measure_exactly(table, sanitizer, distances, test.people.rows)
+        if exact_too and isinstance(sanitizer, NoisySanitizer) and isinstance(model, Frequency):
+            return method, measure_noisy_people(
+                table, sanitizer, model, distances, test.people, asking, runs=test.runs,
+                confidence=test.confidence, seed=test.seed,
+            )  # fmt: skip
         if method == "sampled":
             measurement = measure_by_runs(
                 table, sanitizer, model, distances, test.people, asking, runs=test.runs,
@@ -102,7 +109,9 @@ def measure(
 
 
 @contextmanager
-def _asking(test: Test, method: str, distances: Sequence[Named]) -> Iterator[Asking]:
+def _asking(
+    test: Test, method: str, distances: Sequence[Named], *, exact_too: bool
+) -> Iterator[Asking]:
     """Say how to ask, with the run's folder open if it has one."""
     asking = Asking(
         calls=test.calls,
@@ -112,7 +121,10 @@ def _asking(test: Test, method: str, distances: Sequence[Named]) -> Iterator[Ask
     if test.run is None:
         yield asking
         return
-    with Journal(test.run, _settings(test, method, distances)) as journal:
+    settings = _settings(test, method, distances)
+    if exact_too:  # limits then hold for fewer people together
+        settings["method"] += " beside the closed form"
+    with Journal(test.run, settings) as journal:
         yield replace(asking, journal=journal, calls=replace(test.calls, one_by_one=True))
 
 
@@ -152,36 +164,14 @@ def _leave_one_out(test: Test, asking: Asking) -> tuple[Beliefs, tuple[str, ...]
     if single.all():
         return walked, ()
     several = np.flatnonzero(~single)
-    order = np.arange(len(people)) if asking.order is None else asking.order
     again = refit(
-        table, test.sanitizer, test.model, people.choose(several),
-        replace(asking, order=np.searchsorted(several, order[~single[order]])),
+        table, test.sanitizer, test.model, people.choose(several), asking.about(~single)
     )  # fmt: skip
     note = (
         f"the {len(several):,} people with several records were measured by sanitizing again, "
         f"the other {len(rows):,} by the exact walk"
     )
-    return _together(walked, again, people), (note,)
-
-
-def _together(one: Beliefs, two: Beliefs, people: People) -> Beliefs:
-    """Join beliefs about different people, in the order of people."""
-    place = np.empty(int(people.rows.max()) + 1, np.intp)
-    place[people.rows] = np.arange(len(people.rows))
-    order = np.argsort(place[np.concatenate([one.rows, two.rows])], kind="stable")
-
-    def joined(first: Any, second: Any) -> Any:
-        return np.concatenate([first, second])[order]
-
-    return replace(
-        two,
-        rows=joined(one.rows, two.rows),
-        with_record=joined(one.with_record, two.with_record),
-        without=joined(one.without, two.without),
-        uncovered=joined(one.uncovered, two.uncovered),
-        uncovered_without=joined(one.uncovered_without, two.uncovered_without),
-        generalized=joined(one.generalized, two.generalized),
-    )
+    return join_beliefs(walked, again, people), (note,)
 
 
 def _repeats(test: Test, release: Release) -> bool:
