@@ -20,6 +20,7 @@ import indiff
 from tests.system.browser import DESKTOP, PHONE, Watched, chromium, opened
 from tests.system.web_server import Running
 from tests.web.site import people
+from tests.web.test_columns import wide_table
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -470,6 +471,38 @@ def _is_what_the_library_measures(page: Page, server: Entered, table: Path, thei
         document = json.loads(saved(page, "text=report.json", table.parent).read_text("utf-8"))
         found = {one["metric"]: one["value"] for one in document["findings"]}
         assert (found["k"], found["delta"]) == (k, pytest.approx(delta))
+
+
+def test_a_wide_table_some_columns_at_a_time(browser: Browser, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
+    expect.set_options(timeout=WAIT)
+    table = tmp_path / "wide.csv"
+    table.write_bytes(wide_table(450))
+    with server_page(browser, tmp_path) as (_, seen):
+        page = seen.page
+        page.set_input_files("#file", table)
+        page.get_by_role("button", name="Open it").click()
+        page.wait_for_selector("#roles", timeout=WAIT)
+        expect(page.locator(".parts").first).to_contain_text("1 to 200 of 450")
+        is_good(seen)
+        page.get_by_role("link", name="Next 200").first.click()
+        page.wait_for_url("**part=2*")
+        expect(page.locator(".parts").first).to_contain_text("201 to 400 of 450")
+        page.get_by_label("Role of answer 250", exact=True).select_option("other")
+        expect(page.locator("#kept")).to_have_text("Saved.")
+        page.fill("#find", "answer 25")
+        page.get_by_role("button", name="Find", exact=True).click()
+        page.wait_for_url("**find=*")
+        expect(page.locator(".parts").first).to_contain_text("1 to 11 of 11")
+        expect(role(page, "answer 250", "other")).to_be_checked()
+        role(page, "answer 251", "other").check()
+        expect(page.locator("#kept")).to_have_text("Saved.")
+        is_good(seen)
+        with page.expect_request("**/roles") as sent:
+            page.get_by_role("button", name="Go on to the release").click()
+        assert "edit=2" in str(sent.value.post_data)  # newer than the change, which was the first
+        page.wait_for_url("**/release")
 
 
 def test_without_scripts_forms_do_the_same(browser: Browser, tmp_path: Path) -> None:

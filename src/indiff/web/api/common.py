@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from fastapi import Depends, Path, Request
 
+from indiff.web.edits import Edits
 from indiff.web.models import Problem
 from indiff.web.queue import Queue
 from indiff.web.sessions import Sessions
@@ -22,6 +23,7 @@ class Server:
     store: Store
     queue: Queue
     sessions: Sessions
+    edits: Edits = field(default_factory=Edits)
 
 
 def server_of(request: Request) -> Server:

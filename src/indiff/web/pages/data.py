@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Request
+from starlette.datastructures import FormData
 from starlette.responses import Response
 
-from indiff.errors import UserError
+from indiff.errors import UserError, unknown
+from indiff.schema import Kind
 from indiff.web.api import datasets as api
 from indiff.web.api.common import DatasetId, Server, TheServer
 from indiff.web.folder import list_folder
 from indiff.web.models import Bands, ChosenFile, ColumnRole, Masks, Reading, Roles
+from indiff.web.pages.columns import AT_ONCE, ROLES, View, look
 from indiff.web.pages.common import check_csrf, fields, go, page, text
 from indiff.web.store import Row, new_id
 from indiff.web.uploads import Incoming, check_declared, receive_form, safe_name
 
 router = APIRouter(prefix="/data", include_in_schema=False)
+MOST_NOTICES = 20
+KINDS = tuple(str(kind) for kind in Kind)
 
 
 @router.get("")
@@ -66,50 +71,69 @@ async def choose(request: Request, server: TheServer) -> Response:
 
 @router.get("/{dataset}")
 def show(request: Request, server: TheServer, dataset: DatasetId) -> Response:
-    """Show the preview and the roles."""
+    """Show the preview and the roles, of a wide table those of some columns."""
     row = server.store.dataset(dataset)
+    shown = api.shown(server, row)
     return page(
         request,
         "dataset.html",
-        dataset=api.shown(server, row),
-        waiting=_is_waiting(server, row),
+        dataset=shown,
+        shown=look(shown.columns, View.of(request.query_params)),
+        wide=len(shown.columns) > AT_ONCE,
+        at_once=AT_ONCE,
+        most=MOST_NOTICES,
+        roles=ROLES,
+        waiting=shown.state in ("queued", "running"),
         runs=server.store.jobs(dataset=dataset, kind="run"),
+        form_id=new_id(),
     )
 
 
 @router.get("/{dataset}/state")
 def state(server: TheServer, dataset: DatasetId) -> Response:
     """Tell a page that waits to load again once its table is read."""
-    if _is_waiting(server, server.store.dataset(dataset)):
+    if api.shown(server, server.store.dataset(dataset)).state in ("queued", "running"):
         return Response(status_code=204)
     return Response(headers={"HX-Refresh": "true"})
 
 
-def _is_waiting(server: Server, row: Row) -> bool:
-    return api.shown(server, row).state in ("queued", "running")
-
-
 @router.post("/{dataset}/roles")
 async def roles(request: Request, server: TheServer, dataset: DatasetId) -> Response:
-    """Keep the roles and kinds; fields are numbered as the columns are."""
+    """Keep the roles and kinds that were sent; fields are numbered as the columns are.
+
+    Columns that the form did not show keep theirs, and a form's earlier state that comes after a
+    later one is not kept.
+    """
     form = await fields(request)
-    wanted = []
-    for column in server.store.columns(dataset):
-        place = column["place"]
-        kind = text(form, f"kind-{place}") or column["kind"]
-        order = [part.strip() for part in text(form, f"order-{place}").split(",") if part.strip()]
-        wanted.append(
-            ColumnRole(
-                name=column["name"],
-                role=text(form, f"role-{place}") or column["role"],  # type: ignore[arg-type]
-                kind=kind,  # type: ignore[arg-type]
-                order=order if order and kind == "ordinal" else None,
-            )
-        )
-    if not wanted:
+    columns = server.store.columns(dataset)
+    if not columns:
         raise UserError("a table is profiled before its columns get roles; wait a moment.")
-    api.set_roles(server, dataset, Roles(columns=wanted))
-    return go(f"/data/{dataset}/release" if text(form, "next") else f"/data/{dataset}")
+    wanted = [_role(form, column) for column in columns if f"role-{column['place']}" in form]
+    edit = text(form, "edit", "0")
+    number = int(edit) if edit.isdecimal() and len(edit) < 16 else 0
+    if wanted and server.edits.is_newest(f"{dataset} {text(form, 'form_id')}", number):
+        api.set_roles(server, dataset, Roles(columns=wanted))
+    if request.headers.get("hx-request"):
+        return Response(status_code=204)  # the page shows what was chosen already
+    view = View.of(form)
+    return go(f"/data/{dataset}/release" if text(form, "next") else view.address(dataset))
+
+
+def _role(form: FormData, column: Row) -> ColumnRole:
+    place = column["place"]
+    kind = text(form, f"kind-{place}") or column["kind"]
+    role = text(form, f"role-{place}") or column["role"]
+    order = [part.strip() for part in text(form, f"order-{place}").split(",") if part.strip()]
+    if role not in ROLES:
+        raise unknown("role", role, ROLES)
+    if kind is not None and kind not in KINDS:
+        raise unknown("kind", kind, KINDS)
+    return ColumnRole(
+        name=column["name"],
+        role=role,
+        kind=kind,
+        order=order if order and kind == "ordinal" else None,
+    )
 
 
 @router.post("/{dataset}/reading")
@@ -138,16 +162,17 @@ async def attach(request: Request, server: TheServer, dataset: DatasetId) -> Res
     """Receive a hierarchy's file; the column's number comes before it in the form."""
     server.store.dataset(dataset)
     check_declared(request.headers, api.LARGEST_HIERARCHY)
-    column = ""
+    column, view = "", View()
 
     def open_file(name: str, given: dict[str, str]) -> Incoming:
-        nonlocal column
+        nonlocal column, view
+        view = View.of(given)
         column = _column_at(server, dataset, given.get("column", ""))
         return api.hierarchy_file(server, dataset)
 
     incoming = await _one_file(request, open_file)
     api.attach_hierarchy(server, dataset, column, incoming)
-    return go(f"/data/{dataset}")
+    return go(view.address(dataset))
 
 
 @router.post("/{dataset}/hierarchy/build")
@@ -157,20 +182,20 @@ async def build(request: Request, server: TheServer, dataset: DatasetId) -> Resp
     column = _column_at(server, dataset, text(form, "column"))
     if text(form, "build") == "masks":
         api.build(server, dataset, Masks(build="masks", column=column))
-        return go(f"/data/{dataset}")
+        return go(View.of(form).address(dataset))
     widths = [part.strip() for part in text(form, "widths", "5, 10, 20, 40").split(",")]
     if not all(part.isdecimal() and 0 < len(part) < 10 for part in widths):
         raise UserError(f"widths are whole numbers such as 5, 10, 20; got {', '.join(widths)!r}.")
     api.build(server, dataset, Bands(build="bands", column=column, widths=[int(w) for w in widths]))
-    return go(f"/data/{dataset}")
+    return go(View.of(form).address(dataset))
 
 
 @router.post("/{dataset}/hierarchy/remove")
 async def detach(request: Request, server: TheServer, dataset: DatasetId) -> Response:
     """Take a column's hierarchy off."""
-    column = _column_at(server, dataset, text(await fields(request), "column"))
-    api.detach(server, dataset, column)
-    return go(f"/data/{dataset}")
+    form = await fields(request)
+    api.detach(server, dataset, _column_at(server, dataset, text(form, "column")))
+    return go(View.of(form).address(dataset))
 
 
 @router.post("/{dataset}/delete")

@@ -14,6 +14,7 @@ from indiff.web.api import datasets as data_api
 from indiff.web.api import runs as api
 from indiff.web.api.common import ID, DatasetId, ReleaseId, Server, TheServer
 from indiff.web.models import ReleaseChoice, RunRequest
+from indiff.web.pages.columns import AT_ONCE
 from indiff.web.pages.common import check_csrf, fields, go, page, text, texts
 from indiff.web.pages.presets import GROUPS, PRESETS, picked, sorted_out
 from indiff.web.planning import plans
@@ -173,6 +174,7 @@ def _adversary_page(
         "adversary.html",
         dataset=data_api.shown(server, server.store.dataset(dataset)),
         quasi=_quasi(server, dataset),
+        most_known=AT_ONCE,
         wanted=filled(draft),
         choices=choices,
         limits=[(name, rules[name], sentence) for name, sentence in SHOWN_LIMITS.items()],

@@ -81,7 +81,15 @@
     }
   };
 
+  // Each state of a form that is sent while it is filled in has a number: the server keeps the newest.
+  const numbered = (form) => {
+    const next = () => { form.elements.edit.value = String(Number(form.elements.edit.value) + 1); };
+    form.addEventListener("change", next, true); // before anything is sent
+    form.addEventListener("submit", next, true);
+  };
+
   document.querySelectorAll("[data-upload]").forEach(uploads);
+  document.querySelectorAll("form[data-kept]").forEach(numbered);
   document.querySelectorAll("[data-moves=threshold]").forEach(threshold);
   document.body.addEventListener("htmx:afterSettle", running);
   Promise.resolve(window.indiffCharts).then(running);
