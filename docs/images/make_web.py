@@ -55,12 +55,14 @@ def main() -> None:
             page.click("text=Start the audit")
             page.wait_for_selector("text=The audit has ended", timeout=WAIT)
             page.click(".live .button >> nth=0")
+            page.wait_for_url("**/runs/*")
             page.wait_for_selector("[data-charts=drawn]", timeout=WAIT)
             photograph("serve-result.png", 1500)
             page.goto(f"{server.address}/history")
             for box in page.locator("input[name=run]").all():
                 box.check()
             page.click("text=Put the ticked")
+            page.wait_for_url("**/compare?*")
             page.wait_for_selector("[data-charts=drawn]", timeout=WAIT)
             photograph("serve-compare.png", 1000)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter, Request
 from starlette.datastructures import FormData
 from starlette.responses import Response
@@ -121,8 +123,8 @@ async def roles(request: Request, server: TheServer, dataset: DatasetId) -> Resp
 
 def _role(form: FormData, column: Row) -> ColumnRole:
     place = column["place"]
-    kind = text(form, f"kind-{place}") or column["kind"]
-    role = text(form, f"role-{place}") or column["role"]
+    kind: Any = text(form, f"kind-{place}") or column["kind"]
+    role: Any = text(form, f"role-{place}") or column["role"]
     order = [part.strip() for part in text(form, f"order-{place}").split(",") if part.strip()]
     if role not in ROLES:
         raise unknown("role", role, ROLES)
