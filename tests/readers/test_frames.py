@@ -392,6 +392,13 @@ def test_bad_frames(frame: Any, message: str) -> None:
     assert message in error_of(frame)
 
 
+@given(st.lists(st.decimals(-(10**6), 10**6, places=5), min_size=1))
+def test_decimals_are_the_floats_that_are_written_like_them(values: list[decimal.Decimal]) -> None:
+    for kind in (pa.decimal128(20, 5), pa.decimal256(50, 5)):
+        raw = read_raw(pa.table({"v": pa.array(values, kind)}))
+        assert raw.frame["v"].to_pylist() == [float(value) for value in values]
+
+
 def test_decimals_of_any_size() -> None:
     def objects(*texts: str) -> Any:
         return pd.DataFrame({"v": [decimal.Decimal(text) for text in texts]}, dtype=object)

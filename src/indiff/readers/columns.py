@@ -139,7 +139,8 @@ def _decimals(name: str, column: pa.ChunkedArray) -> Column:
     try:
         return Column(column.cast(pa.int64()))
     except pa.ArrowInvalid:
-        floats = column.cast(pa.float64())
+        # By way of text: Arrow's own cast is off by a last digit, and 1.1 no longer 1.1.
+        floats = column.cast(pa.string()).cast(pa.float64())
     if (
         column.type.precision <= 15
         or pc.all(
