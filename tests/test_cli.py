@@ -404,13 +404,19 @@ def test_demo(tmp_path: Path) -> None:
     assert "6 of 6 are among the 10 worst records" in ended.out
     for record in demo_outliers():
         assert re.search(rf"^ *{record} +0\.", ended.out, re.MULTILINE)
-    assert "record 2221 with probability 0.46" in " ".join(ended.out.split())
+    said = " ".join(ended.out.split())
+    assert "record 2221 with probability 0.46" in said
+    assert "indiff demo 0: it has shown what it should" in said
+    assert "indiff audit 1 with this verdict: a limit is exceeded" in said
     folder = tmp_path / "new" / "demo"
     reports = [folder / name for name in ("report.html", "report.json", "report.md")]
     assert ended.out.splitlines()[-3:] == [str(path) for path in reports]
     written = sorted(folder.iterdir())
     others = [path.name for path in written if path not in reports]
-    assert others == ["records.csv", "release.csv", "result.json"]
+    assert others == ["patients.csv", "records.csv", "release.csv", "result.json"]
+    again = indiff.read_table(folder / "patients.csv", quasi=["age", "zip"], sensitive="diagnosis")
+    made = indiff.read_table(indiff.datasets.demo(), quasi=["age", "zip"], sensitive="diagnosis")
+    assert again.fingerprint == made.fingerprint
     assert all(path.stat().st_mode & 0o777 == 0o600 for path in written)
     assert json.loads((folder / "result.json").read_text())["delta"] > 0.5
     assert json.loads((folder / "report.json").read_text())["verdict"]["status"] == "fail"

@@ -98,6 +98,14 @@ def test_limit_is_drawn_and_named(result: Any) -> None:
     assert {"limit": 0.1, "text": "limit 0.1"} in rows_of(indiff.plot.cdf(result, limit=0.1))
 
 
+@pytest.mark.parametrize(("limit", "align"), [(1e-5, "left"), (100.0, "right")])
+def test_words_of_a_limit_stand_on_the_side_that_has_room(
+    result: Any, limit: float, align: str
+) -> None:
+    words = indiff.plot.cdf(result, limit=limit).to_dict()["layer"][-1]["mark"]
+    assert (words["align"], words["dx"] > 0) == (align, align == "left")
+
+
 def test_parameter_draws_delta_and_mean(result: Any) -> None:
     rows = rows_of(indiff.plot.parameter({2: result}, name="k"))
     values = {row["series"]: row["value"] for row in rows}

@@ -52,7 +52,6 @@ def test_python_example(tmp_path: Path) -> None:
 
 def test_shell_example(tmp_path: Path) -> None:
     announce(lambda line: None)
-    pyarrow.csv.write_csv(indiff.datasets.demo(), tmp_path / "patients.csv")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-euc", block("sh")],

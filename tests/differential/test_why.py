@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from indiff import Laplace, Mondrian, NaiveBayes, UserError, differential_test, read_table
 from indiff.differential.why import DecisionPath, explain
+from indiff.differential.why_groups import GroupChange
 from indiff.inference.classifier import Classifier
 from indiff.inference.encodings import Encoding
 from indiff.side_files import label_of
@@ -90,6 +91,18 @@ def test_in_words() -> None:
     for secret in ("[61", "64]", "Widowed", "Guard", "Clerk", "Sales"):
         assert secret not in str(closed)
         assert secret not in repr(closed)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [
+        ((7,), "(the others go to a group of 7 records)"),
+        ((5, 5), "(the others go to 2 groups of 5 records)"),
+        ((5, 8), "(the others go to 2 groups of 5 to 8 records)"),
+    ],
+)
+def test_equal_groups_have_one_size(sizes: tuple[int, ...], words: str) -> None:
+    assert str(GroupChange(4, "disappears", sizes)).endswith(words)
 
 
 @given(samples(most=25), st.integers(0, 10**6))

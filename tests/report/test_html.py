@@ -102,7 +102,7 @@ def test_everything_of_the_document_is_said(page: str) -> None:
         made["table"]["fingerprint"],
         made["command"],
         "numpy 2.1.0",
-        "2026-01-01T12:00:00+00:00",
+        "2026-01-01 12:00:00 UTC",
         "3.2 s",
         "data.quasi age, sex, zip",
         "limits.delta 0.1",

@@ -91,6 +91,32 @@ def test_report_everywhere(
 
 
 @pytest.mark.system
+@pytest.mark.parametrize("width", [DESKTOP, PHONE])
+def test_words_are_whole(browser: Browser, pages: dict[str, Path], width: int) -> None:
+    """No label of a chart leaves its drawing, and no cell of the columns' table breaks a word."""
+    with opened(browser, pages["usual"], width=width) as watched:
+        wait_for_charts(watched)
+        outside = watched.page.evaluate(
+            """() => [...document.querySelectorAll('.drawing svg text')].filter((text) => {
+              const box = text.getBoundingClientRect(), edge = text.ownerSVGElement.parentElement
+                .getBoundingClientRect();
+              return box.width && (box.left < edge.left - 1 || box.right > edge.right + 1);
+            }).map((text) => text.textContent)"""
+        )
+        assert outside == []
+        heights = watched.page.evaluate(
+            """() => [...document.querySelectorAll('#table tbody tr')].map((row) =>
+              [...row.children].slice(0, 3).map((cell) => {
+                const range = document.createRange();
+                range.selectNodeContents(cell);
+                return range.getClientRects().length;
+              })).flat()"""
+        )
+        assert heights
+        assert set(heights) == {1}
+
+
+@pytest.mark.system
 def test_audit_of_a_hostile_table(browser: Browser, tmp_path: Path) -> None:
     """A real audit of a table whose names and values are all hostile ends in a sound page."""
     usable = [text for text in HOSTILE if text and "\ud800" not in text]

@@ -88,22 +88,22 @@ def number(value: float) -> str:
 
 
 def percent(value: float) -> str:
-    """Write a share for a sentence; 0 % and 100 % only where it is exactly that.
+    """Write a share for a sentence; 0% and 100% only where it is exactly that.
 
     >>> percent(0.99999), percent(1.0), percent(0.0312), percent(0.00001), percent(0)
-    ('99.9 %', '100 %', '3.1 %', '0.1 %', '0 %')
+    ('99.9%', '100%', '3.1%', '0.1%', '0%')
     """
     if not math.isfinite(value):
         return number(value)
     if value in (0, 1):
-        return f"{100 * value:g} %"
-    return f"{min(max(round(100 * value, 1), 0.1), 99.9):g} %"
+        return f"{100 * value:g}%"
+    return f"{min(max(round(100 * value, 1), 0.1), 99.9):g}%"
 
 
 _ALL = (
     Metric(
         "records", "Records in the table", "table", None, (0, None),
-        "The audit is about {value} records. {dropped} more were left out when the table was read.",
+        "The audit is about {value} records. {dropped} left out when the table was read.",
         "It does not say how large the population is from which these people come.",
         "counted in the table",
     ),
@@ -134,7 +134,7 @@ _ALL = (
         "reidentification.itpr", "Re-identification, worst group (ITPR)", "singling-out", "low",
         (0, 1),
         "In the most telling group, the columns remove up to {percent} of the uncertainty about "
-        "whose record it is. 100 % means that at least one record is alone.",
+        "whose record it is. 100% means that at least one record is alone.",
         "It is about the worst group only, so it says nothing about how many are affected. "
         + _COLUMNS_ALONE,
         f"{ITPR}, Definition 4.2 and Eq. 10, with the weight p(y) that its tables use",
@@ -142,7 +142,7 @@ _ALL = (
     Metric(
         "reidentification.dr", "Re-identification, average (DR)", "singling-out", "low", (0, 1),
         "On average the columns remove {percent} of the uncertainty about whose record it is. "
-        "0 % means that all records look alike.",
+        "0% means that all records look alike.",
         "An average hides the few who stand out: look at the smallest group too. "
         + _COLUMNS_ALONE,
         f"{ITPR}, Eq. 5",
@@ -186,13 +186,13 @@ _ALL = (
     Metric(
         "inference.itpr", "Inference of {about}, worst group (ITPR)", "inference", "low", (0, 1),
         "In the most telling group, the columns remove up to {percent} of the uncertainty about "
-        "{about}. 100 % means that some group holds one value only.",
+        "{about}. 100% means that some group holds one value only.",
         _NOT_PRIVATE,
         f"{ITPR}, Definition 4.2 and Eq. 10, with the weight p(y) that its tables use",
     ),
     Metric(
         "inference.dr", "Inference of {about}, average (DR)", "inference", "low", (0, 1),
-        "On average the columns remove {percent} of the uncertainty about {about}. 0 % means that "
+        "On average the columns remove {percent} of the uncertainty about {about}. 0% means that "
         "they tell nothing about it.",
         "An average hides single exposed groups. " + _NOT_PRIVATE,
         f"{ITPR}, Eq. 5",
@@ -242,8 +242,8 @@ _ALL = (
     ),
     Metric(
         "delta_disclosure", "δ-disclosure of {about}", "inference", "low", (0, None),
-        "A value's share in a group differs from its share in the table by a factor of up to e to "
-        "the {value}. Infinite means that some group lacks some value.",
+        "The logarithm of a value's share in a group over its share in the table is up to {value} "
+        "in size. Infinite means that some group lacks some value.",
         _NOT_PRIVATE,
         "Brickell and Shmatikov 2008",
     ),
@@ -268,18 +268,18 @@ _ALL = (
         "private",
     ),
     Metric(
-        "quantile", "Differential test of {about}: 99 % of records by {model}", "inference", "low",
+        "quantile", "Differential test of {about}: 99% of records by {model}", "inference", "low",
         (0, None),
-        "For 99 % of the records, the record moves the adversary's belief about that person's "
+        "For 99% of the records, the record moves the adversary's belief about that person's "
         "{about} by at most {value}. The others are exposed more than that.",
-        "It says nothing about the remaining records, up to 1 %, who are the most exposed.",
+        "It says nothing about the remaining records, up to 1%, who are the most exposed.",
         f"{DIT}, Figure 2 (the distribution of d)",
         "private",
     ),
     Metric(
         "changed_predictions", "Predictions of {about} changed by one record (%), {model}",
         "inference", "low", (0, 100),
-        "For {value} % of the records, the adversary would name another {about} if that record "
+        "For {value}% of the records, the adversary would name another {about} if that record "
         "were not in the table. The prediction was owed to the person's own record.",
         "A prediction that stays the same may still have become far more certain.",
         "DIT v1 (2018), Section 3.4.1",
@@ -298,8 +298,8 @@ _ALL = (
     ),
     Metric(
         "ncp", "Information lost (normalised certainty penalty)", "utility", "low", (0, 1),
-        "On average a released cell stands for {percent} of its column's range or values. 0 % is "
-        "the original, 100 % a table in which everything is suppressed.",
+        "On average a released cell stands for {percent} of its column's range or values. 0% is "
+        "the original, 100% a table in which everything is suppressed.",
         "It does not say whether the release is good enough for a purpose; only the purpose can.",
         "Xu et al. 2006 (normalised certainty penalty)",
     ),

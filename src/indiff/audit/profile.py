@@ -60,7 +60,7 @@ def profile_findings(table: Table) -> list[Finding]:
     used = [c.name for c in table.schema if c.role in (Role.QUASI, Role.SENSITIVE)]
     cells = len(table) * len(used)
     missing = sum(frame[name].null_count for name in used)
-    dropped = f"{table.dropped:,}" if table.dropped else "No"
+    dropped = {0: "None was", 1: "1 more was"}.get(table.dropped, f"{table.dropped:,} more were")
     return [
         METRICS["records"].found(
             "records", len(table), {"dropped": dropped}, exactness="exact",

@@ -19,15 +19,19 @@ OUT = Path("indiff-demo")
 
 def command(
     out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Where the report and the release go.")
+        Path,
+        typer.Option(
+            "--out", metavar="DIR", help="Where the table, its release and the report go."
+        ),
     ] = OUT,
     seed: options.Seed = 0,
 ) -> None:
     """Audit a made-up table of 5,000 patients, six of them outliers, and write the report."""
     from indiff.audit.plan import Plan
     from indiff.audit.running import run_audit
-    from indiff.datasets import demo_outliers, demo_table
+    from indiff.datasets import demo, demo_outliers, demo_table
     from indiff.datasets.patients import IDENTIFIER, QUASI, SENSITIVE
+    from indiff.release import write_frame
     from indiff.report import terminal
     from indiff.report.audit import show_audit, show_paths
     from indiff.report.files import make_folder
@@ -47,6 +51,7 @@ def command(
     options.announce_compilation()
     audited = run_audit(plan, table, command="indiff demo", source="demo (made-up patients)")
     (result,), (release,) = audited.results, audited.releases
+    write_frame(demo(seed=seed), out / "patients.csv")
     release.write(out / "release.csv", seed=seed)
     write_text(out / "result.json", as_json(table, [result], judge([result], {})))
     write_records(out / "records.csv", [result])
@@ -54,9 +59,13 @@ def command(
     console = terminal.open_console()
     show_audit(console, audited.document)
     terminal.show_outliers(console, result, demo_outliers(seed=seed))
+    means = "a limit is exceeded" if audited.verdict["status"] == "fail" else "nothing exceeded"
     terminal.section(
         console,
-        "The demo ends with 0",
-        [("indiff audit", f"would end with {audited.verdict['exit_code']} on this verdict")],
+        "Exit code",
+        [
+            ("indiff demo", "0: it has shown what it should"),
+            ("indiff audit", f"{audited.verdict['exit_code']} with this verdict: {means}"),
+        ],
     )
     show_paths(console, paths)

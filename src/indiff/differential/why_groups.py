@@ -42,11 +42,10 @@ class GroupChange:
         if not self.sizes_without:
             return f"{group} disappears"
         sizes = self.sizes_without
-        spread = (
-            f"a group of {records(sizes[0])}"
-            if len(sizes) == 1
-            else f"{len(sizes)} groups of {min(sizes):,} to {max(sizes):,} records"
-        )
+        spread = f"{len(sizes)} groups of {min(sizes):,} to {max(sizes):,} records"
+        if len(set(sizes)) == 1:
+            each = f"{len(sizes)} groups" if len(sizes) > 1 else "a group"
+            spread = f"{each} of {records(sizes[0])}"
         return f"{group} disappears (the others go to {spread})"
 
 

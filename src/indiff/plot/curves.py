@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import altair as alt
 
@@ -101,7 +101,9 @@ def cdf(
         .encode(x=x, y=y, color=colour, tooltip=tooltip),
     ]
     if asked:
-        layers += _limit_line(asked[0], "x")
+        # Beyond the middle the words stand before the line: behind it a phone has no room.
+        far = asked[0] > math.sqrt(left * edge)
+        layers += _limit_line(asked[0], "x", align="right" if far else "left")
     return layered(*layers, height=HEIGHT)
 
 
@@ -226,12 +228,19 @@ def _short(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _limit_line(limit: float, axis: str) -> list[alt.Chart]:
+def _limit_line(
+    limit: float, axis: str, *, align: Literal["left", "right"] = "left"
+) -> list[alt.Chart]:
     """A dashed line at the limit, and what it is in words."""
     row = data([{"limit": limit, "text": f"limit {limit:g}"}])
     line = alt.Chart(row).mark_rule(color=LIMIT, strokeDash=[4, 3], strokeWidth=1.5)
     words = alt.Chart(row).mark_text(
-        color=LIMIT, fontSize=11, align="left", baseline="bottom", dx=5
+        color=LIMIT,
+        fontSize=11,
+        align=align,
+        baseline="bottom",
+        dx=5 if align == "left" else -5,
+        dy=0 if axis == "x" else -4,
     )
     if axis == "x":
         return [

@@ -307,7 +307,7 @@ def _worst(lines: Sequence[Mapping[str, Any]]) -> Figure:
     return Figure(
         id="worst",
         question="worst",
-        title="The most exposed records",
+        title="Belief in the true value, with and without the record",
         summary=f"Record {first['record']} is exposed most: with it in the table the belief in its "
         f"true value is {percent(first['belief'])}, without it "
         f"{percent(first['belief_without'])} (distance {number(first['distance'])}, by "
@@ -333,7 +333,6 @@ def _worst(lines: Sequence[Mapping[str, Any]]) -> Figure:
             for row in rows
         ),
         spec=_spec(worst(rows, count=MOST_DRAWN)),
-        note="A record is named by its position in the input, counted from 0.",
     )
 
 

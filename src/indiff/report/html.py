@@ -10,7 +10,7 @@ from indiff.audit.naming import MIN_CELL
 from indiff.report import plain
 from indiff.report.bundle import chart_bundle, script_json, source_hash, starter, stylesheet
 from indiff.report.figures import by_distance, figures
-from indiff.report.numbers import apart, duration, number, percent
+from indiff.report.numbers import apart, duration, moment, number, percent
 from indiff.report.words import QUESTIONS, VERDICTS, badge, flat, glance, headline
 
 if TYPE_CHECKING:
@@ -127,6 +127,7 @@ def environment() -> Environment:
         "badge": badge,
         "duration": duration,
         "json_data": lambda value: raw(script_json(value)),
+        "moment": moment,
         "name": lambda text: plain.name(str(text)),
         "number": number,
         "percent": percent,

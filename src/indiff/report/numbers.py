@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 
@@ -55,6 +56,15 @@ def percent(share: Any) -> str:
     if 99.9 < size < 100:
         return "> 99.9%"
     return f"{size:.1f}".removesuffix(".0") + "%"
+
+
+def moment(text: str) -> str:
+    """Write a moment as a document has it, in Universal Time, for a reader.
+
+    >>> moment("2026-11-16T02:44:10+00:00"), moment("yesterday")
+    ('2026-11-16 02:44:10 UTC', 'yesterday')
+    """
+    return re.sub(r"^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\+00:00$", r"\1 \2 UTC", text)
 
 
 def duration(seconds: Any) -> str:

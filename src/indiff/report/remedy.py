@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 from indiff.report import plain
+from indiff.report.numbers import number as counted
 from indiff.report.terminal import headline, number, print_clean, section
 
 if TYPE_CHECKING:
@@ -66,5 +67,5 @@ def _lost(before: Utility | None, after: Utility | None) -> list[tuple[str, str]
     for name, title in _MEASURES.items():
         was, now = getattr(before, name), getattr(after, name)
         if was is not None and now is not None:
-            lines.append(("utility", f"{title}: {number(was)} → {number(now)}"))
+            lines.append(("utility", f"{title}: {counted(was)} → {counted(now)}"))
     return lines

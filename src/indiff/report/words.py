@@ -162,8 +162,10 @@ def _value(value: Any) -> str:
         return "not set"
     if isinstance(value, str):
         return plain.message(value) if value else "(empty text)"
-    if isinstance(value, bool | int | float):
-        return str(value).lower() if not isinstance(value, bool) else number(value)
+    if isinstance(value, bool):
+        return number(value)
+    if isinstance(value, int | float):
+        return str(value).removesuffix(".0")
     if isinstance(value, Sequence):
         return ", ".join(_value(one) for one in value) if value else "none"
     return "none" if not value else plain.message(str(value))
