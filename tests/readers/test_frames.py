@@ -399,6 +399,15 @@ def test_decimals_are_the_floats_that_are_written_like_them(values: list[decimal
         assert raw.frame["v"].to_pylist() == [float(value) for value in values]
 
 
+@given(st.lists(st.floats(width=32, allow_infinity=False), min_size=1))
+def test_floats_of_32_bits_are_the_numbers_that_are_written(values: list[float]) -> None:
+    column = pa.array(values, pa.float32())
+    read = read_raw(pa.table({"v": column})).frame["v"].to_pylist()
+    written = [None if np.isnan(value) else float(str(np.float32(value))) for value in values]
+    assert read == written
+    assert read_raw(pa.table({"v": pa.array([0.1], pa.float32())})).frame["v"].to_pylist() == [0.1]
+
+
 def test_decimals_of_any_size() -> None:
     def objects(*texts: str) -> Any:
         return pd.DataFrame({"v": [decimal.Decimal(text) for text in texts]}, dtype=object)

@@ -122,6 +122,9 @@ def _integers(name: str, column: pa.ChunkedArray) -> Column:
 
 
 def _floats(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if types.is_float32(column.type):
+        # As it is written: the 0.1 of 32 bits is 0.1 to whoever releases it, not 0.10000000149.
+        column = column.cast(pa.string())
     values = column.cast(pa.float64())
     values = pc.if_else(pc.is_nan(values), pa.scalar(None, pa.float64()), values)
     infinite = pc.is_inf(values)
