@@ -266,10 +266,11 @@ def write_frame(frame: pa.Table, path: str | Path) -> None:
 def open_private(path: Path) -> Iterator[BinaryIO]:
     """Open a file for writing bytes that only its owner can read."""
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
         with os.fdopen(descriptor, "wb") as handle:
             if stat.S_ISREG(os.fstat(descriptor).st_mode):  # a device belongs to everybody
                 os.fchmod(descriptor, 0o600)
+                os.ftruncate(descriptor, 0)  # not before it is known to be the owner's
             yield handle
     except OSError as error:
         raise UserError(
