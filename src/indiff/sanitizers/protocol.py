@@ -12,7 +12,12 @@ from indiff.table import Table
 
 @runtime_checkable
 class Sanitizer(Protocol):
-    """f: table → release, possibly randomized (DIT v2, Definition 1)."""
+    """f: table → release, possibly randomized (DIT v2, Definition 1).
+
+    One that says ``per_record = False`` promises that only quasi-identifiers and the sensitive
+    value of a record matter, neither its place nor its other columns: records that look alike are
+    then tested once.
+    """
 
     @property
     def randomized(self) -> bool:
