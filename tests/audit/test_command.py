@@ -50,6 +50,9 @@ def test_exit_codes(folder: Any, tmp_path: Path, limits: Any, code: Any, words: 
     assert document(tmp_path / "r")["verdict"]["exit_code"] == code
     places = [str(tmp_path / "r" / name) for name in ("report.html", "report.json", "report.md")]
     assert ended.out.splitlines()[-3:] == places
+    assert ("≤ 2 undecided" in ended.out) == (code == 3)
+    written = (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
+    assert ("at most 2, not decided (lower bound)" in written) == (code == 3)
     held = indiff.datasets.demo(records=300)["diagnosis"].to_pylist()
     rare = {value for value in held if held.count(value) < 10}
     assert rare

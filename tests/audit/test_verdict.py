@@ -70,10 +70,12 @@ def test_an_estimate_is_checked_at_its_worse_end() -> None:
 
 
 def test_a_lower_bound_below_the_limit_is_no_pass() -> None:
-    _, verdict = judge([found("delta", 0.1, exactness="lower-bound")], {"delta": 0.2})
+    (below,), verdict = judge([found("delta", 0.1, exactness="lower-bound")], {"delta": 0.2})
     assert (verdict.status, verdict.exit_code) == ("incomplete", 3)
-    _, verdict = judge([found("delta", 0.3, exactness="lower-bound")], {"delta": 0.2})
+    assert below.exceeded is None  # whoever reads the finding alone must not take it for kept
+    (above,), verdict = judge([found("delta", 0.3, exactness="lower-bound")], {"delta": 0.2})
     assert (verdict.status, verdict.exit_code) == ("fail", 1)
+    assert above.exceeded is True
 
 
 @pytest.mark.parametrize("limits", [{}, {"delta": 0.1}, {"k": 5}])

@@ -362,3 +362,32 @@ def test_worst_of_several_attributes_are_ranked_together() -> None:
     lines = [row["line"] for row in next(iter(found.spec["datasets"].values()))]
     assert lines[0] == "record 2 · income"
     assert found.summary.startswith("Record 2 is exposed most")
+
+
+def test_what_a_limit_cannot_decide_is_not_called_kept() -> None:
+    made = copy.deepcopy(usual())
+    for one in made["findings"]:
+        if one["limit"] is not None:
+            one["exceeded"] = None
+            one["exactness"] = "lower-bound"
+    made["verdict"] = {"status": "incomplete", "exit_code": 3, "reasons": ["a lower bound"]}
+    text = squeezed(Parsed(render(made)).text)
+    assert "Incomplete 3 of 3 limits not decided" in text
+    assert "within limit" not in text
+    assert "kept" not in text.partition("Singling out")[0]
+
+
+def test_a_release_made_elsewhere_was_not_sanitized_here() -> None:
+    made = copy.deepcopy(usual())
+    assert ", sanitized by mondrian:k=5" in squeezed(Parsed(render(made)).text)
+    made["plan"]["release"] = {"file": "release.csv"}
+    assert ", released elsewhere as mondrian:k=5" in squeezed(Parsed(render(made)).text)
+
+
+def test_without_a_release_only_the_original_has_a_risk() -> None:
+    made = copy.deepcopy(usual())
+    for row in made["charts"]["risk"]:
+        row["after"] = None
+    text = squeezed(Parsed(render(made)).text)
+    assert "Only the original could be measured." in text
+    assert "Sanitizing lowers" not in text

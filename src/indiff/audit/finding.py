@@ -34,7 +34,7 @@ class Finding:
 
     ``metric`` is the name that a limit calls it by, ``about`` the sensitive attribute. ``value``
     is None unless it was measured; ``interval`` holds the limits of an estimate. ``exceeded`` is
-    set by the verdict, after measuring.
+    set by the verdict, after measuring; it stays None where that cannot be decided.
     """
 
     id: str

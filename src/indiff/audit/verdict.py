@@ -11,6 +11,8 @@ from indiff.audit.finding import Finding, Limit
 from indiff.audit.limits import limit_on
 from indiff.audit.metrics import number
 
+# What is so exact can exceed a limit, and not keep it: the truth may be worse.
+_NO_PROOF = ("lower-bound", "approximation")
 PASSED, EXCEEDED, INCOMPLETE, INTERRUPTED = 0, 1, 3, 130
 
 
@@ -69,7 +71,8 @@ def _checked(finding: Finding, limits: dict[str, float]) -> Finding:
     limit = limit_on(finding.metric, finding.about, limits)
     if limit is None or finding.value is None:
         return replace(finding, limit=limit)
-    return replace(finding, limit=limit, exceeded=not _holds(finding, limit))
+    exceeded = None if finding.exactness in _NO_PROOF else False
+    return replace(finding, limit=limit, exceeded=exceeded if _holds(finding, limit) else True)
 
 
 def _holds(finding: Finding, limit: Limit) -> bool:

@@ -103,7 +103,8 @@ def _limit(one: Mapping[str, Any]) -> Text:
     side = "≥" if one["limit"]["rule"] == "at least" else "≤"
     text = f"{side} {number(one['limit']['value'])}"
     if one["exceeded"] is None:
-        return Text(f"{text} unknown", style="bold red")
+        open_ = "undecided" if one["status"] == "measured" else "unknown"
+        return Text(f"{text} {open_}", style="bold red")
     return Text(f"{text} EXCEEDED", style="bold red") if one["exceeded"] else Text(f"{text} holds")
 
 

@@ -215,14 +215,19 @@ def _risk(lines: Sequence[Mapping[str, Any]]) -> Figure:
     lower = sum(after < before for before, after in moved)
     higher = sum(after > before for before, after in moved)
     worst = max(rows, key=lambda row: _or_least(row["after"]))
+    summary = "Only the original could be measured."
+    if worst["after"] is not None:
+        summary = (
+            f"Sanitizing lowers {_of(lower, len(rows))}, raises {_of(higher, len(rows))}. The "
+            f"largest afterwards is {worst['metric']} of {worst['about']}: "
+            f"{number(worst['after'])}, from {number(worst['before'])}."
+        )
     unbounded = sum(row.get("range") is not None and row["range"][1] is None for row in rows)
     return Figure(
         id="risk",
         question="singling-out",
         title="Risk before and after sanitizing",
-        summary=f"Sanitizing lowers {_of(lower, len(rows))}, raises {_of(higher, len(rows))}. The "
-        f"largest afterwards is {worst['metric']} of {worst['about']}: {number(worst['after'])}, "
-        f"from {number(worst['before'])}."
+        summary=summary
         + (f" {unbounded} without an upper end are not drawn." if unbounded else ""),
         headers=("metric", "about", "before", "after", "range"),
         rows=tuple(

@@ -50,6 +50,7 @@ def render(document: Mapping[str, Any]) -> str:
             document=document,
             verdict=VERDICTS[document["verdict"]["status"]],
             headline=headline(document),
+            released_elsewhere=_released_elsewhere(document),
             glance=glance(document["findings"]),
             questions=QUESTIONS,
             findings=by_question(document["findings"]),
@@ -67,6 +68,11 @@ def render(document: Mapping[str, Any]) -> str:
             most_records=MOST_RECORDS,
         )
     )
+
+
+def _released_elsewhere(document: Mapping[str, Any]) -> bool:
+    plan = document.get("plan") or {}
+    return bool((plan.get("release") or {}).get("file"))
 
 
 def by_question(

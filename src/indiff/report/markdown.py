@@ -111,6 +111,8 @@ def _limits(findings: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _outcome(finding: Mapping[str, Any]) -> str:
+    if finding["exceeded"] is None and finding["status"] == "measured":
+        return f"not decided ({str(finding['exactness']).replace('-', ' ')})"
     if finding["exceeded"] is None:
         return f"not measured ({finding['status']})"
     return "exceeded" if finding["exceeded"] else "holds"

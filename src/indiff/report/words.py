@@ -74,18 +74,25 @@ def headline(document: Mapping[str, Any]) -> str:
 
     >>> headline({"findings": [{"limit": {"name": "k"}, "exceeded": True, "status": "measured"}]})
     '1 of 1 limit exceeded'
+    >>> headline({"findings": [{"limit": {"name": "k"}, "exceeded": None, "status": "measured"}]})
+    '1 of 1 limit not decided'
     """
     limited = [one for one in document["findings"] if one.get("limit")]
     if not limited:
         return "no limit given"
     exceeded = sum(one.get("exceeded") is True for one in limited)
     missed = sum(one["status"] != "measured" for one in limited)
-    kept = len(limited) - exceeded - missed
+    kept = sum(one.get("exceeded") is False for one in limited)
+    undecided = len(limited) - exceeded - missed - kept
     limits = "limit" if len(limited) == 1 else "limits"
-    parts = [f"{exceeded} of {len(limited)} {limits} exceeded"] if exceeded else []
-    parts += [f"{missed} not measured"] if missed else []
-    parts += [f"{kept} of {len(limited)} {limits} kept"] if kept and not exceeded else []
-    return ", ".join(parts)
+    counts = {"exceeded": exceeded, "not measured": missed, "not decided": undecided}
+    if not exceeded:
+        counts["kept"] = kept
+    said = [(count, what) for what, count in counts.items() if count]
+    (first, what), *others = said
+    return ", ".join(
+        [f"{first} of {len(limited)} {limits} {what}", *(f"{n} {word}" for n, word in others)]
+    )
 
 
 def badge(finding: Mapping[str, Any]) -> tuple[str, str, int]:
@@ -135,7 +142,8 @@ def glance(findings: Iterable[Mapping[str, Any]]) -> list[Glance]:
             for word, count in counts.items()
             if count
         ]
-        says.append(f"{sum(one['status'] == 'measured' for one in own)} measured")
+        measured = sum(one["status"] == "measured" for one in own)
+        says += [f"{measured} measured"] if measured else []
         worst = min(looks, key=lambda look: look[2])
         look = worst[1] if worst[0] != "no limit" else "plain"
         lines.append(Glance(name, question.title, look, ", ".join(says)))
