@@ -67,3 +67,24 @@ def test_nothing_measured() -> None:
     shown = failed._repr_html_()
     assert "0 of 60" in shown
     assert "secret" not in shown
+
+
+def test_a_comparison() -> None:
+    table = indiff.read_table(people(), quasi=["age"], sensitive=EVIL)
+    found = indiff.compare(table, "mondrian:k=2,5,600")
+    shown = found._repr_html_()
+    assert shown.startswith("<div><h3>3 settings about &lt;script&gt;")
+    assert f"<td>mondrian:k=5</td><td>{found.rows[1].delta:.4g}</td>" in shown
+    assert shown.count("on the front") == sum(row.on_front for row in found.rows) > 0
+    assert "failed: k must be at least 1 and at most the number of records (60); got 600" in shown
+    assert EVIL not in shown
+    assert "secret" not in shown
+
+
+def test_a_fix() -> None:
+    table = indiff.read_table(people(), quasi=["age"], sensitive=EVIL)
+    found = indiff.fix(table, "mondrian:k=5", delta=0.3, budget=30)
+    shown = found._repr_html_()
+    assert shown.count("<tr>") == len(found.rounds) + 1
+    assert f"<td>0</td><td>0</td><td>{found.rounds[0].delta:.4g}</td>" in shown
+    assert "Keep the list of removed records to yourself." in shown

@@ -141,6 +141,11 @@ class Comparison:
             eligible, key=lambda row: (sign * getattr(row, self.utility), row.delta_upper or 0.0)
         )
 
+    def _repr_html_(self) -> str:
+        from indiff.report.notebook import compared
+
+        return compared(self.to_dict())
+
     @property
     def failed(self) -> tuple[Row, ...]:
         """The settings that could not be measured."""

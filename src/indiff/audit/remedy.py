@@ -98,6 +98,11 @@ class Fix:
         """What removing records does not prove."""
         return DOES_NOT_PROVE
 
+    def _repr_html_(self) -> str:
+        from indiff.report.notebook import fixed
+
+        return fixed(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the outcome as plain data, with record numbers and no value of the table."""
         return {

@@ -10,6 +10,7 @@ from indiff.report import plain
 from indiff.report.numbers import apart, number
 
 if TYPE_CHECKING:
+    from indiff.audit.remedy import Fix
     from indiff.differential.result import DifferentialResult
     from indiff.differential.strongest import StrongestResult
     from indiff.risk import Risk
@@ -87,6 +88,38 @@ def risked(risk: Risk) -> str:
     ]
     heads = ("about", "ITPR (worst group)", "DR (average)", "MI", "ℓ", "t")
     return f"<div><h3>{_text(about)}</h3>{_grid(heads, rows)}</div>"
+
+
+def compared(document: Mapping[str, Any]) -> str:
+    """Return a comparison's settings, risk against utility; those on the front are marked."""
+    about = f"{len(document['rows']):,} settings about {document['sensitive']}"
+    columns = {
+        "delta": "δ", "mean": "mean", "itpr": "ITPR", "k": "k", "l": "ℓ", "t": "t", "ncp": "NCP",
+        "discernibility": "discernibility", "average_group": "average group",
+        "accuracy": "accuracy",
+    }  # fmt: skip
+    rows = []
+    for row in document["rows"]:
+        last = "on the front" if row["on_front"] else ""
+        if row["status"] == "failed":
+            last = f"failed: {row['reason']}"
+        elif not row["constraint_met"]:
+            last = "does not meet its own constraint"
+        rows.append((row["setting"], *(number(row[name]) for name in columns), last))
+    return f"<div><h3>{_text(about)}</h3>{_grid(('setting', *columns.values(), ''), rows)}</div>"
+
+
+def fixed(found: Fix) -> str:
+    """Return how δ moved at each round of a fix, and what it does not prove."""
+    rows = [
+        (place, f"{one.removed:,}", number(one.delta), number(one.mean), f"{one.above:,}")
+        for place, one in enumerate(found.rounds)
+    ]
+    heads = ("round", "removed", "δ", "mean", "above the limit")
+    return (
+        f"<div><h3>{_text(found.sanitizer)}: {_text(found.reason)}</h3>{_grid(heads, rows)}"
+        f"<p>{_text(found.does_not_prove)}</p></div>"
+    )
 
 
 def _grid(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
