@@ -7,7 +7,8 @@ Rules that a reader of results should know:
   leading zeros and integers beyond 64 bits keep it text. In frames, Parquet and workbooks the
   columns' own types count.
 - Null, NaN and the missing tokens are one missing value, null. A token is compared without the
-  blanks around it.
+  blanks around it. In workbooks an error such as #N/A is missing too, and so is a formula whose
+  result is not stored; where the format allows, a note counts them.
 - No row is dropped: what cannot be read exactly is an error that names the place. Blank lines are
   no records, except in a table of one column, where each is a missing value.
 """

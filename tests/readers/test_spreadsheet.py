@@ -66,6 +66,33 @@ def test_types(tmp_path: Path) -> None:
     assert raw.backend == "pyarrow"
 
 
+def test_cells_that_hold_no_value_are_said(tmp_path: Path) -> None:
+    workbook = openpyxl.Workbook()
+    workbook.active.append(["unused"])
+    sheet = workbook.create_sheet("people")
+    sheet.append(["age", "ill"])
+    for row in range(2, 20_000):  # more than one block of the sheet's text
+        sheet.append([row, "flu"])
+    for place in ("B2", "B15000", "B19999"):
+        sheet[place].value, sheet[place].data_type = "#N/A", "e"
+    sheet["A3"], sheet["A4"] = "=1/0", "=A2+1"  # never solved: no spreadsheet program saved it
+    workbook.save(tmp_path / "w.xlsx")
+    raw = read_raw(tmp_path / "w.xlsx", sheet="people")
+    assert raw.frame["ill"].null_count == 3
+    assert raw.frame["age"].null_count == 2
+    assert raw.notes == (
+        "cells that hold an error such as #N/A (3) are missing values",
+        "formulas whose result is not stored (2) are missing values: open the workbook in a "
+        "spreadsheet program and save it",
+    )
+    text = 'a t="e" b</f>'
+    sheet = openpyxl.Workbook()
+    sheet.active.append(["a", "b"])
+    sheet.active.append([text, 1])
+    sheet.save(tmp_path / "w.xlsx")
+    assert read_raw(tmp_path / "w.xlsx").notes == ()
+
+
 def test_missing_tokens(tmp_path: Path) -> None:
     path = book(tmp_path, [["a", "b"], [-9, "?"], [5, "x"]])
     frame = read_raw(path, missing_tokens=["-9", "?"]).frame

@@ -12,6 +12,7 @@ from indiff.readers.columns import Column, plain_column
 from indiff.readers.kinds import EXACT_INTEGERS
 from indiff.readers.names import checked_names
 from indiff.readers.values import column_of
+from indiff.readers.workbook_gaps import count_gaps
 
 Sheet = tuple[list[tuple[str, Column]], list[str]]
 
@@ -36,6 +37,14 @@ def read_spreadsheet(
         others = ", ".join(repr(other) for other in workbook.sheet_names if other != name)
         notes.append(f"sheet {name!r} was read, not {others}")
     columns, more = _columns(rows, tokens, f"sheet {name!r} of {where}")
+    errors, unsolved = count_gaps(data, name)
+    if errors:
+        notes.append(f"cells that hold an error such as #N/A ({errors:,}) are missing values")
+    if unsolved:
+        notes.append(
+            f"formulas whose result is not stored ({unsolved:,}) are missing values: open the "
+            "workbook in a spreadsheet program and save it"
+        )
     return columns, notes + more
 
 
