@@ -17,6 +17,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
+from indiff.errors import UserError
 from indiff.risk import measure_risk
 from tests.risk.sessions import ON_SPARK
 
@@ -126,6 +127,14 @@ def test_every_type_is_counted(engine: str) -> None:
         "decimal": pa.array([decimal.Decimal("1.10")] * 2 + [None, decimal.Decimal("2.00")]),
         "bytes": pa.array([b"a", b"a", None, b""], pa.binary()),
         "large": pa.array(["a", "a", "", "b"], pa.large_string()),
+        "view": pa.array(["a", "a", "", "b"]).cast(pa.string_view()),
+        "float16": pa.array([0.5, 0.5, math.nan, -0.0], pa.float16()),
+        "decimal256": pa.array([decimal.Decimal("1.10")] * 2 + [None, 2], pa.decimal256(40, 2)),
+        "date64": pa.array([day, day, None, datetime.date(1970, 1, 1)], pa.date64()),
+        "duration": pa.array([1, 1, None, 2], pa.duration("ns")),
+        "nanoseconds": pa.array([1_000, 1_000, None, 2_000], pa.timestamp("ns", "UTC")),
+        "uuid": pa.array([b"0" * 16] * 2 + [None, b"1" * 16], pa.uuid()),
+        "run ends": pa.RunEndEncodedArray.from_arrays([2, 3, 4], pa.array(["a", None, "b"])),
     }
     table = pa.table(columns)
     for name in columns:
@@ -164,3 +173,60 @@ def test_the_seed_of_a_frame_does_not_matter_for_many_batches(engine: str) -> No
     assert risk.groups.k == counts.min()
     assert risk.groups.groups == len(counts)
     assert risk.reidentification.epsilon == counts.max() - counts.min()
+
+
+def test_no_row_of_an_uneven_frame_is_lost(engine: str) -> None:
+    # PySpark reads nothing after an empty batch.
+    uneven = pa.chunked_array([[1, 2], [], [10**7, None], [1]], pa.int64())
+    words = pa.chunked_array([["a"], ["b", "a", "c"], ["a"]]).dictionary_encode()
+    table = pa.table({"q": uneven, "w": words})
+    risk = measure_risk(table, quasi=["q", "w"], engine=engine, details=False)  # type: ignore[arg-type]
+    assert (risk.records, risk.groups.groups, risk.groups.k) == (5, 4, 1)
+
+
+def test_names_are_any_text(engine: str, tmp_path: Path) -> None:
+    rows: dict[str, list[Any]] = {
+        "": ["a", "a", "b"],
+        "Age": [1, 2, 2],
+        "age": [1, 1, 1],
+        'say "hi" `now`': [7, 7, 8],
+    }
+    table = pa.table(rows)
+    pq.write_table(table, tmp_path / "a.parquet")
+    sources: list[Any] = [table, pl.DataFrame(rows)]
+    if engine != "spark":  # Spark refuses names that differ in case only
+        sources.append(tmp_path / "a.parquet")
+    for source in sources:
+        for name in rows:
+            risk = measure_risk(source, quasi=name, engine=engine)  # type: ignore[arg-type]
+            assert list(risk.columns) == [name]
+            assert risk.groups.groups == len(set(rows[name])), name
+
+
+def test_a_column_without_any_value_is_one_group(engine: str, tmp_path: Path) -> None:
+    table = pa.table({"q": pa.nulls(3), "s": ["a", "b", "a"]})
+    out = tmp_path / "records.parquet"
+    risk = measure_risk(table, quasi="q", sensitive="s", engine=engine, records=out)  # type: ignore[arg-type]
+    assert (risk.groups.k, risk.groups.groups) == (3, 1)
+    assert pq.read_table(out)["group_size"].to_pylist() == [3, 3, 3]
+
+
+def test_files_of_types_that_are_not_counted_in_process(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    ids = pa.array([b"0" * 16] * 2 + [None, b"1" * 16], pa.uuid())
+    pq.write_table(pa.table({"id": ids, "half": pa.array([1, 1, None, 2], pa.float16())}), path)
+    for name in ("id", "half"):
+        risk = measure_risk(path, quasi=name)
+        assert risk.method.engine == "duckdb"
+        assert [(size.smallest, size.groups) for size in risk.groups.sizes] == [(1, 2), (2, 1)]
+        with pytest.raises(UserError, match=r"does not count values of type .*engine='duckdb'"):
+            measure_risk(path, quasi=name, engine="in-process")
+    pq.write_table(pa.table({"q": pa.array([1], pa.decimal256(50, 2))}), path)
+    with pytest.raises(UserError, match="a decimal may have 38 digits; 'q' is decimal256"):
+        measure_risk(path, quasi="q")
+
+
+def test_a_decimal_that_no_engine_holds() -> None:
+    huge = pa.table({"q": pa.array([decimal.Decimal(10) ** 45], pa.decimal256(50, 0))})
+    with pytest.raises(UserError, match=r"no engine holds .* Convert it to text first"):
+        measure_risk(huge, quasi="q")

@@ -97,3 +97,33 @@ def test_everything_also_runs_distributed(
     test_individuals.test_repeats_are_counted_exactly("spark")
     test_columns.test_levels_share_out_the_risk("spark")
     test_records.test_every_record_has_its_group("parquet", "spark", tmp_path)
+
+
+@pytest.mark.system
+def test_the_time_zone_of_the_session_does_not_matter(spark: Any, tmp_path: Path) -> None:
+    # In New York the first two have the same time on the clock, an hour apart.
+    minutes = [27_270_570, 27_270_630, 27_270_570, None, -63_115_200]
+    times = pa.array([m and m * 60 * 10**6 for m in minutes], pa.timestamp("us"))
+    table = pa.table({"zoned": times.cast(pa.timestamp("us", "UTC")), "plain": times})
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        for name in table.column_names:
+            out = tmp_path / f"{name}.parquet"
+            risk = measure_risk(table, quasi=name, engine="spark", records=out)
+            expected = measure_risk(table, quasi=name, engine="duckdb")
+            same(risk, expected)
+            assert risk.method.fingerprint == expected.method.fingerprint
+            assert test_records.read(out)["group_size"] == [2, 1, 2, 1, 1]
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
+@pytest.mark.system
+def test_what_spark_would_round_or_does_not_know(spark: Any) -> None:
+    fine = pa.table({"q": pa.array([1, 2, 2], pa.timestamp("ns"))})
+    assert measure_risk(fine, quasi="q", engine="duckdb").groups.groups == 2
+    with pytest.raises(UserError, match=r"times to the microsecond .*engine='duckdb'"):
+        measure_risk(fine, quasi="q", engine="spark")
+    clock = pa.table({"q": pa.array([1, 2, 2], pa.time32("s"))})
+    with pytest.raises(UserError, match=r"Spark does not know .*engine='duckdb'"):
+        measure_risk(clock, quasi="q", engine="spark")

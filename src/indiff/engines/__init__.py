@@ -99,6 +99,7 @@ def connect(
     if engine != "auto" and engine not in ENGINES:
         raise unknown("engine", engine, ["auto", *ENGINES])
     found = resolve(source, columns)
+    columns = columns if found.frame is None else found.frame.column_names
     options: dict[str, Any] = {
         "missing_tokens": tuple(missing_tokens),
         "master": master,
@@ -123,5 +124,5 @@ def _connect_best(
     if found.spark is not None or options["master"] is not None:
         return start("spark")
     if found.kind in ("parquet", "frame"):
-        return start("in-process", any_number=True)
+        return start("in-process", or_in_duckdb=True)
     return start("duckdb")

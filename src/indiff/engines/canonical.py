@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-CanonicalKind = Literal["text", "float", "bytes", "time", "local time", "plain"]
+CanonicalKind = Literal["text", "float", "bytes", "uuid", "time", "plain"]
 Dialect = Literal["duckdb", "spark"]
+
+EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
+"""When Spark's times without a zone start."""
 
 _FINE, _COARSE = 2.0**42, 2.0**82
 
@@ -33,13 +36,12 @@ def as_text(kind: CanonicalKind, column: str, dialect: Dialect) -> str:
         )
     if kind == "bytes":
         return f"HEX({column})"
-    if kind in ("time", "local time") and dialect == "duckdb":
+    if kind == "uuid":  # Spark and Arrow have its bytes
+        return f"UPPER(REPLACE(CAST({column} AS STRING), '-', ''))"
+    if kind == "time" and dialect == "duckdb":
         return f"CAST(EPOCH_US(CAST({column} AS TIMESTAMP)) AS STRING)"
     if kind == "time":
-        return f"CAST(UNIX_MICROS({column}) AS STRING)"
-    if kind == "local time":
-        start = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
-        return f"CAST(TIMESTAMPDIFF(MICROSECOND, {start}, {column}) AS STRING)"
+        return f"CAST(TIMESTAMPDIFF(MICROSECOND, {EPOCH}, {column}) AS STRING)"
     return f"CAST({column} AS STRING)"
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from indiff.engines.canonical import CanonicalKind, as_text, hash_part
 from indiff.engines.source import Source, nested, no_rows, require_columns
@@ -58,6 +59,7 @@ class DuckDBEngine:
     ) -> None:
         self.source, self.columns, self.tokens = source, tuple(columns), tuple(missing_tokens)
         self.counts: Mapping[str, str] = {}
+        self._spelling: Mapping[str, str] = {}
         self._threads = threads
         self._names = (f"t{number}" for number in itertools.count())
         self._spill = tempfile.TemporaryDirectory(prefix="indiff-")
@@ -115,16 +117,24 @@ class DuckDBEngine:
                 )
         except (duckdb.Error, UnicodeDecodeError) as error:
             raise unreadable(source, error) from None
-        require_columns(self.columns, found.columns)
+        if source.kind == "parquet":  # DuckDB renames an empty name, and "Age" beside "age"
+            names = pq.read_schema(source.paths[0]).names
+            self._spelling = dict(zip(names, found.columns, strict=True))
+        require_columns(self.columns, list(self._spelling) or found.columns)
         found.create_view("source")
         return found
 
+    def spelled(self, name: str) -> str:
+        """Return a column's name as DuckDB's identifier."""
+        return quoted(self._spelling.get(name, name))
+
     def _type(self, name: str) -> str:
-        return str(self._relation.types[self._relation.columns.index(name)])
+        spelled = self._spelling.get(name, name)
+        return str(self._relation.types[self._relation.columns.index(spelled)])
 
     def _classify(self, name: str) -> Any:
         kind = self._type(name)
-        if kind.startswith("ENUM") or kind == "VARCHAR":
+        if kind.startswith("ENUM") or kind in ("VARCHAR", "JSON"):
             return "text"
         if any(word in kind for word in NESTED):
             raise nested(name, kind)
@@ -134,11 +144,13 @@ class DuckDBEngine:
         """Select every column with one missing value: null, NaN and the tokens are the same."""
         parts = []
         for position, name in enumerate(self.columns):
-            kind, value = self._type(name), quoted(name)
+            kind, value = self._type(name), self.spelled(name)
             if kind in ("DOUBLE", "FLOAT"):
                 value = f"CASE WHEN isnan({value}) THEN NULL ELSE {value} + 0.0 END"  # −0 is 0
             elif kind == "TIMESTAMP WITH TIME ZONE":
                 value = f"make_timestamp(epoch_us({value}))"
+            elif kind == "TIMESTAMPTZ_NS":
+                value = f"make_timestamp_ns(epoch_ns({value}))"
             elif self.classes[position] == "text":
                 value = f"CAST({value} AS VARCHAR)"
                 if self.tokens:
@@ -257,6 +269,8 @@ class DuckDBEngine:
             found = "float"
         elif kind == "BLOB":
             found = "bytes"
+        elif kind == "UUID":
+            found = "uuid"
         elif kind.startswith("TIMESTAMP"):
             found = "time"
         return as_text(found, f"c{position}", "duckdb")

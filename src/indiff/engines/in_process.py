@@ -23,8 +23,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from indiff.engines.duckdb_engine import DuckDBEngine, quoted, unreadable
-from indiff.engines.source import Source, in_utc, no_rows
+from indiff.engines.duckdb_engine import DuckDBEngine, unreadable
+from indiff.engines.source import VIEWS, Source, in_utc, no_rows
 from indiff.engines.tally import add_codes, count_keys
 from indiff.errors import InternalError, UserError
 
@@ -37,8 +37,12 @@ MISSING = 0  # the code of the missing value in every column
 Batches = Iterator[list[pa.Array]]
 
 
-class TooManyCombinations(UserError):
-    """The dense array of counts would be too large; DuckDB counts such a source."""
+class NotCountedHere(UserError):
+    """DuckDB counts such a source."""
+
+
+class TooManyCombinations(NotCountedHere):
+    """The dense array of counts would be too large."""
 
 
 def connect(
@@ -50,18 +54,18 @@ def connect(
     threads: int | None = None,
     memory_limit: str | None = None,
     master: str | None = None,
-    any_number: bool = False,
+    or_in_duckdb: bool = False,
 ) -> InProcessEngine:
     """Count the rows of a source in this process.
 
-    With ``any_number``, DuckDB counts where there are too many combinations: it spills to disk.
+    With ``or_in_duckdb``, DuckDB counts what is not counted here: it spills to disk.
     """
     engine = InProcessEngine(source, columns, missing_tokens, threads, memory_limit)
     try:
         try:
             engine.count(countings)
-        except TooManyCombinations:
-            if not any_number:
+        except NotCountedHere:
+            if not or_in_duckdb:
                 raise
             engine.name = DuckDBEngine.name
             DuckDBEngine.count(engine, countings)
@@ -84,8 +88,7 @@ class InProcessEngine(DuckDBEngine):
         tallies = [Tally(coders, list(countings.values())) for _ in range(workers)]
         queue, lock = iter(parts), Lock()
         if self.source.frame is not None:  # too many combinations mostly show in the first rows
-            head = self.source.frame.select(list(self.columns)).slice(0, PROBE)
-            for batch in _split(head.to_batches()):
+            for batch in _split(self.source.frame.slice(0, PROBE).to_batches()):
                 Tally(coders, list(countings.values())).add(batch)
 
         def work(tally: Tally) -> None:
@@ -123,14 +126,14 @@ class InProcessEngine(DuckDBEngine):
                 for group in range(footer.num_row_groups)
             ]
         if self.source.kind == "frame":
-            assert self.source.frame is not None
-            table = self.source.frame.select(names)
+            table = self.source.frame
+            assert table is not None
             step = max(BATCH, -(-table.num_rows // (os.cpu_count() or 1)))
             return [
                 lambda start=start: _split(table.slice(start, step).to_batches(BATCH))
                 for start in range(0, table.num_rows, step)
             ]
-        wanted = ", ".join(f"{quoted(name)} AS c{i}" for i, name in enumerate(names))
+        wanted = ", ".join(f"{self.spelled(name)} AS c{i}" for i, name in enumerate(names))
         return [lambda: _split(self._relation.select(wanted).to_arrow_reader(BATCH))]
 
     def _load(
@@ -188,6 +191,8 @@ class Coder:
 
     def codes(self, column: pa.Array) -> Codes:
         """Return a batch as integers with their codes; some may still lack one."""
+        if pa.types.is_duration(column.type):
+            column = column.cast(pa.int64())  # as DuckDB and Spark read it
         if self._is_direct(column):
             base, table, size = self._direct
             kind = pa.int32() if column.type.bit_width < 32 else column.type
@@ -197,6 +202,7 @@ class Coder:
                 table[:1] = MISSING
             return Codes(column.cast(kind).to_numpy(), base, table, size)
         if not pa.types.is_dictionary(column.type):
+            _require_plain(column.type)
             column = _one_missing(column).dictionary_encode()
         indices = column.indices.cast(pa.int32())
         indices = (indices.fill_null(-1) if indices.null_count else indices).to_numpy()
@@ -245,6 +251,14 @@ class Coder:
         if value is None or value in self._tokens or value != value:  # NaN
             return MISSING
         return self._code.setdefault(value, len(self._code) + 1)
+
+
+def _require_plain(kind: pa.DataType) -> None:
+    strange = isinstance(kind, pa.BaseExtensionType)
+    if strange or pa.types.is_decimal256(kind) or kind in (pa.float16(), *VIEWS):
+        raise NotCountedHere(
+            f"the in-process engine does not count values of type {kind}. Use engine='duckdb'."
+        )
 
 
 def _one_missing(column: pa.Array) -> pa.Array:

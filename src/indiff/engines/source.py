@@ -10,11 +10,13 @@ from typing import Any, Literal
 
 import narwhals as nw
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from indiff.errors import UserError, unknown
 
 PARQUET = (".parquet", ".pq")
+VIEWS = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 TEXT = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
 
 
@@ -26,6 +28,7 @@ class Source:
     name: str
     paths: tuple[str, ...] = ()
     frame: pa.Table | None = None
+    """The wanted columns, named by their numbers."""
     relation: Any = None
     spark: Any = None
 
@@ -161,6 +164,10 @@ def _check_parquet(paths: Sequence[str], columns: Sequence[str]) -> None:
             kind = schema.field(name).type
             if pa.types.is_nested(kind):
                 raise nested(name, kind)
+            if pa.types.is_decimal256(kind):
+                raise UserError(
+                    f"a decimal may have 38 digits; {name!r} is {kind}. Convert it to text first."
+                )
             if first is not None and first.field(name).type != kind:
                 raise UserError(
                     f"a column must have one type in all files; {name!r} is "
@@ -188,13 +195,58 @@ def _to_arrow(source: Any, columns: Sequence[str]) -> pa.Table:
         table = eager.to_arrow()
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError) as error:
         raise _mixed(str(error).splitlines()[0]) from None
-    for name in columns:
-        kind = table.schema.field(name).type
-        if pa.types.is_dictionary(kind):
-            kind = kind.value_type
-        if pa.types.is_nested(kind):
-            raise nested(name, kind)
-    return table
+    # Numbered, since an engine's SQL may not know an empty name, or "Age" beside "age".
+    return plain_table(table.select(list(columns))).rename_columns(
+        list(map(str, range(len(columns))))
+    )
+
+
+def plain_table(table: pa.Table) -> pa.Table:
+    """Return a table whose columns have types that every engine knows, with the same values.
+
+    >>> plain_table(pa.table({"x": pa.array([0.5], pa.float16())})).schema.field("x").type
+    DataType(float)
+    """
+    columns = [_plain(name, table[name]) for name in table.column_names]
+    return pa.table(columns, names=table.column_names)
+
+
+def _plain(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    kind = column.type
+    if pa.types.is_run_end_encoded(kind):
+        return _plain(name, pc.run_end_decode(column))
+    if isinstance(kind, pa.BaseExtensionType):
+        chunks = [chunk.storage for chunk in column.chunks]
+        return _plain(name, pa.chunked_array(chunks, kind.storage_type))
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if pa.types.is_nested(value):
+        raise nested(name, value)
+    other = _known_everywhere(value)
+    if other == value:
+        return column
+    try:
+        return column.cast(other)
+    except pa.ArrowInvalid as error:
+        raise UserError(
+            f"column {name!r} of type {value} has values that no engine holds ({error}). Convert "
+            "it to text first."
+        ) from None
+
+
+def _known_everywhere(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_float16(kind):
+        return pa.float32()
+    if pa.types.is_null(kind):
+        return pa.string()
+    if pa.types.is_date64(kind):
+        return pa.date32()
+    if pa.types.is_decimal256(kind):
+        return pa.decimal128(38, kind.scale)
+    if pa.types.is_duration(kind):
+        return pa.int64()
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp(kind.unit)
+    return VIEWS.get(kind, kind)
 
 
 def _mixed(reason: str) -> UserError:

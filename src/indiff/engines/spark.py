@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from indiff.engines.canonical import CanonicalKind, Dialect, as_text, hash_part
+from indiff.engines.canonical import EPOCH, CanonicalKind, Dialect, as_text, hash_part
 from indiff.engines.duckdb_engine import DuckDBEngine, literal, small_table
 from indiff.engines.duckdb_engine import quoted as duckdb_quoted
-from indiff.engines.source import Source, in_utc, nested, no_rows, require_columns
+from indiff.engines.source import Source, in_utc, nested, no_rows, plain_table, require_columns
 from indiff.errors import InternalError, UserError
 
 if TYPE_CHECKING:
@@ -151,6 +151,12 @@ class SparkEngine:
             raise self._unreadable(error) from None
         if not all(rows_found):
             raise no_rows(self.source.name)
+        if self.source.frame is not None:
+            ((counted,),) = self.query(f"SELECT CAST(SUM(n) AS BIGINT) FROM {counts['cells']}")
+            if counted != self.source.frame.num_rows:
+                raise InternalError(
+                    f"Spark counted {counted:,} of {self.source.frame.num_rows:,} records"
+                )
         if sum(rows_found) <= FEW_COUNTS:
             self._finish_locally(counts)
 
@@ -170,16 +176,29 @@ class SparkEngine:
         if source.spark is not None:
             return source.spark
         if source.frame is not None:
-            return session.createDataFrame(_with_spark_types(source.frame))
+            return self._frame_of(source.frame)
         if source.kind == "relation":
             wanted = source.relation.select(*dict.fromkeys(map(duckdb_quoted, self.columns)))
-            return session.createDataFrame(wanted.to_arrow_table())
+            return self._frame_of(plain_table(wanted.to_arrow_table()))
         try:
             if source.kind == "parquet":
                 return session.read.parquet(*source.paths)
             return session.read.csv(list(source.paths), **_csv_options(source.paths[0]))
         except PySparkException as error:
             raise self._unreadable(error) from None
+
+    def _frame_of(self, table: pa.Table) -> DataFrame:
+        from pyspark.errors import PySparkException
+
+        table = _with_spark_types(table)
+        batches = [batch for batch in table.to_batches() if batch.num_rows]
+        try:  # without empty batches: PySpark drops what comes after one
+            return self._session.createDataFrame(pa.Table.from_batches(batches, table.schema))
+        except PySparkException as error:
+            raise UserError(
+                f"Spark does not know the type of a column ({error}); convert it to text first, "
+                "or use engine='duckdb'."
+            ) from None
 
     def _classify(self, name: str) -> Any:
         from pyspark.sql import types
@@ -202,6 +221,11 @@ class SparkEngine:
             value = f.col(self.quoted(name))
             if isinstance(self._frame.schema[name].dataType, types.FloatType | types.DoubleType):
                 value = f.when(f.isnan(value), None).otherwise(value + f.lit(0.0))
+            elif isinstance(self._frame.schema[name].dataType, types.TimestampType):
+                micros = f"UNIX_MICROS({self.quoted(name)})"  # whatever the session's time zone
+                value = f.expr(f"TIMESTAMPADD(MICROSECOND, {micros}, {EPOCH})")
+            elif isinstance(self._frame.schema[name].dataType, types.NullType):
+                value = value.cast("string")  # a join finds no equal nulls without a type
             elif self.classes[position] == "text" and self.tokens:
                 value = f.when(value.isin(list(self.tokens)), None).otherwise(value)
             parts.append(value.alias(f"c{position}"))
@@ -324,10 +348,8 @@ class SparkEngine:
             found = "float"
         elif isinstance(kind, types.BinaryType):
             found = "bytes"
-        elif isinstance(kind, types.TimestampType):
+        elif isinstance(kind, types.TimestampType | types.TimestampNTZType):
             found = "time"
-        elif isinstance(kind, types.TimestampNTZType):
-            found = "local time"
         return as_text(found, f"c{position}", self._dialect)
 
     def hash_part(self, text: str, part: int) -> str:
@@ -353,8 +375,8 @@ class SparkEngine:
         return UserError(f"{self.source.name!r} cannot be read ({reason}); check or repair it.")
 
 
-def _with_spark_types(frame: pa.Table) -> pa.Table:
-    """Return a frame whose dictionaries are plain and whose unsigned integers are signed."""
+def _with_spark_types(table: pa.Table) -> pa.Table:
+    """Return a table with plain dictionaries, signed integers and times in microseconds."""
     signed = {
         pa.uint8(): pa.int16(),
         pa.uint16(): pa.int32(),
@@ -364,9 +386,16 @@ def _with_spark_types(frame: pa.Table) -> pa.Table:
 
     def plain(kind: pa.DataType) -> pa.DataType:
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if pa.types.is_timestamp(kind):  # with a zone, or Spark assumes the session's
+            return pa.timestamp("us", "UTC")
         return signed.get(kind, kind)
 
-    return frame.cast(pa.schema([(field.name, plain(field.type)) for field in frame.schema]))
+    try:
+        return table.cast(pa.schema([(field.name, plain(field.type)) for field in table.schema]))
+    except pa.ArrowInvalid as error:
+        raise UserError(
+            f"Spark keeps times to the microsecond ({error}). Round them, or use engine='duckdb'."
+        ) from None
 
 
 def _csv_options(path: str) -> dict[str, Any]:
