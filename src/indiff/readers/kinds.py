@@ -111,11 +111,15 @@ def _numbers(name: str, text: pa.ChunkedArray) -> Converted:
 
 def _merges(text: pa.ChunkedArray, floats: pa.ChunkedArray) -> bool:
     """Tell whether different numbers become one float; fifteen digits and less never do."""
+    distinct = pc.count_distinct(floats).as_py()
+    if distinct == len(floats) - floats.null_count:
+        return False
     written = text.drop_null().unique()
     long = pc.or_(
-        pc.greater(pc.utf8_length(written), SURE_DIGITS), pc.match_substring_regex(written, "[eE]")
+        pc.greater(pc.binary_length(written), SURE_DIGITS),
+        pc.match_substring_regex(written, "[eE]"),
     )
-    if not pc.any(long).as_py() or len(written) == len(floats.drop_null().unique()):
+    if not pc.any(long).as_py() or len(written) == distinct:
         return False
     try:
         numbers = {Decimal(number) for number in written.to_pylist()}
