@@ -259,6 +259,17 @@ def test_what_an_expression_gives_is_read_like_any_column() -> None:
     assert any("has decimals that a float cannot hold" in note for note in exact.notes)
 
 
+def test_an_order_names_values_as_the_frame_has_them() -> None:
+    frame = pa.table({"f": [1.0, 2.5], "b": [True, False], "s": ["a", "b"]})
+    orders: dict[str, Any] = {"f": [2.5, 1.0], "b": [True, False]}
+    table = read(frame, quasi=["f", "b"], sensitive="s", orders=orders)
+    assert table.attribute("f").values.tolist() == ["2.5", "1"]
+    assert table.attribute("b").values.tolist() == ["true", "false"]
+    orders["f"] = [1.0, 2.5, None]
+    with pytest.raises(UserError, match="the missing value has no place in the order of 'f'"):
+        read(frame, quasi=["f"], sensitive="s", orders=orders)
+
+
 def test_bins_that_are_none() -> None:
     frame = pa.table({"x": [1, 2, 3], "n": [10, 20, 30], "gap": pa.array([None] * 3, pa.int64())})
     with pytest.raises(UserError, match="'gap' has none at all"):

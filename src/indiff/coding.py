@@ -195,7 +195,7 @@ def _code_texts(
     elif order is None:
         ordered = sorted(found)
     else:
-        ordered = [str(value) for value in order]
+        ordered = [_order_text(name, value) for value in order]
         if len(set(ordered)) < len(ordered):
             raise UserError(f"the order of {name!r} names a value twice: {', '.join(ordered)}.")
         strange = sorted(set(found) - set(ordered))
@@ -211,6 +211,13 @@ def _code_texts(
     values = np.empty(len(ordered) + has_missing, dtype=object)  # the last stays None: missing
     values[: len(ordered)] = ordered
     return values, lookup[positions], has_missing
+
+
+def _order_text(name: str, value: Any) -> str:
+    """Return a declared value as the column's cells are written: 1.0 is 1, True is true."""
+    if value is None:
+        raise UserError(f"the missing value has no place in the order of {name!r}; leave None out.")
+    return str(value if isinstance(value, str) else pa.scalar(value).cast(pa.string()))
 
 
 def _code_by_hierarchy(

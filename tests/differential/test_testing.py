@@ -96,6 +96,19 @@ def test_targets_are_record_numbers_of_the_input() -> None:
         differential_test(table, Mondrian(k=1), targets=[])
 
 
+@pytest.mark.parametrize("wrong", [[True, False, True], [1.5], "12", [0, None]])
+def test_what_is_no_record_number_is_refused(wrong: Any) -> None:
+    """A mask would be read as the records 1 and 0, and another record than asked for tested."""
+    with pytest.raises(UserError, match="targets are record numbers, whole ones from 0; got"):
+        differential_test(patients(), Identity(), targets=wrong)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    found = differential_test(patients(), Identity(), targets=np.array([0, 2], np.int32))
+    assert found.records.tolist() == [0, 2]
+    assert len(differential_test(patients(), Identity(), targets=np.int64(2)).records) == 2
+
+
 def test_all_targets_by_name_are_exact() -> None:
     assert differential_test(patients(), Mondrian(k=2), targets=range(6)).exactness == "exact"
 

@@ -408,6 +408,13 @@ def test_floats_of_32_bits_are_the_numbers_that_are_written(values: list[float])
     assert read_raw(pa.table({"v": pa.array([0.1], pa.float32())})).frame["v"].to_pylist() == [0.1]
 
 
+@pytest.mark.parametrize("token", ["-9", "-9.0", " -9.00", "-0.9e1"])
+def test_a_number_is_a_token_however_the_token_is_written(token: str) -> None:
+    frame = pa.table({"f": [1.5, -9.0], "n": [7, -9], "big": [2**62, -9]})
+    read = read_raw(frame, missing_tokens=[token, "?"]).frame
+    assert read.to_pydict() == {"f": [1.5, None], "n": [7, None], "big": [2**62, None]}
+
+
 def test_decimals_of_any_size() -> None:
     def objects(*texts: str) -> Any:
         return pd.DataFrame({"v": [decimal.Decimal(text) for text in texts]}, dtype=object)

@@ -7,6 +7,7 @@ import re
 import time as clock
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -139,9 +140,16 @@ def as_rows(table: Table, targets: Iterable[Any] | None) -> NDArray[np.intp]:
     """Translate record numbers (positions in the input) to rows of the table, in their order."""
     if targets is None:
         return np.arange(len(table), dtype=np.intp)
-    wanted = np.array(list(dict.fromkeys(int(t) for t in targets)), np.int64)
-    if not len(wanted):
+    numbers = list(targets)
+    if not numbers:
         raise UserError("targets names no record; leave it out to test all of them.")
+    for number in numbers:
+        if isinstance(number, bool | np.bool_) or not isinstance(number, Integral):
+            raise UserError(
+                f"targets are record numbers, whole ones from 0; got {number!r}. Write a mask as "
+                "numpy.flatnonzero(mask)."
+            )
+    wanted = np.array(list(dict.fromkeys(map(int, numbers))), np.int64)
     place = np.searchsorted(table.records, wanted)
     found = (place < len(table)) & (table.records[np.minimum(place, len(table) - 1)] == wanted)
     if not found.all():

@@ -9,6 +9,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from indiff.differential.asking import Progress
 from indiff.differential.calls import Calls
 from indiff.differential.choosing import METHODS, Method, Named, by_method, choose_model
@@ -40,7 +42,7 @@ def differential_test(
     *,
     model: str | Model | Sequence[str | Model] | None = None,
     distance: str | Distance | Emd | Sequence[str | Distance | Emd] = DEFAULT,
-    targets: Iterable[int] | int | None = None,
+    targets: Iterable[int] | int | np.integer[Any] | None = None,
     order: Order | None = None,
     individual: str | None = None,
     method: Method = "auto",
@@ -99,6 +101,8 @@ def differential_test(
     (array([1.   , 1.   , 0.667, 0.333, 0.333]), 1.0)
     """
     time = as_deadline(time)
+    if isinstance(targets, np.integer):
+        targets = int(targets)
     if targets is not None and not isinstance(targets, int):
         targets = list(targets)  # several tests ask for them
     options: dict[str, Any] = {

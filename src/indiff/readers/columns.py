@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -181,12 +182,27 @@ def _dates(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _without_tokens(values: pa.ChunkedArray, tokens: Sequence[str]) -> pa.ChunkedArray:
-    """Null where a number, date or boolean prints as one of the tokens, such as '-9'."""
+    """Null where a number, date or boolean prints as one of the tokens, or is it: -9, '-9.0'."""
     tokens = [token for token in tokens if token.strip()]
     if not tokens:
         return values
     missing = pc.is_in(values.cast(pa.string()), value_set=pa.array(tokens, pa.string()))
+    numbers = pa.array([number for number in map(_number, tokens) if number is not None])
+    if types.is_floating(values.type) and len(numbers):
+        missing = pc.or_(missing, pc.is_in(values, value_set=numbers.cast(pa.float64())))
+    elif types.is_integer(values.type) and len(numbers):
+        whole = [int(number) for number in numbers.to_pylist() if number.is_integer()]
+        inside = [number for number in whole if abs(number) < EXACT_INTEGERS]
+        missing = pc.or_(missing, pc.is_in(values, value_set=pa.array(inside, pa.int64())))
     return pc.if_else(missing, pa.scalar(None, values.type), values)
+
+
+def _number(token: str) -> float | None:
+    try:
+        number = float(token)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _check_cell_sizes(name: str, text: pa.ChunkedArray) -> None:
