@@ -110,7 +110,8 @@ class Release:
     """A sanitized table f(D); made by a sanitizer or by :func:`read_release`.
 
     ``constraint_met`` is False where the asked-for constraint could not be met and everything
-    was generalized instead: such a release is never a pass.
+    was generalized instead: such a release is never a pass. ``unread`` names the columns of what
+    was read that are neither a quasi-identifier nor sensitive: nothing here says what they tell.
     """
 
     columns: tuple[ReleasedColumn, ...]
@@ -124,6 +125,7 @@ class Release:
     backend: str = "pyarrow"
     sanitizer: str = ""
     sensitive_columns: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.classes)
@@ -295,7 +297,8 @@ def read_release(source: Any, table: Table, *, encoding: str | None = None) -> R
     """
     raw = read_released(source, table, encoding=encoding)
     frame = raw.frame
-    for name in [*(a.name for a in table.attributes), *table.sensitive.columns]:
+    wanted = [*(a.name for a in table.attributes), *table.sensitive.columns]
+    for name in wanted:
         if name not in frame.column_names:
             raise unknown("column", name, frame.column_names)
     columns = []
@@ -306,6 +309,7 @@ def read_release(source: Any, table: Table, *, encoding: str | None = None) -> R
     weights = None
     if "weight" in frame.column_names and "weight" not in table.column_names:
         weights = read_weights(frame["weight"])
+        wanted.append("weight")
     return Release(
         columns=tuple(columns),
         sensitive_name=table.sensitive.name,
@@ -314,4 +318,5 @@ def read_release(source: Any, table: Table, *, encoding: str | None = None) -> R
         weights=weights,
         backend=raw.backend,
         sensitive_columns=table.sensitive.columns,
+        unread=tuple(name for name in frame.column_names if name not in wanted),
     )

@@ -429,3 +429,38 @@ def test_a_table_too_small_for_an_analyst_still_has_a_utility() -> None:
     )
     assert asked.finding("accuracy").status == "failed"
     assert asked.verdict["status"] == "incomplete"
+
+
+@pytest.mark.parametrize("key", [None, "patient_id"])
+def test_a_release_that_names_people_is_no_pass(
+    patients: Any, table: Any, tmp_path: Path, key: Any
+) -> None:
+    """As a key the names are there to be matched; otherwise they would be published."""
+    place = tmp_path / "release.csv"
+    frame = indiff.Mondrian(k=5).sanitize(table).to_frame()
+    for name in ("patient_id", "marital_status"):
+        frame = frame.append_column(name, patients[name])
+    pyarrow.csv.write_csv(frame.append_column("<b>", patients["sex"]), place)
+    data = {"quasi": QUASI, "sensitive": "diagnosis", "identifier": "patient_id"}
+    release = {"file": str(place), "key": key}
+    result = indiff.run_audit(plan(data=data, release=release, limits={"k": 5}), patients)
+    notes = result.document["release"]["notes"]
+    assert notes[-1].endswith("other columns that the release has: 'marital_status', '<b>'")
+    named = "the release has the identifier 'patient_id', which names people"
+    if key is None:
+        assert (result.verdict["status"], result.verdict["exit_code"]) == ("fail", 1)
+        assert result.verdict["reasons"] == [named]
+    else:
+        assert result.verdict["status"] == "pass"
+        assert "'patient_id' to match its rows: publish it without" in notes[-2]
+    valid(result)
+
+
+def test_a_program_that_returns_names_is_no_pass(patients: Any) -> None:
+    data = {"quasi": ["sex"], "sensitive": "diagnosis", "identifier": "patient_id"}
+    copying = {"sanitizer": "command:cp {input} {output}"}
+    result = indiff.run_audit(
+        plan(data=data, release=copying, adversary={"targets": 1}, run={"jobs": 1}), patients
+    )
+    assert result.verdict["exit_code"] == 1
+    assert "has the identifier 'patient_id'" in result.verdict["reasons"][0]

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from indiff.audit import exposure, risks
+from indiff.audit import carried, exposure, risks
 from indiff.audit.beside import measure_beside
 from indiff.audit.curve import parameter_curve
 from indiff.audit.document import plain, plan_block, versions
-from indiff.audit.finding import Finding
+from indiff.audit.finding import QUESTIONS, Finding
 from indiff.audit.fitting import check_files, check_names
 from indiff.audit.naming import Naming
 from indiff.audit.plan import Plan, read_plan
@@ -174,6 +174,7 @@ def run_audit(
         constraint_met=met and all(one.constraint_met for one in exposures),
         interrupted=stop.happened,
         unfinished=[text for one in exposures for text in one.unfinished],
+        broken=carried.identified(subjects[0].release, read, chosen.release.key),
     )
     name = source or (Path(chosen.data.path).name if chosen.data.path else "a frame")
     document = {
@@ -356,8 +357,6 @@ def _told(findings: Any, naming: Naming) -> tuple[Finding, ...]:
 
 def _in_order(findings: list[Finding]) -> list[Finding]:
     """Put the findings in the order of the questions; equal ids would not be told apart."""
-    from indiff.audit.finding import QUESTIONS
-
     order = list(QUESTIONS)
     ids = [finding.id for finding in findings]
     assert len(set(ids)) == len(ids), "findings need ids of their own"
@@ -392,5 +391,8 @@ def _release_block(subjects: list[_Subject], plan: Plan, naming: Naming) -> dict
         "records": 0 if release is None else len(release),
         "constraint_met": all(one.release is not None and _met(one.release) for one in subjects),
         "groups": groups,
-        "notes": [naming.text(note) for note in notes],
+        "notes": [
+            *map(naming.text, notes),
+            *carried.unaudited(release, naming.table, plan.release.key),
+        ],
     }

@@ -40,23 +40,25 @@ def judge(
     constraint_met: bool = True,
     interrupted: bool = False,
     unfinished: Sequence[str] = (),
+    broken: Sequence[str] = (),
 ) -> tuple[tuple[Finding, ...], Verdict]:
     """Check every limit on every finding that it names; return them with the outcome.
 
     An estimate is checked at the worse end of its interval, and a lower bound below the limit is
     no pass. A failed finding, or a limit on something that was not measured, leaves the audit
     incomplete, as does a measurement that was ``unfinished``. A release that does not meet its own
-    constraint never passes.
+    constraint never passes, nor does one of which something ``broken`` is known.
     """
     checked = tuple(_checked(finding, dict(limits)) for finding in findings)
     exceeded = [finding for finding in checked if finding.exceeded]
     gaps = [*unfinished, *_gaps(checked, limits)]
-    reasons = [] if constraint_met else ["the release does not meet its own constraint"]
+    reasons = [*broken]
+    reasons += [] if constraint_met else ["the release does not meet its own constraint"]
     reasons += [_beyond(finding) for finding in exceeded]
     if interrupted:
         reasons.append("the audit was interrupted; what was measured so far is kept")
     reasons += gaps
-    if exceeded or not constraint_met:
+    if exceeded or broken or not constraint_met:
         return checked, Verdict("fail", EXCEEDED, tuple(reasons))
     if interrupted or gaps:
         code = INTERRUPTED if interrupted else INCOMPLETE

@@ -15,7 +15,7 @@ from indiff.report.numbers import apart, number
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+|~!<>&$@:^=-])")
 _VERDICTS = {
     "pass": "PASS: every limit holds",
-    "fail": "FAIL: a limit is exceeded, or the release breaks its own constraint",
+    "fail": "FAIL: a limit is exceeded, or the release breaks its own constraint or names people",
     "incomplete": "INCOMPLETE: not everything could be measured, so this is no pass",
     "no-limits": "NO LIMITS: nothing was exceeded because no limit was given",
 }

@@ -25,7 +25,11 @@ VERDICTS = {
         "✓", "Passed", "Every limit of the plan was measured, and none was exceeded.", "good"
     ),
     "fail": Verdict(
-        "✕", "Failed", "A limit was exceeded: this release should not be published as it is.", "bad"
+        "✕",
+        "Failed",
+        "This release should not be published as it is: it exceeds a limit, breaks its own "
+        "constraint or names people.",
+        "bad",
     ),
     "incomplete": Verdict(
         "!",
