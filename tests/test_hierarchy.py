@@ -87,6 +87,15 @@ def test_what_is_no_tree_is_refused_with_its_lines(lines: list[str], text: str) 
         Hierarchy.from_lines(lines)
 
 
+def test_quotes_hold_a_separator_and_are_closed() -> None:
+    tree = Hierarchy.from_lines(['"a;b";x;*', 'c;"5"" pipe";*', '5" nail;x;*'])
+    assert set(tree.values) == {"a;b", "c", '5" nail'}
+    assert '5" pipe' in tree
+    for line in ('"a;x;*', '"a"b;x;*', "a" * 200_000 + ";x;*"):
+        with pytest.raises(UserError, match="line 2 cannot be split into labels"):
+            Hierarchy.from_lines(["c;x;*", line])
+
+
 def test_a_circle_over_several_lines_is_found() -> None:
     with pytest.raises(UserError, match=r"cycle"):
         Hierarchy.from_paths([(1, ["a", "b"]), (2, ["b", "c"]), (3, ["c", "a"]), (4, ["d", "*"])])

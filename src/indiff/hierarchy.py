@@ -74,7 +74,14 @@ class Hierarchy:
         notes: list[str] = []
         paths: list[tuple[int, list[str]]] = []
         for number, line in text:
-            fields = [part.strip() for part in next(csv.reader([line], delimiter=separator))]
+            try:
+                row = next(csv.reader([line], delimiter=separator, strict=True))
+            except csv.Error as error:
+                raise UserError(
+                    f"{source}, line {number} cannot be split into labels ({error}); close every "
+                    'quote, and write "5"" pipe" for 5" pipe at the start of a label.'
+                ) from None
+            fields = [part.strip() for part in row]
             while fields and not fields[-1]:
                 fields.pop()
             if not fields:
