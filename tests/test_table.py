@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -268,6 +269,15 @@ def test_an_order_names_values_as_the_frame_has_them() -> None:
     orders["f"] = [1.0, 2.5, None]
     with pytest.raises(UserError, match="the missing value has no place in the order of 'f'"):
         read(frame, quasi=["f"], sensitive="s", orders=orders)
+
+
+@pytest.mark.parametrize(("records", "bins"), [(100, 20), (42, 14), (10, 4), (3, 5)])
+def test_quantiles_are_of_whole_records(records: int, bins: int) -> None:
+    frame = pa.table({"x": range(records), "n": range(records)})
+    table = read(frame, quasi=["x"], sensitive="n", bins=bins)
+    edges = [-(-records * place // bins) for place in range(bins + 1)]
+    sizes = [high - low for low, high in itertools.pairwise(edges) if high > low]
+    assert table.sensitive.counts.tolist() == sizes
 
 
 def test_bins_that_are_none() -> None:

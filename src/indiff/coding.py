@@ -276,8 +276,10 @@ def _inner_edges(name: str, rows: NDArray[np.float64], bins: Any) -> NDArray[np.
     if isinstance(bins, Integral):
         if bins < 2:
             raise UserError(f"bins must be at least 2; got {bins} for {name!r}.")
-        shares = np.arange(1, int(bins)) / int(bins)
-        return np.asarray(np.quantile(rows, shares, method="inverted_cdf"))
+        # The smallest value that a share of the records does not exceed, in whole numbers: rounded
+        # shares would put an edge one record too far.
+        needed = -(-len(rows) * np.arange(1, int(bins), dtype=np.int64) // int(bins))
+        return np.asarray(np.sort(rows)[needed - 1])
     try:
         edges = np.empty(0) if isinstance(bins, str) else np.array(sorted(bins), dtype=np.float64)
     except (TypeError, ValueError):
