@@ -27,8 +27,7 @@ VERDICTS = {
     "fail": Verdict(
         "✕",
         "Failed",
-        "This release should not be published as it is: it exceeds a limit, breaks its own "
-        "constraint or names people.",
+        "This release should not be published as it is, for what is said here:",
         "bad",
     ),
     "incomplete": Verdict(
