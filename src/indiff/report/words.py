@@ -27,7 +27,7 @@ VERDICTS = {
     "fail": Verdict(
         "✕",
         "Failed",
-        "This release should not be published as it is, for what is said here:",
+        "This release should not be published as it is, for these reasons:",
         "bad",
     ),
     "incomplete": Verdict(
