@@ -78,7 +78,7 @@ def command(
         raise typer.Exit(INTERRUPTED) from None
     finally:
         pages.write_index(index.ITEMS, out)
-    typer.echo(plain.message(f"{made} pages in {out}"))
+    typer.echo(plain.message(f"{made} page{'' if made == 1 else 's'} in {out}"))
 
 
 class Clock:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from indiff.differential import differential_test
 from indiff.distances import wasserstein
+from indiff.papers.published_partition import Partition
+from indiff.papers.published_test import published_beliefs
 from indiff.papers.raw_table import raw_beliefs
 from indiff.papers.run import Run
 from indiff.sanitizers.mondrian import Mondrian, RegionStyle
@@ -23,6 +25,7 @@ KS = (1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64)
 LS = (1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64)
 EPSILONS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, float("inf"))
 TIES = 1e-12
+PROGRAM_DRAWS = 3  # the authors' program is tested on fewer draws: it takes longer than ours
 
 NAMES = {"adult": "Adult", "internet-v1": "Internet Usage", "internet-v2": "Internet Usage"}
 
@@ -62,6 +65,11 @@ def seeds_of(run: Run, name: str) -> range:
     return range(run.seeds if name == "adult" else 1)
 
 
+def program_seeds(run: Run, name: str) -> range:
+    """Return the seeds on which the authors' program is tested."""
+    return range(min(PROGRAM_DRAWS, len(seeds_of(run, name))))
+
+
 def measure(
     run: Run,
     name: str,
@@ -94,10 +102,45 @@ def partitioned(table: Table, rule: Rule, value: int, regions: RegionStyle = "ti
     return Measured(result.distances, result.changed_predictions, whole)
 
 
+@dataclass(frozen=True, eq=False)
+class Published:
+    """The authors' program: as it is, and with numbers compared as numbers; its group sizes."""
+
+    text: Measured
+    numbers: Measured
+    sizes: NDArray[np.int64]
+
+
+def published(run: Run, name: str, rule: Rule, value: int, seed: int = 0) -> Published:
+    """Test one setting as the authors' published program does (DIT v1 and v2); 1 is the raw table.
+
+    It is not a test of a sanitizer that keeps its promise: see
+    :mod:`~indiff.papers.published_partition`.
+    """
+
+    def test() -> Published:
+        table = table_of(run, name, seed)
+        if value == 1:
+            raw = measure(run, name, rule, 1, seed)
+            return Published(raw, raw, np.ones(len(table), np.int64))
+        partition = Partition(table, rule, value)
+        sizes = np.array([len(leaf.rows) for leaf in partition.root.leaves()])
+        beliefs = published_beliefs(partition)
+        text, numbers = (_of(*beliefs[way], whole=len(sizes) == 1) for way in ("text", "numbers"))
+        return Published(text, numbers, sizes)
+
+    return run.once(("published", name, "-" if value == 1 else rule, value, seed), test)
+
+
 def _raw(table: Table) -> Measured:
-    beliefs, without = raw_beliefs(table)
+    return _of(*raw_beliefs(table))
+
+
+def _of(
+    beliefs: NDArray[np.float64], without: NDArray[np.float64], *, whole: bool = False
+) -> Measured:
     changed = _modes(beliefs) != _modes(without)
-    return Measured(wasserstein(beliefs, without), float(100 * changed.mean()))
+    return Measured(wasserstein(beliefs, without), float(100 * changed.mean()), whole)
 
 
 def _modes(beliefs: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -135,8 +178,15 @@ def span(values: Sequence[float]) -> str:
 
 
 def place(printed: float, values: Sequence[float], digits: float) -> str:
-    """Tell whether a printed number, rounded to ``digits``, lies inside the range of ours."""
+    """Tell whether a printed number, rounded to ``digits``, lies inside the range of ours.
+
+    >>> place(0.43, [0.4353], 0.01), place(0.44, [0.4353], 0.01), place(0.2, [0.1, 0.3], 0.1)
+    ('same, truncated', 'same', 'inside')
+    """
     low, high = min(values) - digits / 2, max(values) + digits / 2
+    alone = len(set(values)) == 1
     if low <= printed <= high:
-        return "same" if len(set(values)) == 1 else "inside"
+        return "same" if alone else "inside"
+    if alone and printed <= values[0] < printed + digits:
+        return "same, truncated"
     return "below ours" if printed < low else "above ours"
