@@ -46,7 +46,7 @@ def _columns(table: Table) -> list[dict[str, Any]]:
 
 def _note(role: Role, distinct: int, records: int) -> str | None:
     if role == Role.IDENTIFIER:
-        return "left out of every release"
+        return "names people: it belongs into no release"
     if distinct == records > 1 and role in (Role.QUASI, Role.SENSITIVE):
         return "different in every record: it may be an identifier"
     if distinct <= 1 and role in (Role.QUASI, Role.SENSITIVE):
