@@ -86,12 +86,21 @@ def is_good(seen: Watched) -> None:
     for scheme in ("dark", "light"):
         seen.page.emulate_media(color_scheme=scheme)
         seen.page.set_viewport_size({"width": PHONE, "height": 844})
-        seen.page.wait_for_timeout(100)
-        assert seen.overflow() == []
+        assert _settled(seen) == []
         seen.page.set_viewport_size(size)
         assert seen.axe() == []
         # axe itself writes styles into the page, which the page's policy refuses.
         seen.complaints.clear()
+
+
+def _settled(seen: Watched) -> list[str]:
+    """What still sticks out once the charts have followed the window's new width."""
+    for _ in range(100):
+        found = seen.overflow()
+        if not found:
+            break
+        seen.page.wait_for_timeout(100)
+    return found
 
 
 def adult(place: Path, data: Path) -> Path:
@@ -411,7 +420,7 @@ def test_a_release_made_elsewhere_and_a_named_command(browser: Browser, tmp_path
         _draws_distances_as_they_come(page)
         is_good(seen)
         expect(page.locator("#heading")).to_have_text("The audit has ended")
-        expect(page.locator(".live .badge")).to_have_text(["limit exceeded"] * 2)
+        expect(page.locator(".live .badge")).to_have_text(["failed"] * 2)
         is_good(seen)
 
         _is_what_the_library_measures(page, server, table, theirs)
