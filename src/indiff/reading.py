@@ -4,8 +4,9 @@ Rules that a reader of results should know:
 
 - Text is kept as written, blanks and odd Unicode included; only blanks around column names go.
 - In separated text a column is of integers, floats or ISO dates if all its values are, else text;
-  leading zeros and integers beyond 64 bits keep it text. In frames, Parquet and workbooks the
-  columns' own types count.
+  leading zeros, integers beyond 64 bits and numbers that a float cannot tell apart keep it text.
+  In frames, Parquet and workbooks the columns' own types count; decimals and floats of 32 bits
+  are the numbers that are written like them.
 - Null, NaN and the missing tokens are one missing value, null. A token is compared without the
   blanks around it. In workbooks an error such as #N/A is missing too, and so is a formula whose
   result is not stored; where the format allows, a note counts them.
