@@ -65,7 +65,7 @@ def test_every_value_of_the_figures_is_checked() -> None:
 @pytest.mark.parametrize(("name", "seed"), ALL)
 def test_the_mean_falls_but_for_the_listed_steps(run: Run, name: str, seed: int) -> None:
     for rule in ("k", "l"):
-        means = [float(np.mean(measure(run, name, rule, v, seed).distances)) for v in AXIS]  # type: ignore[arg-type]
+        means = [float(np.mean(measure(run, name, rule, v, seed).distances)) for v in AXIS]
         rising = {
             (name, seed, rule, low, high)
             for (low, before), (high, after) in pairwise(zip(AXIS, means, strict=True))
@@ -77,7 +77,7 @@ def test_the_mean_falls_but_for_the_listed_steps(run: Run, name: str, seed: int)
 @pytest.mark.parametrize(("name", "seed"), ALL)
 def test_the_largest_rises_at_the_listed_steps(run: Run, name: str, seed: int) -> None:
     for rule in ("k", "l"):
-        largest = [float(np.max(measure(run, name, rule, v, seed).distances)) for v in AXIS]  # type: ignore[arg-type]
+        largest = [float(np.max(measure(run, name, rule, v, seed).distances)) for v in AXIS]
         rising = [
             (low, high)
             for (low, before), (high, after) in pairwise(zip(AXIS, largest, strict=True))

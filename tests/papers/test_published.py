@@ -14,9 +14,12 @@ from indiff import Hierarchy, Table, UserError, read_table
 from indiff.papers.dit_v1_results import KS, LS, TABLES
 from indiff.papers.measure import place, published
 from indiff.papers.own_setup import own_setup, small_groups
+from indiff.papers.published_beliefs import COMPARISONS, View, published_beliefs
 from indiff.papers.published_partition import Node, Partition, Rule
-from indiff.papers.published_test import COMPARISONS, View, published_beliefs
 from indiff.papers.run import Run
+
+Record = tuple[str, str, str]  # age, where, ill
+Group = tuple[str, str, str, list[Record]]  # lowest and highest age, node, members
 
 TREE = {"a": ("a", "x", "*"), "b": ("b", "x", "*"), "c": ("c", "y", "*"), "d": ("d", "y", "*"),
         "e": ("e", "*")}  # fmt: skip
@@ -36,26 +39,24 @@ def people(seed: int, size: int = 60) -> Table:
     )  # fmt: skip
 
 
-def plainly(
-    records: list[tuple[str, str, str]], rule: Rule, value: int, ages: list[str]
-) -> list[tuple[str, str, str, list[tuple[str, str, str]]]]:
+def plainly(records: list[Record], rule: Rule, value: int, ages: list[str]) -> list[Group]:
     """Cut text records by the published rules: lowest and highest age, node, members."""
     leaves = Counter(node for path in TREE.values() for node in path[1:])
     span = int(ages[-1]) - int(ages[0])
 
-    def enough(part: list[tuple[str, str, str]]) -> bool:
+    def enough(part: list[Record]) -> bool:
         if rule == "k":
             return len(part) >= value
         return max(Counter(ill for _, _, ill in part).values()) <= len(part) / value
 
-    def cut(part, low, high, node):  # type: ignore[no-untyped-def]
+    def cut(part: list[Record], low: str, high: str, node: str) -> list[Group]:
         tried: set[str] = set()
         while len(tried) < 2:
             widths = {"age": (int(high) - int(low)) / span, "where": leaves[node] / len(TREE)}
             name = max((n for n in widths if n not in tried), key=lambda n: widths[n])
             tried.add(name)
             if name == "where":
-                below: dict[str, list[tuple[str, str, str]]] = {}
+                below: dict[str, list[Record]] = {}
                 for record in part:
                     path = TREE[record[1]][::-1]
                     if node != record[1]:
@@ -78,13 +79,10 @@ def plainly(
             return cut(left, low, last, node) + cut(right, after, high, node)
         return [(low, high, node, part)]
 
-    found: list[tuple[str, str, str, list[tuple[str, str, str]]]] = cut(
-        records, ages[0], ages[-1], "*"
-    )
-    return found
+    return cut(records, ages[0], ages[-1], "*")
 
 
-def as_text(table: Table) -> tuple[list[tuple[str, str, str]], list[str]]:
+def as_text(table: Table) -> tuple[list[Record], list[str]]:
     age, where = table.attributes
     ages = [f"{value:g}" for value in age.points]
     rows = zip(age.codes, where.codes, table.sensitive.codes, strict=True)

@@ -142,7 +142,7 @@ def diversity_below(
     fails = []
     for seed in seeds_of(run, name):
         for value in above_2:
-            pair = [measure(run, name, rule, value, seed) for rule in ("l", "k")]  # type: ignore[arg-type]
+            pair = [measure(run, name, rule, value, seed) for rule in ("l", "k")]
             diverse, anonymous = (
                 unit * (found.delta if what == "δ" else found.mean) for found in pair
             )

@@ -33,7 +33,7 @@ TABLE_2 = {
 }
 # Table 3: records, distinct records; Section 4.5.2: distinct records after five quantiles.
 # The authors' program cuts numbers at fixed ends, although the section speaks of quantiles.
-PROGRAM_ENDS = {
+PROGRAM_ENDS: dict[str, dict[str, tuple[int, ...]]] = {
     "age": {"Adult": (25, 40, 60, 75, 90), "Internet Usage": (20, 40, 60, 80)},
     "hours-per-week": {"Adult": (20, 40, 60, 80, 100)},
 }

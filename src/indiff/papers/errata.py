@@ -59,7 +59,8 @@ def _mondrian(run: Run) -> tuple[Grid, Grid, dict[str, Any], tuple[str, ...]]:
     broken: list[tuple[Cell, ...]] = []
     effects: list[tuple[Cell, ...]] = []
     rows: list[dict[str, Any]] = []
-    larger, ratios = 0, []
+    larger = 0
+    ratios: list[float] = []
     for name, number in (("adult", "1"), ("internet-v1", "3")):
         table = table_of(run, name)
         given = dict(zip((1, *COMPARED), TABLES[number][2], strict=True))

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from indiff.differential import differential_test
 from indiff.distances import wasserstein
+from indiff.papers.published_beliefs import published_beliefs
 from indiff.papers.published_partition import Partition
-from indiff.papers.published_test import published_beliefs
 from indiff.papers.raw_table import raw_beliefs
 from indiff.papers.run import Run
 from indiff.sanitizers.mondrian import Mondrian, RegionStyle
