@@ -133,6 +133,21 @@ def test_the_input_is_never_overwritten(folder: Any, tmp_path: Path) -> None:
     assert (tmp_path / "report.md").read_text() == "mine"
 
 
+def test_a_fix_spares_an_input_that_has_a_second_name(folder: Any, tmp_path: Path) -> None:
+    from indiff.audit.remedy import NAMES
+
+    data = tmp_path / "data.csv"
+    data.write_bytes((folder / "patients.csv").read_bytes())
+    for name in NAMES:
+        out = tmp_path / f"of-{name}"
+        out.mkdir()
+        (out / name).hardlink_to(data)
+        ended = call("audit", data, *ROLES, "--fix", "delta=0.5", "--out", out)
+        assert ended.code == 2
+        assert f"a fix must not overwrite its input; {str(out / name)!r} is one" in ended.err
+    assert data.read_bytes() == (folder / "patients.csv").read_bytes()
+
+
 def test_init_writes_once(folder: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     ended = call("audit", "--init", folder / "patients.csv")

@@ -60,14 +60,9 @@ def with_limit(plan: Plan, asked: Wanted) -> Plan:
 def check_places(out: Path, inputs: list[Path]) -> None:
     """Refuse a folder in which a file of the fix would overwrite an input."""
     from indiff.audit.remedy import NAMES
+    from indiff.report.files import refuse_inputs
 
-    taken = {path.resolve() for path in inputs}
-    for name in NAMES:
-        if (out / name).resolve() in taken:
-            raise UserError(
-                f"a fix must not overwrite its input; {str(out / name)!r} is one. Choose another "
-                "folder with --out."
-            )
+    refuse_inputs("fix", out, NAMES, inputs)
 
 
 def fix_table(

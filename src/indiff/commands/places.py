@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from indiff.errors import UserError
+from indiff.report.files import is_same_file
 
 FRAME_ENDINGS = (".csv", ".tsv", ".parquet")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -48,18 +49,6 @@ def check_places(
                 "Choose another name."
             )
         taken.append((path, f"also {option}"))
-
-
-def is_same_file(one: Path, other: Path) -> bool:
-    """Tell whether two paths lead to one file: by links of either kind, or before it exists.
-
-    >>> is_same_file(Path("a.csv"), Path("folder/../a.csv")), is_same_file(Path("a"), Path("b"))
-    (True, False)
-    """
-    try:
-        return os.path.samefile(one, other)
-    except OSError:  # one of them is not there yet, or cannot be looked at
-        return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _check_writable(option: str, path: Path) -> None:

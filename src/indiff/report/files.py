@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,13 +34,29 @@ def make_folder(folder: Path) -> None:
 
 def check_report_places(folder: Path, inputs: list[Path]) -> None:
     """Refuse a folder in which a report would overwrite an input."""
-    taken = {path.resolve() for path in inputs}
-    for name in NAMES:
-        if (folder / name).resolve() in taken:
+    refuse_inputs("report", folder, NAMES, inputs)
+
+
+def refuse_inputs(what: str, folder: Path, names: Iterable[str], inputs: list[Path]) -> None:
+    """Refuse a folder in which one of some files is an input, by whatever link."""
+    for place in (folder / name for name in names):
+        if any(is_same_file(place, path) for path in inputs):
             raise UserError(
-                f"a report must not overwrite its input; {str(folder / name)!r} is one. "
+                f"a {what} must not overwrite its input; {str(place)!r} is one. "
                 "Choose another folder with --out."
             )
+
+
+def is_same_file(one: Path, other: Path) -> bool:
+    """Tell whether two paths lead to one file: by links of either kind, or before it exists.
+
+    >>> is_same_file(Path("a.csv"), Path("folder/../a.csv")), is_same_file(Path("a"), Path("b"))
+    (True, False)
+    """
+    try:
+        return os.path.samefile(one, other)
+    except OSError:  # one of them is not there yet, or cannot be looked at
+        return os.path.realpath(one) == os.path.realpath(other)
 
 
 def write_report(result: AuditResult, folder: Path) -> dict[str, Path]:
