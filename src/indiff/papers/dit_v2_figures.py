@@ -129,8 +129,8 @@ def _distributions(run: Run, name: str, where: str) -> Page:
         symbol = "k" if rule == "k" else "ℓ"
         grids.append(Grid(f"{label}: quantiles of d", (symbol, *_heads(), "mean d"), cells))
     claims = [
-        falls(run, name, "k", KS, "median"),
-        falls(run, name, "l", LS, "median"),
+        falls(run, name, "k", KS, "median d"),
+        falls(run, name, "l", LS, "median d"),
         falls(run, name, "k", KS),
         falls(run, name, "l", LS),
     ]
