@@ -186,6 +186,13 @@ def test_rows_in_order_need_as_many_rows() -> None:
         indiff.test_release(patients(), pa.table(RELEASED).slice(2), rows_in_order=True)
 
 
+def test_a_released_identifier_is_pointed_out() -> None:
+    says = "the release has the identifier 'id', which names people: publish it without"
+    assert says in indiff.test_release(patients(), pa.table(RELEASED), key="id").notes
+    without = pa.table(RELEASED).drop_columns(["id"])
+    assert says not in indiff.test_release(patients(), without).notes
+
+
 def test_keys_may_be_numbers_or_their_text(tmp_path: Path) -> None:
     original = pd.DataFrame({"id": [1, 2, 3], "age": [20, 30, 40], "ill": ["flu", "cold", "flu"]})
     table = read_table(original, quasi=["age"], sensitive="ill", identifier="id")

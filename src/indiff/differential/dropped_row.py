@@ -31,6 +31,7 @@ from indiff.inference.background import Prior, with_background
 from indiff.release import Release, read_release
 from indiff.release_file import read_released
 from indiff.sanitizers.trivial import Identity
+from indiff.schema import Role
 from indiff.table import Table
 
 Floats = NDArray[np.float64]
@@ -173,7 +174,12 @@ def _read(release: Any, table: Table, encoding: str | None) -> tuple[Release, pa
 
 
 def _notes(release: Release, table: Table, linkage: Linkage) -> list[str]:
-    notes = []
+    named = table.schema.names(Role.IDENTIFIER)
+    notes = [
+        f"the release has the identifier {name!r}, which names people: publish it without"
+        for name in release.unread
+        if name in named
+    ]
     if len(release) > len(table):
         notes.append(f"the release has {len(release):,} rows for {len(table):,} records")
     if 2 * linkage.unlinked > len(linkage.records):
