@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from indiff.engines import MOST_ROWS, connect
@@ -35,17 +37,39 @@ def test_the_driver_refuses_more_rows_than_promised() -> None:
     engine.close()
 
 
-@pytest.mark.parametrize("most", [2, 3])
-def test_texts_are_numbered_in_their_order_where_they_are_few(
-    most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("indiff.engines.duckdb_engine.MANY_COUNTS", 2)
-    monkeypatch.setattr("indiff.engines.duckdb_engine.FEW_TEXTS", most)
-    table = pa.table({"a": ["b", "O'Brien", "", None, "é", "b"], "empty": [None, ""] * 3})
-    engine = connect(table, ["a", "empty"], {"cells": [0, 1]}, engine="duckdb")
+TEXTS = pa.table({"a": ["b", "O'Brien", "", None, "é", "b"], "empty": [None, ""] * 3})
+CELLS = [("O'Brien", None, 1), ("b", None, 2), ("é", None, 1), (None, None, 2)]
+
+
+def kinds_and_cells(source: Any) -> tuple[Any, ...]:
+    engine = connect(source, ["a", "empty"], {"cells": [0, 1]}, engine="duckdb")
     cells = engine.counts["cells"]
-    kinds = engine.query(f"SELECT DISTINCT typeof(c0), typeof(c1) FROM {cells}")
-    assert kinds == [("ENUM('O''Brien', 'b', 'é')" if most == 3 else "VARCHAR", "VARCHAR")]
+    (kinds,) = engine.query(f"SELECT DISTINCT typeof(c0), typeof(c1) FROM {cells}")
     rows = engine.query(f"SELECT * FROM {cells} ORDER BY c0 NULLS LAST")
-    assert rows == [("O'Brien", None, 1), ("b", None, 2), ("é", None, 1), (None, None, 2)]
     engine.close()
+    return *kinds, rows
+
+
+@pytest.fixture
+def numbering(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    monkeypatch.setattr("indiff.engines.duckdb_engine.MANY_COUNTS", 2)
+    return monkeypatch
+
+
+def test_texts_of_a_file_are_numbered_in_their_order_where_they_are_few(
+    numbering: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pq.write_table(TEXTS, tmp_path / "a.parquet")
+    for most, kind in ((2, "VARCHAR"), (3, "ENUM('O''Brien', 'b', 'é')")):
+        numbering.setattr("indiff.engines.duckdb_engine.FEW_TEXTS", most)
+        assert kinds_and_cells(tmp_path / "a.parquet") == (kind, "VARCHAR", CELLS)
+
+
+def test_texts_of_a_frame_are_numbered_before_they_are_counted(
+    numbering: pytest.MonkeyPatch,
+) -> None:
+    coded = TEXTS.set_column(0, "a", TEXTS["a"].dictionary_encode())
+    for most, kind in ((4, "VARCHAR"), (5, "ENUM('', 'O''Brien', 'b', 'é')")):
+        numbering.setattr("indiff.engines.duckdb_engine.FEW_TEXTS", most)
+        for table in (TEXTS, coded, pl.from_arrow(TEXTS)):
+            assert kinds_and_cells(table) == (kind, "ENUM('')", CELLS)

@@ -75,6 +75,24 @@ def test_an_unreadable_file_among_many(engine: Any, tmp_path: Path) -> None:
     fails(r"b.parquet' cannot be read as Parquet", str(tmp_path / "*.parquet"), engine=engine)
 
 
+@pytest.mark.parametrize("header", ["ill,age", "age,ill,more", "age", "years,ill"])
+def test_text_files_whose_headers_differ(header: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("age,ill\n30,flu\n30,HIV\n")
+    row = ",".join("x" for _ in header.split(","))
+    (tmp_path / "b.csv").write_text(f"{header}\n{row}\n")
+    shown = header.replace(",", ", ")
+    fails(rf"same header; .*b.csv' has {shown} and .*a.csv' has age, ill", str(tmp_path / "*.csv"))
+    (tmp_path / "b.csv").write_text("age,ill\n41,flu\n")
+    risk = measure_risk(str(tmp_path / "*.csv"), quasi="age", sensitive="ill", details=False)
+    assert (risk.records, risk.groups.groups) == (3, 2)
+
+
+def test_an_unreadable_text_file_among_many(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("age,ill\n30,flu\n")
+    (tmp_path / "b.csv").write_bytes(b"\x00\xff\xfe no text")
+    fails(r"b.csv' (cannot be read|has)", str(tmp_path / "*.csv"))
+
+
 def test_a_file_whose_pages_are_damaged(engine: Any, tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"age": list(range(5000)), "ill": ["flu"] * 5000}), path)

@@ -10,6 +10,7 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from indiff.engines.canonical import CanonicalKind, as_text, hash_part
@@ -59,6 +60,7 @@ class DuckDBEngine:
     ) -> None:
         self.source, self.columns, self.tokens = source, tuple(columns), tuple(missing_tokens)
         self.counts: Mapping[str, str] = {}
+        self._enums: dict[int, str] = {}
         self._spelling: Mapping[str, str] = {}
         self._threads = threads
         self._names = (f"t{number}" for number in itertools.count())
@@ -89,6 +91,7 @@ class DuckDBEngine:
 
     def count(self, countings: Mapping[str, Sequence[int]]) -> None:
         """Run stage one: a table of counts for every counting."""
+        self._enumerate_frame()
         values, counts = self._normalised(), {}
         for name, positions in countings.items():
             keys = ", ".join(f"c{i}" for i in positions)
@@ -156,6 +159,8 @@ class DuckDBEngine:
                 if self.tokens:
                     tokens = ", ".join(map(literal, self.tokens))
                     value = f"CASE WHEN {value} IN ({tokens}) THEN NULL ELSE {value} END"
+                if position in self._enums:
+                    value = f"CAST({value} AS {self._enums[position]})"
             parts.append(f"{value} AS c{position}")
         return ", ".join(parts)
 
@@ -180,7 +185,7 @@ class DuckDBEngine:
 
         An ENUM's values are texts to every statement, and integers to GROUP BY and joins.
         """
-        if self.query(f"SELECT COUNT(*) < {MANY_COUNTS} FROM {table}")[0][0]:
+        if self._enums or self.query(f"SELECT COUNT(*) < {MANY_COUNTS} FROM {table}")[0][0]:
             return table
         columns = [
             f"CAST(c{position} AS {self._enumerated(table, position)}) AS c{position}"
@@ -192,16 +197,35 @@ class DuckDBEngine:
         self.forget(table)
         return narrow
 
+    def _enumerate_frame(self) -> None:
+        """Number the texts of a large frame before it is counted: Arrow lists them quickly."""
+        frame = self.source.frame
+        if frame is None or frame.num_rows < MANY_COUNTS:
+            return
+        for position, name in enumerate(self.columns):
+            if self.classes[position] != "text" or len(texts := pc.unique(frame[name])) > FEW_TEXTS:
+                continue
+            table = self.load(pa.table({"x": texts}))
+            self._enums[position] = self._enum(table, "x")
+            self.forget(table)
+
     def _enumerated(self, table: str, position: int) -> str:
         """Make an ENUM of a column's texts, in their order; plain text where there are too many."""
-        texts = self.keep(f"SELECT DISTINCT c{position} AS x FROM {table}")
-        kind = "VARCHAR"
-        if 0 < self.query(f"SELECT COUNT(x) FROM {texts}")[0][0] <= FEW_TEXTS:
-            kind = next(self._names)
-            self._connection.execute(
-                f"CREATE TYPE {kind} AS ENUM (SELECT x FROM {texts} WHERE x IS NOT NULL ORDER BY x)"
-            )
+        texts = self.keep(f"SELECT DISTINCT c{position} FROM {table}")
+        kind = self._enum(texts, f"c{position}")
         self.forget(texts)
+        return kind
+
+    def _enum(self, texts: str, column: str) -> str:
+        """Make an ENUM of distinct texts; return plain text's type for none or too many."""
+        ((number,),) = self.query(f"SELECT COUNT({column}) FROM {texts}")
+        if not 0 < number <= FEW_TEXTS:
+            return "VARCHAR"
+        kind = next(self._names)
+        self._connection.execute(
+            f"CREATE TYPE {kind} AS ENUM (SELECT CAST({column} AS VARCHAR) FROM {texts} "
+            f"WHERE {column} IS NOT NULL ORDER BY 1)"
+        )
         return kind
 
     def keep(self, sql: str) -> str:

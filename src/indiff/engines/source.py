@@ -140,12 +140,28 @@ def _resolve_path(path: str, columns: Sequence[str]) -> Source:
         _check_parquet(found, columns)
         return Source("parquet", path, paths=tuple(found))
     if all(part.endswith(TEXT) for part in lower):
+        _check_headers(found)
         return Source("csv", path, paths=tuple(found))
     strange = next(part for part in found if not part.lower().endswith((*PARQUET, *TEXT)))
     raise UserError(
         f"a file must be CSV (.csv, .tsv, .txt) or Parquet (.parquet, .pq), all of one format; "
         f"got {strange!r}. Rename it, or pass a frame."
     )
+
+
+def _check_headers(paths: Sequence[str]) -> None:
+    """Compare the headers of several text files: engines join their columns by position."""
+    if len(paths) == 1:
+        return
+    from indiff.engines.duckdb_engine import csv_columns
+
+    first, *others = (csv_columns(Source("csv", path, paths=(path,))) for path in paths)
+    for path, names in zip(paths[1:], others, strict=True):
+        if names != first:
+            raise UserError(
+                f"text files that are read together must have the same header; {path!r} has "
+                f"{', '.join(names)} and {paths[0]!r} has {', '.join(first)}. Rewrite one of them."
+            )
 
 
 def _check_parquet(paths: Sequence[str], columns: Sequence[str]) -> None:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from indiff.engines.canonical import EPOCH, CanonicalKind, Dialect, as_text, hash_part
-from indiff.engines.duckdb_engine import DuckDBEngine, literal, small_table
+from indiff.engines.duckdb_engine import DuckDBEngine, small_table
 from indiff.engines.duckdb_engine import quoted as duckdb_quoted
 from indiff.engines.source import Source, in_utc, nested, no_rows, plain_table, require_columns
+from indiff.engines.spark_input import csv_options, with_spark_types
 from indiff.errors import InternalError, UserError
 
 if TYPE_CHECKING:
@@ -183,14 +184,14 @@ class SparkEngine:
         try:
             if source.kind == "parquet":
                 return session.read.parquet(*source.paths)
-            return session.read.csv(list(source.paths), **_csv_options(source.paths[0]))
+            return session.read.csv(list(source.paths), **csv_options(source.paths[0]))
         except PySparkException as error:
             raise self._unreadable(error) from None
 
     def _frame_of(self, table: pa.Table) -> DataFrame:
         from pyspark.errors import PySparkException
 
-        table = _with_spark_types(table)
+        table = with_spark_types(table)
         batches = [batch for batch in table.to_batches() if batch.num_rows]
         try:  # without empty batches: PySpark drops what comes after one
             return self._session.createDataFrame(pa.Table.from_batches(batches, table.schema))
@@ -373,45 +374,3 @@ class SparkEngine:
         lines = str(error).splitlines()
         reason = next((line for line in lines if "Exception" in line), lines[0]).lstrip(": ")
         return UserError(f"{self.source.name!r} cannot be read ({reason}); check or repair it.")
-
-
-def _with_spark_types(table: pa.Table) -> pa.Table:
-    """Return a table with plain dictionaries, signed integers and times in microseconds."""
-    signed = {
-        pa.uint8(): pa.int16(),
-        pa.uint16(): pa.int32(),
-        pa.uint32(): pa.int64(),
-        pa.uint64(): pa.decimal128(20, 0),
-    }
-
-    def plain(kind: pa.DataType) -> pa.DataType:
-        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        if pa.types.is_timestamp(kind):  # with a zone, or Spark assumes the session's
-            return pa.timestamp("us", "UTC")
-        return signed.get(kind, kind)
-
-    try:
-        return table.cast(pa.schema([(field.name, plain(field.type)) for field in table.schema]))
-    except pa.ArrowInvalid as error:
-        raise UserError(
-            f"Spark keeps times to the microsecond ({error}). Round them, or use engine='duckdb'."
-        ) from None
-
-
-def _csv_options(path: str) -> dict[str, Any]:
-    """Read text as DuckDB does, with the separator and quote that its sniffer finds."""
-    options = {"header": True, "multiLine": True, "escape": '"', "mode": "FAILFAST"}
-    if "://" in path:
-        return {**options, "sep": "\t" if ".tsv" in path.lower() else ","}
-    import duckdb
-
-    with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
-        try:
-            found = connection.execute(
-                f"SELECT Delimiter, Quote FROM sniff_csv({literal(path)}, all_varchar = true)"
-            ).fetchone()
-        except duckdb.Error as error:
-            reason = str(error).splitlines()[0]
-            raise UserError(f"{path!r} cannot be read ({reason}); check or repair it.") from None
-    separator, quote = found or (",", '"')
-    return {**options, "sep": separator, "quote": quote if quote not in ("", "(empty)") else '"'}
