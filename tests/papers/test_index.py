@@ -47,6 +47,9 @@ def test_the_exact_ones_are_reproduced() -> None:
         assert statuses[name] == "reproduced"
     assert statuses["dit-v2:table-2"] == "reproduced with erratum"  # its cell texts
     assert statuses["dit-v1:section-3.4.1"] == "reproduced with erratum"  # ¼
+    assert statuses["dit-v2:table-3"] == "reproduced with erratum"  # intervals, not quantiles
+    assert statuses["dit-v1:table-3"] == "reproduced with erratum"  # numbers compared as text
+    assert statuses["dit-v1:table-4"] == "reproduced with erratum"  # the same
     assert statuses["itpr:table-4"] == "reproduced with erratum"  # two values of MIL
     assert statuses["itpr:table-5"] == "reproduced with erratum"  # the weights, a label
 
