@@ -126,6 +126,7 @@ def drawn_together(
         spec: dict[str, Any] = tradeoff(marked, utility=utility).to_dict()
         spec.pop("config", None)
         spec |= {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
+        _break_titles(spec)
         found.append(
             {
                 "id": f"trade-{utility}",
@@ -150,6 +151,21 @@ def drawn_together(
         shown = figures({"findings": [], "charts": {"cdf": curves}})
         found += [asdict(figure) for figure in shown]
     return found
+
+
+def _break_titles(spec: Figure) -> None:
+    """Put what an axis' title says in brackets on a line of its own: a phone is narrow.
+
+    >>> spec = {"layer": [{"encoding": {"x": {"title": "loss (lower is better)"}, "y": {}}}]}
+    >>> _break_titles(spec)
+    >>> spec["layer"][0]["encoding"]["x"]
+    {'title': ['loss', '(lower is better)']}
+    """
+    for layer in spec["layer"]:
+        across = layer["encoding"].get("x", {})
+        if isinstance(across.get("title"), str):
+            head, sign, rest = across["title"].partition(" (")
+            across["title"] = [head, f"({rest}"] if sign else head
 
 
 def _with_front(rows: Sequence[Mapping[str, Any]], utility: str) -> list[dict[str, Any]]:
