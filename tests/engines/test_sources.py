@@ -104,6 +104,14 @@ def test_numbers_in_text_are_ordered_as_numbers(engine: str, tmp_path: Path) -> 
     assert measure_risk(path, **asked).method.kinds == {"s": "categorical"}
 
 
+def test_numbers_in_text_that_a_double_would_merge_stay_apart(engine: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("q,s\nx,9007199254740993\nx,9007199254740992\ny,1\ny,2\n")
+    risk = measure_risk(path, quasi="q", sensitive="s", engine=engine, details=False)  # type: ignore[arg-type]
+    assert risk.method.kinds == {"s": "categorical"}
+    assert risk.groups.distinct_l == 2
+
+
 def test_every_type_is_counted(engine: str) -> None:
     day = datetime.date(2020, 1, 1)
     columns: dict[str, pa.Array] = {

@@ -22,7 +22,7 @@ NESTED = ("STRUCT", "MAP", "UNION", "[")
 MANY_COUNTS = 20_000
 """From so many rows on, counts are grouped so often that numbering their texts pays."""
 FEW_TEXTS = 50_000
-PLAIN_NUMBER = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?"
+PLAIN_NUMBER = r"-?(0|[1-9][0-9]{0,14})(\.[0-9]+)?([eE][-+]?[0-9]+)?"
 
 
 def connect(

@@ -23,7 +23,7 @@ from indiff.errors import InternalError, UserError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-PLAIN_NUMBER = r"^-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][-+]?[0-9]+)?$"
+PLAIN_NUMBER = r"^-?(0|[1-9][0-9]{0,14})(\\.[0-9]+)?([eE][-+]?[0-9]+)?$"
 FEW_COUNTS = 100_000
 """Counts of at most this many rows are reduced on the driver: one Spark job instead of dozens."""
 LEAST_HEAP = 450

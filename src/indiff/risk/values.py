@@ -51,7 +51,7 @@ def decide_kind(
     """Return the kind of a sensitive attribute: as declared, or as its values show.
 
     Numbers and dates are numeric; so is text, as in a CSV file, whose every value is a plain
-    number without leading zeros.
+    number without leading zeros, and with so few digits that different ones stay different.
     """
     if kind is not None and kind not in tuple(Kind):
         raise UserError(f"a kind is one of {', '.join(Kind)}; got {kind!r} for column {name!r}.")
