@@ -59,8 +59,9 @@ PROGRAM = (
 DRAWS = "Adult: which 10,000 of 45,222 records were drawn is not said; ours are {} draws."
 FEWER = (
     "The authors' program, which takes longer, was tested on the first {} of the draws. On "
-    "Internet Usage, where nothing is drawn, it gives every printed value; on Adult more than the draw may "
-    "have been different, since several printed values lie outside all of ours. What, is not known."
+    "Internet Usage, where nothing is drawn, it gives every printed value; on Adult more than the "
+    "draw may have been different, since several printed values lie outside all of ours. What, is "
+    "not known."
 )
 
 
