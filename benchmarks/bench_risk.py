@@ -82,7 +82,8 @@ def pycanon_t(frame: pd.DataFrame) -> Cost:
     return Cost(used() - before, rival.seconds["t"])
 
 
-def against_pycanon(rows: int) -> bool:
+def against_pycanon(rows: int) -> list[float]:
+    """Return how many times faster all metrics are, and with all detail."""
     frame = people(rows)
     cost(people(1000), details=True)  # imports and compiled kernels, once per process
     ours = [cost(frame, details=False) for _ in range(3)]
@@ -92,16 +93,16 @@ def against_pycanon(rows: int) -> bool:
     everything += [cost(frame, details=True) for _ in range(2)]
     print(f"{rows:,} rows, {ours[0][1]:,} groups; seconds of processor and clock, medians of 5")
     print(f"  pyCANON, t-closeness alone       {theirs.processor:9.2f} {theirs.clock:9.2f}")
-    ratio = 0.0
+    ratios = []
     for name, found in (("all metrics", ours), ("also per column and value", everything)):
         processor = median(spent.processor for spent, _ in found)
         clock = median(spent.clock for spent, _ in found)
-        ratio = theirs.processor / processor
+        ratios.append(theirs.processor / processor)
         print(
             f"  indiff, {name:<25}{processor:9.3f} {clock:9.3f}   "
-            f"{ratio:6.0f}× {theirs.clock / clock:6.0f}×"
+            f"{ratios[-1]:6.0f}× {theirs.clock / clock:6.0f}×"
         )
-    return ratio >= LEAST_RATIO
+    return ratios
 
 
 def growth(largest: int) -> bool:
@@ -130,12 +131,17 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
     fast_enough = growth(1_000_000 if quick else 5_000_000)
-    ahead = against_pycanon(20_000 if quick else 100_000)
+    metrics, everything = against_pycanon(20_000 if quick else 100_000)
     if quick:
         return 0
-    print(f"at least {LEAST_RATIO}× pyCANON's t, with all detail: {'yes' if ahead else 'NO'}")
-    print(f"5,000,000 rows under {MOST_SECONDS:.0f} s: {'yes' if fast_enough else 'NO'}")
-    return 0 if ahead and fast_enough else 1
+    claims = {
+        f"all metrics at least {LEAST_RATIO}× faster than pyCANON's t": metrics >= LEAST_RATIO,
+        "the same with what concerns columns and values": everything >= LEAST_RATIO,
+        f"5,000,000 rows under {MOST_SECONDS:.0f} s on the clock": fast_enough,
+    }
+    for claim, holds in claims.items():
+        print(f"{claim}: {'yes' if holds else 'NO'}")
+    return 0 if all(claims.values()) else 1
 
 
 if __name__ == "__main__":
