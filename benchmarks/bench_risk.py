@@ -29,6 +29,7 @@ from indiff.risk import measure_risk
 
 QUASI = ["age", "education", "marital", "hours", "country"]
 LEAST_RATIO = 500
+LEAST_RATIO_WITH_DETAIL = 200
 MOST_SECONDS = 10.0
 
 
@@ -136,7 +137,9 @@ def main() -> int:
         return 0
     claims = {
         f"all metrics at least {LEAST_RATIO}× faster than pyCANON's t": metrics >= LEAST_RATIO,
-        "the same with what concerns columns and values": everything >= LEAST_RATIO,
+        f"also per column and value at least {LEAST_RATIO_WITH_DETAIL}× faster than it": (
+            everything >= LEAST_RATIO_WITH_DETAIL
+        ),
         f"5,000,000 rows under {MOST_SECONDS:.0f} s on the clock": fast_enough,
     }
     for claim, holds in claims.items():
