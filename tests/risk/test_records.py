@@ -71,6 +71,13 @@ def test_csv_rows_are_numbered_in_order(engine: Any, tmp_path: Path) -> None:
     assert read(out)["group_size"] == [2, 1, 2]
 
 
+@pytest.mark.parametrize("name", ["records.csv", "records.parquet"])
+def test_only_the_owner_can_read_them(name: str, tmp_path: Path) -> None:
+    people = pa.table({"age": [30, 30, 47], "ill": ["a", "b", "a"]})
+    measure_risk(people, quasi="age", sensitive="ill", records=tmp_path / name)
+    assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
+
+
 def test_a_folder_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"the folder of .* does not exist; make it first"):
         measure_risk(

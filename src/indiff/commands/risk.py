@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -178,24 +176,15 @@ def run(source: Any, **asked: Any) -> Risk:
     """Measure; the stages are shown on the terminal's error stream, and files are private."""
     from indiff.report.terminal import stages
     from indiff.risk import measure_risk
+    from indiff.risk.records import private_files
 
     is_counted_here = asked["engine"] == "in-process" or (
         asked["engine"] == "auto" and not str(source).lower().endswith((".csv", ".tsv", ".txt"))
     )
     if is_counted_here and asked["master"] is None:
         options.announce_compilation()
-    with stages() as say, _private_files():
+    with stages() as say, private_files():  # for a JVM that is started here too
         return measure_risk(source, progress=say, **asked)
-
-
-@contextmanager
-def _private_files() -> Iterator[None]:
-    """Let only the owner read what is written: the engine itself writes the records."""
-    before = os.umask(0o077)
-    try:
-        yield
-    finally:
-        os.umask(before)
 
 
 def as_json(risk: Risk, verdict: RiskVerdict, *, show_values: bool) -> str:

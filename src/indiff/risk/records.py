@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from indiff.risk.counted import Counted
 from indiff.risk.counts import keys, plain_terms, same
 from indiff.risk.information import InformationRisk
@@ -46,9 +50,22 @@ def write_records(
         for number, table in enumerate(made)
     )
     rows = engine.records()
-    engine.write(f"SELECT {', '.join(columns)} FROM {rows} r {joins} ORDER BY record", path, made)
+    with private_files():
+        engine.write(
+            f"SELECT {', '.join(columns)} FROM {rows} r {joins} ORDER BY record", path, made
+        )
     for table in made:
         engine.forget(table)
+
+
+@contextmanager
+def private_files() -> Iterator[None]:
+    """Let only the owner read what is written: the engine itself writes the records."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 def _term(risk: InformationRisk, table: str) -> str:
