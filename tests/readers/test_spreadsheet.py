@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,33 @@ def test_cells_that_hold_no_value_are_said(tmp_path: Path) -> None:
     sheet.active.append([text, 1])
     sheet.save(tmp_path / "w.xlsx")
     assert read_raw(tmp_path / "w.xlsx").notes == ()
+
+
+def test_where_cells_without_a_value_are_not_counted_that_is_said(tmp_path: Path) -> None:
+    names = "urn:oasis:names:tc:opendocument:xmlns"
+    rows = "".join(
+        "<table:table-row>"
+        + "".join(
+            '<table:table-cell office:value-type="string">'
+            f"<text:p>{text}</text:p></table:table-cell>"
+            for text in row
+        )
+        + "</table:table-row>"
+        for row in (("age", "ill"), ("young", "flu"), ("old", "flu"))
+    )
+    content = (
+        f'<office:document-content xmlns:office="{names}:office:1.0" '
+        f'xmlns:table="{names}:table:1.0" xmlns:text="{names}:text:1.0"><office:body>'
+        f'<office:spreadsheet><table:table table:name="people">{rows}</table:table>'
+        "</office:spreadsheet></office:body></office:document-content>"
+    )
+    with zipfile.ZipFile(tmp_path / "w.ods", "w") as parts:
+        parts.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        parts.writestr("META-INF/manifest.xml", "<manifest/>")
+        parts.writestr("content.xml", content)
+    raw = read_raw(tmp_path / "w.ods")
+    assert raw.frame["age"].to_pylist() == ["young", "old"]
+    assert "in this kind of workbook they are not counted" in raw.notes[0]
 
 
 def test_missing_tokens(tmp_path: Path) -> None:

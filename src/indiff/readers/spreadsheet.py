@@ -37,7 +37,13 @@ def read_spreadsheet(
         others = ", ".join(repr(other) for other in workbook.sheet_names if other != name)
         notes.append(f"sheet {name!r} was read, not {others}")
     columns, more = _columns(rows, tokens, f"sheet {name!r} of {where}")
-    errors, unsolved = count_gaps(data, name)
+    gaps = count_gaps(data, name)
+    if gaps is None:
+        notes.append(
+            "cells that hold an error or a formula without its result are missing values; in this "
+            "kind of workbook they are not counted"
+        )
+    errors, unsolved = gaps or (0, 0)
     if errors:
         notes.append(f"cells that hold an error such as #N/A ({errors:,}) are missing values")
     if unsolved:

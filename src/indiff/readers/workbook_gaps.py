@@ -19,18 +19,19 @@ _LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id
 _RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 
 
-def count_gaps(data: bytes, sheet: str) -> tuple[int, int]:
+def count_gaps(data: bytes, sheet: str) -> tuple[int, int] | None:
     """Return how many cells of a sheet hold an error, and how many a formula without its result.
 
     Readers of workbooks pass over both as if the cells were empty. Only Excel's own format of
-    today (.xlsx, .xlsm) is looked at; of any other the answer is (0, 0).
+    today (.xlsx, .xlsm) is looked at; of any other, and of one laid out strangely, the answer is
+    None: nothing is known.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as parts:
             place = _place(parts, sheet)
-            return (0, 0) if place is None else _count(parts, place)
+            return None if place is None else _count(parts, place)
     except (zipfile.BadZipFile, zlib.error, KeyError, NotImplementedError, ElementTree.ParseError):
-        return 0, 0  # another format, or one that only its reader understands
+        return None  # another format, or one that only its reader understands
 
 
 def _place(parts: zipfile.ZipFile, sheet: str) -> str | None:
