@@ -18,7 +18,7 @@ $(BIN)/python:
 
 $(VENV)/.installed: pyproject.toml requirements/constraints.txt | $(BIN)/python
 	$(PIP) install --constraint requirements/constraints.txt --editable .
-	$(BIN)/python -m indiff.compiled
+	$(BIN)/python -m indiff.cli.warmup
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
@@ -41,10 +41,11 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 demo: $(VENV)/.installed ## the whole job on built-in data
 	$(BIN)/indiff demo
 
-lint: $(VENV)/.installed-dev ## ruff and mypy --strict
+lint: $(VENV)/.installed-dev ## ruff, mypy --strict and the order of the folders
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo --no-cache
 
 test: lint .rivals/.installed .axe/.installed ## lint, types, unit and property tests; under five minutes
 	$(PYTEST) -n $(WORKERS) --dist loadgroup -m 'not system and not long'

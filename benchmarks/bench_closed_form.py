@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.differential.closed_form import LaplaceNoise, distances
+from indiff.differential.noise.closed_form import LaplaceNoise, distances
 
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 10.0)
 AGE, EDUCATION, MARITAL_STATUS, OCCUPATION, HOURS, COUNTRY = 0, 3, 5, 6, 12, 13

@@ -262,7 +262,7 @@ def run_shell(arguments: Sequence[str], *python: str) -> tuple[float, float, str
     """Run the command line; return wall time, processor time and what it wrote to stderr."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(
-        [sys.executable, *python, "-m", "indiff.cli", *arguments],
+        [sys.executable, *python, "-m", "indiff.cli.main", *arguments],
         capture_output=True,
         text=True,
         env={name: v for name, v in os.environ.items() if not name.endswith("_NUM_THREADS")},

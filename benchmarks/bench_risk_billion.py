@@ -96,7 +96,7 @@ def script(code: str, *words: str) -> Ran:
 def indiff(path: Path, threads: int, json_file: Path) -> Ran:
     words = ["risk", str(path), "--quasi", "age", "--sensitive", "disease"]
     words += ["--threads", str(threads), "--json", str(json_file)]
-    return ran([sys.executable, "-m", "indiff.cli", *words])
+    return ran([sys.executable, "-m", "indiff.cli.main", *words])
 
 
 def race(path: Path, threads: int, runs: int) -> dict[str, Ran]:
@@ -161,7 +161,7 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, help="where the table is made; about 2 GB")
     asked = parser.parse_args()
     rows = int(asked.rows or (1e9 if asked.full else 1e8))
-    ran([sys.executable, "-m", "indiff.compiled"])  # set-up, once per installation
+    ran([sys.executable, "-m", "indiff.cli.warmup"])  # set-up, once per installation
     with tempfile.TemporaryDirectory(dir=asked.folder, prefix="indiff-") as name:
         folder = Path(name)
         growth = grow(folder, asked.threads, rows)

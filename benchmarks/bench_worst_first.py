@@ -44,9 +44,9 @@ from indiff.datasets.fetch import (
     INTERNET_QUASI,
     INTERNET_SENSITIVE,
 )
-from indiff.differential import exposure
+from indiff.differential.targets import worst_first as exposure
 from indiff.inference import as_model
-from indiff.sanitizers.oracle import Oracle
+from indiff.sanitizers.oracles.function import Oracle
 
 SIZE = 1_000
 MOST_EXPOSED = 10

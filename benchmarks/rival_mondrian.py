@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from sklearn.naive_bayes import BernoulliNB
 
 from indiff import Mondrian, NaiveBayes, Table
-from indiff.differential.coverage import cover_one
-from indiff.hierarchy import Hierarchy
-from indiff.sanitizers.layout import END, START, Tree
-from indiff.sanitizers.mondrian import grow_parts, missing_parts, total_extremes
-from indiff.schema import Kind
+from indiff.data.hierarchy import Hierarchy
+from indiff.data.schema import Kind
+from indiff.differential.mondrian.coverage import cover_one
+from indiff.sanitizers.mondrian.layout import END, START, Tree
+from indiff.sanitizers.mondrian.mondrian import grow_parts, missing_parts, total_extremes
 
 Ints = NDArray[np.int32]
 

@@ -12,8 +12,8 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
-from indiff import cli
-from indiff.compiled import announce
+from indiff.cli import main as cli
+from indiff.cli.warmup import announce
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -59,7 +59,7 @@ def call_alone(*words: str | Path, environment: Mapping[str, str] | None = None)
     """Run ``indiff`` in a process of its own, its output piped."""
     announce(lambda line: None)
     done = subprocess.run(
-        [sys.executable, "-m", "indiff.cli", *map(str, words)],
+        [sys.executable, "-m", "indiff.cli.main", *map(str, words)],
         capture_output=True,
         check=False,
         encoding="utf-8",

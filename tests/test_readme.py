@@ -13,7 +13,7 @@ import pyarrow.csv
 import pytest
 
 import indiff
-from indiff.compiled import announce
+from indiff.cli.warmup import announce
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -105,11 +105,3 @@ def test_the_index_lists_every_page() -> None:
             assert f"({page.name})" in papers, name
         else:
             assert f"({name})" in index or name == "index.md", name
-
-
-def test_folders_exist() -> None:
-    listing = README.split("## The folders")[1].split("```")[1]
-    for line in listing.splitlines():
-        names = re.match(r"^  (\S.*?)  ", line)
-        for name in names.group(1).split(", ") if names else ():
-            assert list((ROOT / "src" / "indiff").glob(name.rstrip("/"))), name

@@ -10,70 +10,70 @@ from indiff.version import __version__
 
 if TYPE_CHECKING:
     from indiff import datasets, plot
-    from indiff.audit.comparison import compare
-    from indiff.audit.plan import Plan, read_plan
-    from indiff.audit.remedy import fix
+    from indiff.audit.compare import compare
+    from indiff.audit.fix import fix
+    from indiff.audit.plan.plan import Plan, read_plan
     from indiff.audit.result import AuditResult
-    from indiff.audit.running import run_audit
+    from indiff.audit.run import run_audit
+    from indiff.data.hierarchy import Hierarchy
+    from indiff.data.table import Table, read_table
     from indiff.differential import DifferentialResult, differential_test
-    from indiff.differential.dropped_row import test_release
-    from indiff.differential.linkage import Linkage
-    from indiff.differential.membership import MembershipResult, membership_inference
-    from indiff.differential.release_result import ReleaseResult
+    from indiff.differential.beside.dropped_row import test_release
+    from indiff.differential.beside.linkage import Linkage
+    from indiff.differential.beside.result import ReleaseResult
+    from indiff.differential.explain.membership import MembershipResult, membership_inference
+    from indiff.differential.explain.why import explain
     from indiff.differential.strongest import StrongestResult
-    from indiff.differential.why import explain
-    from indiff.ground import Emd
-    from indiff.hierarchy import Hierarchy
+    from indiff.distances.ground import Emd
     from indiff.inference import Classifier, Encoding, Frequency, NaiveBayes
-    from indiff.release import Release, read_release
+    from indiff.release.release import Release, read_release
     from indiff.risk import Risk, measure_risk
-    from indiff.sanitizers.command import Command
-    from indiff.sanitizers.mondrian import Mondrian
-    from indiff.sanitizers.noisy import Gaussian, Geometric, Laplace, RandomizedResponse
-    from indiff.sanitizers.oracle import Oracle
-    from indiff.sanitizers.releases import Releases
+    from indiff.sanitizers.mondrian.mondrian import Mondrian
+    from indiff.sanitizers.noise.mechanisms import Gaussian, Geometric, Laplace, RandomizedResponse
+    from indiff.sanitizers.oracles.command import Command
+    from indiff.sanitizers.oracles.folder import Releases
+    from indiff.sanitizers.oracles.function import Oracle
     from indiff.sanitizers.trivial import Identity, Suppress
-    from indiff.table import Table, read_table
 
 # Loaded on first use, so that importing indiff costs nothing.
 _HOMES = {
     "AuditResult": "indiff.audit.result",
     "Classifier": "indiff.inference",
-    "Command": "indiff.sanitizers.command",
+    "Command": "indiff.sanitizers.oracles.command",
     "DifferentialResult": "indiff.differential",
-    "Emd": "indiff.ground",
+    "Emd": "indiff.distances.ground",
     "Encoding": "indiff.inference",
     "Frequency": "indiff.inference",
-    "Gaussian": "indiff.sanitizers.noisy",
-    "Geometric": "indiff.sanitizers.noisy",
-    "Hierarchy": "indiff.hierarchy",
+    "Gaussian": "indiff.sanitizers.noise.mechanisms",
+    "Geometric": "indiff.sanitizers.noise.mechanisms",
+    "Hierarchy": "indiff.data.hierarchy",
     "Identity": "indiff.sanitizers.trivial",
-    "Laplace": "indiff.sanitizers.noisy",
-    "Linkage": "indiff.differential.linkage",
-    "MembershipResult": "indiff.differential.membership",
-    "Mondrian": "indiff.sanitizers.mondrian",
+    "Laplace": "indiff.sanitizers.noise.mechanisms",
+    "Linkage": "indiff.differential.beside.linkage",
+    "MembershipResult": "indiff.differential.explain.membership",
+    "Mondrian": "indiff.sanitizers.mondrian.mondrian",
     "NaiveBayes": "indiff.inference",
-    "Oracle": "indiff.sanitizers.oracle",
-    "Plan": "indiff.audit.plan",
-    "RandomizedResponse": "indiff.sanitizers.noisy",
-    "Release": "indiff.release",
-    "ReleaseResult": "indiff.differential.release_result",
-    "Releases": "indiff.sanitizers.releases",
+    "Oracle": "indiff.sanitizers.oracles.function",
+    "Plan": "indiff.audit.plan.plan",
+    "RandomizedResponse": "indiff.sanitizers.noise.mechanisms",
+    "Release": "indiff.release.release",
+    "ReleaseResult": "indiff.differential.beside.result",
+    "Releases": "indiff.sanitizers.oracles.folder",
     "Risk": "indiff.risk",
     "StrongestResult": "indiff.differential.strongest",
     "Suppress": "indiff.sanitizers.trivial",
-    "Table": "indiff.table",
-    "compare": "indiff.audit.comparison",
+    "Table": "indiff.data.table",
+    "compare": "indiff.audit.compare",
     "differential_test": "indiff.differential",
-    "explain": "indiff.differential.why",
-    "fix": "indiff.audit.remedy",
+    "explain": "indiff.differential.explain.why",
+    "fix": "indiff.audit.fix",
     "measure_risk": "indiff.risk",
-    "membership_inference": "indiff.differential.membership",
-    "read_plan": "indiff.audit.plan",
-    "read_release": "indiff.release",
-    "read_table": "indiff.table",
-    "test_release": "indiff.differential.dropped_row",
-    "run_audit": "indiff.audit.running",
+    "membership_inference": "indiff.differential.explain.membership",
+    "read_plan": "indiff.audit.plan.plan",
+    "read_release": "indiff.release.release",
+    "read_table": "indiff.data.table",
+    "test_release": "indiff.differential.beside.dropped_row",
+    "run_audit": "indiff.audit.run",
 }
 _MODULES = ("datasets", "plot")
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indiff.audit.finding import Finding
-from indiff.audit.limits import check_limit_names, limit_names
 from indiff.audit.metrics import METRICS, metric
+from indiff.audit.plan.limits import check_limit_names, limit_names
 from indiff.audit.verdict import judge
 from indiff.errors import UserError
+from indiff.report.finding import Finding
 
 
 def found(name: Any, value: Any, *, about: Any = "ill", **more: Any) -> Any:

@@ -12,10 +12,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from indiff.data.hierarchy import Hierarchy
 from indiff.datasets import demo, demo_hierarchies, demo_outliers
 from indiff.datasets.patients import IDENTIFIER, QUASI, SENSITIVE
 from indiff.errors import UserError
-from indiff.hierarchy import Hierarchy
 
 PINNED = [
     {

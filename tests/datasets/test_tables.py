@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from indiff.data.schema import Kind, Role
 from indiff.datasets import adult, demo, demo_hierarchies, demo_table, internet_usage
 from indiff.datasets.fetch import ADULT_QUASI, INTERNET_QUASI
-from indiff.schema import Kind, Role
 
 
 @pytest.mark.parametrize("seed", [0, 1])

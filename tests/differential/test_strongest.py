@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 
 from indiff import Frequency, Laplace, Mondrian, NaiveBayes, UserError, differential_test
+from indiff.data.table import read_table
 from indiff.differential.strongest import StrongestResult, strongest
-from indiff.table import read_table
 from tests.properties.random_tables import Sample, make_sample, samples
 
 MODELS = ["naive-bayes", "frequency"]

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from indiff import Mondrian, Table, differential_test, read_release, read_table
-from indiff.distances import coordinate_tv, emd, tv, wasserstein
+from indiff.distances.functions import coordinate_tv, emd, tv, wasserstein
 
 TABLE_1A = {
     "Age": [28, 36, 47, 53, 72],

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from sklearn.naive_bayes import BernoulliNB
 
 from indiff import Frequency, Laplace, Mondrian, NaiveBayes, UserError, differential_test
+from indiff.data.table import Table, read_table
 from indiff.inference.background import Background, Prior, with_background
-from indiff.release import Release
-from indiff.table import Table, read_table
+from indiff.release.release import Release
 from tests.properties.random_tables import Sample, samples
 
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indiff import Mondrian, Table, UserError, differential_test, read_table
+from indiff.data.schema import Kind
 from indiff.inference import ENCODINGS, Classifier, Encoding
-from indiff.region import Anything, Interval, Missing, Region, ValueSet
-from indiff.release import Release, ReleasedColumn
-from indiff.sanitizers.quantiles_before import quantiles_before
-from indiff.schema import Kind
+from indiff.release.regions import Anything, Interval, Missing, Region, ValueSet
+from indiff.release.release import Release, ReleasedColumn
+from indiff.sanitizers.noise.quantiles_before import quantiles_before
 from tests.properties.random_tables import Sample, samples, sanitizers
 
 AGES = list(range(15, 91))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from indiff import Identity, Mondrian, NaiveBayes, Suppress, Table, UserError, read_table
 from indiff.inference import as_model
-from indiff.release import Release
+from indiff.release.release import Release
 from tests.properties.random_tables import Sample, bernoulli, samples, sanitizers
 
 

@@ -14,9 +14,9 @@ import pytest
 
 from indiff import Mondrian, UserError, datasets, differential_test
 from indiff.papers.claims import diversity_below, falls, grows_with_epsilon, largest_rises
-from indiff.papers.dit_v1_results import KS as V1_KS
-from indiff.papers.dit_v1_results import LS as V1_LS
-from indiff.papers.dit_v1_results import TABLES
+from indiff.papers.dit_v1.results import KS as V1_KS
+from indiff.papers.dit_v1.results import LS as V1_LS
+from indiff.papers.dit_v1.results import TABLES
 from indiff.papers.full_generalization import largest_possible, one_group_from
 from indiff.papers.measure import EPSILONS, KS, LS, measure, noisy, table_of
 from indiff.papers.run import Run

@@ -12,9 +12,9 @@ import pyarrow as pa
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from indiff.hierarchy import Hierarchy
-from indiff.sanitizers.mondrian import Mondrian
-from indiff.table import Table, read_table
+from indiff.data.hierarchy import Hierarchy
+from indiff.data.table import Table, read_table
+from indiff.sanitizers.mondrian.mondrian import Mondrian
 from tests import checker
 from tests.reference_mondrian import Column, Group, Limits, mondrian
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from indiff.data.hierarchy import Hierarchy
 from indiff.errors import UserError
-from indiff.hierarchy import Hierarchy
 from indiff.risk import measure_risk
 
 PEOPLE = {"age": [30, 30, 40], "ill": ["flu", "HIV", "flu"]}

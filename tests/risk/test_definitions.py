@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from indiff.hierarchy import Hierarchy
+from indiff.data.hierarchy import Hierarchy
 from indiff.risk import Risk, measure_risk
 from indiff.risk.counted import ColumnsRisk
 from tests.checker import Equal, Ordered, Tree
@@ -96,5 +96,5 @@ def test_every_metric_is_its_definition(seed: int, engine: str) -> None:
 def test_numbering_the_texts_of_many_counts_changes_nothing(
     counter: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indiff.engines.duckdb_engine.MANY_COUNTS", 0)
+    monkeypatch.setattr("indiff.engines.duckdb.engine.MANY_COUNTS", 0)
     test_every_metric_is_its_definition(1, counter)

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from indiff.papers.itpr_data import (
+from indiff.papers.itpr.printed import (
     AGE,
     DISEASE,
     INFERENCE,

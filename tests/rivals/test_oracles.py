@@ -13,7 +13,7 @@ import pytest
 
 import indiff
 from indiff import Command, Table, differential_test, read_table
-from indiff.sanitizers.oracle import Oracle, OracleFailed
+from indiff.sanitizers.oracles.function import Oracle, OracleFailed
 from tests.conftest import skip
 from tests.rivals.harness import PYTHON
 

@@ -11,9 +11,9 @@ import socketserver
 import sys
 import traceback
 
-from indiff.release import write_frame
-from indiff.sanitizers.mondrian import Mondrian
-from indiff.table import read_table
+from indiff.data.table import read_table
+from indiff.files import write_frame
+from indiff.sanitizers.mondrian.mondrian import Mondrian
 
 
 def release(given: str, made: str, sensitive: str, k: str) -> None:

@@ -16,8 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from indiff import differential_test, read_table
-from indiff.commands.places import write_text
-from indiff.release import write_frame
+from indiff.files import write_frame, write_text
 
 RECORDS = 500
 

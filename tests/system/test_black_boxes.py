@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 from indiff import Command, Mondrian, differential_test, read_table
-from indiff.sanitizers.oracle import OracleFailed
+from indiff.sanitizers.oracles.function import OracleFailed
 from tests.real_tables import adult
 
 pytestmark = pytest.mark.system
@@ -134,7 +134,7 @@ def hanging(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path, Path]
     data = tmp_path / "data.csv"
     data.write_text("age,ill\n" + "".join(f"{i},{'yes' if i % 3 else 'no'}\n" for i in range(40)))
     words = [
-        sys.executable, "-m", "indiff.cli", "test", str(data), "--quasi", "age",
+        sys.executable, "-m", "indiff.cli.main", "test", str(data), "--quasi", "age",
         "--sensitive", "ill", "--sanitizer", f"command:{tool} {{input}} {{output}} {calls}",
         "--jobs", "2", "--method", "refit",
     ]  # fmt: skip

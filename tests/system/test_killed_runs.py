@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from indiff import differential_test
-from indiff.differential import calls as calls_of_oracles
+from indiff.differential.refit import attempt
+from indiff.differential.refit import calls as calls_of_oracles
 from tests.system.slow_oracle import people
 
 SCRIPT = Path(__file__).parent / "slow_oracle.py"
@@ -114,5 +115,5 @@ def test_an_oracle_that_kills_its_process_costs_one_target(monkeypatch: pytest.M
         people(60), dies_without_four, targets=range(1, 9), jobs=2, retries=1, method="refit"
     )
     assert result.records.tolist() == [1, 2, 3, 5, 6, 7, 8]
-    assert result.failures == (f"record 4: {calls_of_oracles.DIED}",)
+    assert result.failures == (f"record 4: {attempt.DIED}",)
     assert not result.complete

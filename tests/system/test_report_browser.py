@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import indiff
-from indiff.report.html import render
+from indiff.report.page.html import render
 from tests.report.documents import HOSTILE, bare, hostile, usual
 from tests.system.browser import DESKTOP, PHONE, Watched, chromium, opened
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from indiff.engines.spark import require_spark
+from indiff.engines.spark.engine import require_spark
 from indiff.errors import UserError
 from indiff.risk import Risk, measure_risk
 from tests.conftest import skip
@@ -134,7 +134,7 @@ def test_the_command_line_uses_a_cluster(
     words = ["risk", str(people), "--quasi", "age,zip", "--sensitive", "ill,wage", "--no-details"]
     words += ["--master", spark_cluster.url, "--json", str(out), "--limit", "k=5"]
     done = subprocess.run(
-        [sys.executable, "-m", "indiff.cli", *words],
+        [sys.executable, "-m", "indiff.cli.main", *words],
         env=spark_cluster.environment,
         capture_output=True,
         encoding="utf-8",

@@ -19,8 +19,8 @@ import pytest
 import indiff
 from tests.system.browser import DESKTOP, PHONE, Watched, chromium, opened
 from tests.system.web_server import Running
+from tests.web.pages.test_columns import wide_table
 from tests.web.site import people
-from tests.web.test_columns import wide_table
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -238,7 +238,7 @@ def _is_the_same_in_a_terminal(page: Page, place: Path) -> None:
     saved(page, "text=plan.toml >> nth=0", place)
     words = shown.split()[1:]
     ended = subprocess.run(
-        [sys.executable, "-m", "indiff.cli", *words],
+        [sys.executable, "-m", "indiff.cli.main", *words],
         cwd=place,
         capture_output=True,
         text=True,

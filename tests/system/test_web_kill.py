@@ -15,8 +15,8 @@ from typing import Any
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from indiff.audit.plan import read_plan
-from indiff.audit.running import run_audit
+from indiff.audit.plan.plan import read_plan
+from indiff.audit.run import run_audit
 from tests.system.web_server import Running, workers_of
 from tests.web.site import people
 

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from indiff.web import connections
+from indiff.web.server import connections
 from tests.system.web_server import Running
 
 pytestmark = pytest.mark.system

@@ -27,7 +27,7 @@ class Running:
         self.data_dir = data_dir
         self.process = subprocess.Popen(
             [
-                sys.executable, "-m", "indiff.cli", "serve", "--no-browser", "--data-dir",
+                sys.executable, "-m", "indiff.cli.main", "serve", "--no-browser", "--data-dir",
                 str(data_dir), *words,
             ],
             stdout=subprocess.PIPE,
@@ -121,7 +121,7 @@ def workers_of(data_dir: Path) -> list[int]:
             words = process.cmdline()
         except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
             continue
-        if "indiff.web.worker" in words and str(data_dir) in words:
+        if "indiff.web.jobs.worker" in words and str(data_dir) in words:
             found.append(process.pid)
     return found
 

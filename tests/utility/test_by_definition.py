@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 
 from indiff import Mondrian
-from indiff.region import Anything, Interval, Missing, plain
-from indiff.release import ReleasedColumn
-from indiff.schema import Kind
+from indiff.data.schema import Kind
+from indiff.release.regions import Anything, Interval, Missing, plain
+from indiff.release.release import ReleasedColumn
 from indiff.utility.discernibility import discernibility
 from indiff.utility.group_size import average_group
 from indiff.utility.penalty import certainty_penalty

@@ -14,9 +14,9 @@ import pyarrow.csv as pv
 from fastapi import FastAPI
 
 from indiff.web.api.common import Server
-from indiff.web.app import make_app
-from indiff.web.settings import Settings
-from indiff.web.worker import do_job
+from indiff.web.jobs.worker import do_job
+from indiff.web.server.app import make_app
+from indiff.web.store.settings import Settings
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # starlette would rather have another version of its client

@@ -10,12 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from indiff.audit.naming import HIDDEN, RARE, Naming
-from indiff.audit.plan import Plan
-from indiff.differential.choosing import choose_model
-from indiff.differential.testing import describe
+from indiff.audit.plan.plan import Plan
+from indiff.audit.redaction.naming import HIDDEN, RARE, Naming
+from indiff.data.schema import Role
+from indiff.differential.method import choose_model
+from indiff.differential.test import describe
 from indiff.sanitizers.protocol import Sanitizer
-from indiff.schema import Role
 from indiff.version import __version__
 
 _DIGITS = 12  # what a number of the document keeps: rounding noise would differ by machine

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from indiff.audit.finding import Finding, Question, Rule
+from indiff.report.finding import Finding, Question, Rule
 
 ITPR = "ITPR paper (Information Theoretic-based Privacy Risk Evaluation, 2019)"
 DIT = "DIT v2 (Differential Inference Testing, 2019)"

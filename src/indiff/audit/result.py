@@ -7,12 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from indiff.audit.finding import Finding, Limit
 from indiff.errors import UserError, unknown
+from indiff.files import make_folder, refuse_inputs, write_whole
+from indiff.report.finding import Finding, Limit
 
 if TYPE_CHECKING:
     from indiff.differential.result import DifferentialResult
-    from indiff.release import Release
+    from indiff.release.release import Release
+
+
+REPORT_NAMES = ("report.html", "report.json", "report.md")
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,14 +86,12 @@ class AuditResult:
 
     def to_html(self) -> str:
         """Return the report as one self-contained page."""
-        from indiff.report import html
+        from indiff.report.page import html
 
         return html.render(self.document)
 
     def write(self, folder: str | Path) -> dict[str, Path]:
         """Write ``report.html``, ``report.json`` and ``report.md``, for their owner only."""
-        from indiff.report.files import write_report
-
         return write_report(self, Path(folder))
 
     def _repr_html_(self) -> str:
@@ -113,3 +115,22 @@ def _finding(one: dict[str, Any]) -> Finding:
 def _number(value: Any) -> Any:
     """Read a number of the document, which writes infinite ones as text."""
     return float(value) if isinstance(value, str | int | float) else value
+
+
+def check_report_places(folder: Path, inputs: list[Path]) -> None:
+    """Refuse a folder in which a report would overwrite an input."""
+    refuse_inputs("report", folder, REPORT_NAMES, inputs)
+
+
+def write_report(result: AuditResult, folder: Path) -> dict[str, Path]:
+    """Write the page, the document and the Markdown of an audit; return their places."""
+    check_report_places(folder, [Path(name) for name in result.inputs])
+    make_folder(folder)
+    texts = {
+        "report.html": result.to_html(),
+        "report.json": result.to_json(),
+        "report.md": result.to_markdown(),
+    }
+    for name, text in texts.items():
+        write_whole(folder / name, text)
+    return {name: folder / name for name in REPORT_NAMES}

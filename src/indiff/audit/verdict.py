@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from indiff.audit.finding import Finding, Limit
-from indiff.audit.limits import limit_on
 from indiff.audit.metrics import number
+from indiff.audit.plan.limits import limit_on
+from indiff.report.finding import Finding, Limit
 
 # What is so exact can exceed a limit, and not keep it: the truth may be worse.
 _NO_PROOF = ("lower-bound", "approximation")

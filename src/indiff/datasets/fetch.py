@@ -14,8 +14,8 @@ from indiff.datasets.download import RemoteFile, locate
 from indiff.errors import UserError, unknown
 
 if TYPE_CHECKING:
-    from indiff.hierarchy import Hierarchy
-    from indiff.table import Table
+    from indiff.data.hierarchy import Hierarchy
+    from indiff.data.table import Table
 
 ADULT_QUASI = ("age", "education", "marital-status", "hours-per-week", "native-country")
 ADULT_SENSITIVE = "occupation"
@@ -107,7 +107,7 @@ def adult(
         len(table), len(table.sensitive.values)     # (10000, 14)
     """
     frame = adult_frame(records, seed, download=download, folder=folder, base_url=base_url)
-    from indiff.table import read_table
+    from indiff.data.table import read_table
 
     return _with_notes(
         read_table(
@@ -192,7 +192,7 @@ def internet_usage(
     if version not in INTERNET_QUASI:
         raise unknown("version of the papers", version, INTERNET_QUASI)
     frame = internet_usage_frame(download=download, folder=folder, base_url=base_url)
-    from indiff.table import read_table
+    from indiff.data.table import read_table
 
     quasi = INTERNET_QUASI[version]
     return _with_notes(

@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from indiff.data.hierarchy import Hierarchy
 from indiff.errors import UserError
-from indiff.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
-    from indiff.table import Table
+    from indiff.data.table import Table
 
 IDENTIFIER = "patient_id"
 QUASI = ("age", "sex", "zip", "marital_status", "admitted")
@@ -172,7 +172,7 @@ def demo_table(records: int = 5000, seed: int = 0) -> Table:
     quasi: age (numeric), sex (categorical), zip (categorical), marital_status (categorical),
     admitted (date); sensitive: diagnosis (categorical)
     """
-    from indiff.table import read_table
+    from indiff.data.table import read_table
 
     return read_table(
         demo(records, seed),

@@ -1,6 +1,6 @@
 """The differential test: leave each record out, re-sanitize, compare what an adversary believes."""
 
 from indiff.differential.result import DifferentialResult
-from indiff.differential.testing import differential_test
+from indiff.differential.test import differential_test
 
 __all__ = ["DifferentialResult", "differential_test"]

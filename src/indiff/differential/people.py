@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from indiff.data.table import Table
 from indiff.errors import UserError, unknown
-from indiff.table import Table
 
 Rows = NDArray[np.intp]
 
@@ -77,7 +77,7 @@ def find_people(table: Table, column: str | None) -> People:
     """Group the rows of a table by the column that names people, in the order of first records.
 
     >>> import pyarrow as pa
-    >>> from indiff.table import read_table
+    >>> from indiff.data.table import read_table
     >>> visits = pa.table({"who": ["b", "a", "b"], "age": [1, 2, 3], "ill": ["x", "y", "x"]})
     >>> visits = read_table(visits, quasi=["age"], sensitive="ill", identifier="who")
     >>> people = find_people(visits, "who")

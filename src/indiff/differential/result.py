@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from indiff.differential.tail import Limits, largest_tail, smallest_epsilon
+from indiff.differential.noise.tail import Limits, largest_tail, smallest_epsilon
 from indiff.errors import UserError
-from indiff.release import to_backend
+from indiff.release.release import to_backend
 from indiff.version import __version__
 
 Exactness = Literal["exact", "estimate", "lower-bound", "approximation"]
@@ -89,7 +89,7 @@ class DifferentialResult:
         )
 
     def _repr_html_(self) -> str:
-        from indiff.report.notebook import tested
+        from indiff.differential.notebook import tested
 
         return tested(self)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from indiff.differential.result import FORMAT, DifferentialResult, Exactness, finite
 from indiff.errors import UserError
-from indiff.release import to_backend
+from indiff.release.release import to_backend
 
 # From the one that says least to the one that says most.
 WEAKEST: tuple[Exactness, ...] = ("approximation", "estimate", "lower-bound", "exact")
@@ -45,7 +45,7 @@ class StrongestResult:
         )
 
     def _repr_html_(self) -> str:
-        from indiff.report.notebook import tested
+        from indiff.differential.notebook import tested
 
         return tested(self)
 

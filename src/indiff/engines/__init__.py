@@ -16,9 +16,9 @@ from indiff.errors import unknown
 
 EngineName = Literal["auto", "in-process", "duckdb", "spark"]
 ENGINES = {
-    "in-process": "indiff.engines.in_process",
-    "duckdb": "indiff.engines.duckdb_engine",
-    "spark": "indiff.engines.spark",
+    "in-process": "indiff.engines.in_process.engine",
+    "duckdb": "indiff.engines.duckdb.engine",
+    "spark": "indiff.engines.spark.engine",
 }
 MOST_ROWS = 100_000
 """The driver receives at most this many rows, whatever the data."""

@@ -57,8 +57,8 @@ def resolve(source: Any, columns: Sequence[str]) -> Source:
 
 def _records_of(source: Any) -> Any:
     """Return the records of a table, or those of a release with its regions as text."""
-    from indiff.release import Release
-    from indiff.table import Table
+    from indiff.data.table import Table
+    from indiff.release.release import Release
 
     if isinstance(source, Release):
         if source.weights is not None:
@@ -89,7 +89,7 @@ def column_names(source: Any) -> list[str]:
     if found.kind == "parquet" and "://" not in found.paths[0]:
         return list(pq.read_schema(found.paths[0]).names)
     if found.kind == "csv" and "://" not in found.paths[0]:
-        from indiff.engines.duckdb_engine import csv_columns
+        from indiff.engines.duckdb.engine import csv_columns
 
         return csv_columns(found)
     if found.kind == "frame":
@@ -153,7 +153,7 @@ def _check_headers(paths: Sequence[str]) -> None:
     """Compare the headers of several text files: engines join their columns by position."""
     if len(paths) == 1:
         return
-    from indiff.engines.duckdb_engine import csv_columns
+    from indiff.engines.duckdb.engine import csv_columns
 
     first, *others = (csv_columns(Source("csv", path, paths=(path,))) for path in paths)
     for path, names in zip(paths[1:], others, strict=True):

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from indiff.data.side_files import label_of, read_cells
+from indiff.data.table import Table
 from indiff.errors import InternalError, UserError, unknown
 from indiff.inference.naive_bayes import NaiveBayes
 from indiff.inference.protocol import Model, TallyModel
 from indiff.inference.tally import Tally
-from indiff.release import Release
-from indiff.side_files import label_of, read_cells
-from indiff.table import Table
+from indiff.release.release import Release
 
 Floats = NDArray[np.float64]
 

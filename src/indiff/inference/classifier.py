@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from indiff.data.table import Table
 from indiff.errors import UserError, foreign, unknown
 from indiff.inference.encodings import EncodedRelease, Encoding
 from indiff.inference.sure_tree import Criterion, sure_belief
 from indiff.inference.tally import MOST_COUNTED, Tally
 from indiff.inference.training import grown_by, trains_randomly, weighs_like_repeating
-from indiff.release import Release
-from indiff.table import Table
+from indiff.release.release import Release
 
 Floats = NDArray[np.float64]
 AnyLesson = tuple[Floats, NDArray[np.int32], Floats | None]  # features, classes, weights

@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from indiff.data.table import Table
 from indiff.errors import UserError
-from indiff.release import Release
-from indiff.table import Table
+from indiff.release.release import Release
 
 
 @dataclass(frozen=True)

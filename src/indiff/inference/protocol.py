@@ -7,9 +7,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from indiff.data.table import Table
 from indiff.inference.tally import Tally
-from indiff.release import Release
-from indiff.table import Table
+from indiff.release.release import Release
 
 
 @runtime_checkable

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.release import Release
-from indiff.table import Table
+from indiff.data.table import Table
+from indiff.release.release import Release
 
 
 @dataclass(frozen=True)

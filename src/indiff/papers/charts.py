@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.thinning import thinned
+from indiff.plot.thinning import thinned
 
 MOST_POINTS = 60
 SMALLEST = 1e-6  # the left end of a logarithmic axis

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from indiff.papers import charts, own_setup
-from indiff.papers.broken_guarantee import MOST_EXPOSED, OTHERS, compare
+from indiff.papers import charts
 from indiff.papers.claims import SYMBOL
-from indiff.papers.dit_v1_results import KS as KS_V1
-from indiff.papers.dit_v1_results import LS as LS_V1
-from indiff.papers.dit_v1_results import TABLES
+from indiff.papers.dit_v1.results import KS as KS_V1
+from indiff.papers.dit_v1.results import LS as LS_V1
+from indiff.papers.dit_v1.results import TABLES
+from indiff.papers.dit_v2.sampling_bias import SAMPLES, bias
 from indiff.papers.full_generalization import largest_possible, one_group_from
 from indiff.papers.items import Cell, Chart, Grid, Page
-from indiff.papers.itpr_data import AGE, ITPR_ROWS, METRICS, MIL_ERRATA, REIDENTIFICATION
+from indiff.papers.itpr.printed import AGE, ITPR_ROWS, METRICS, MIL_ERRATA, REIDENTIFICATION
 from indiff.papers.measure import (
     KS,
     NAMES,
@@ -27,10 +27,11 @@ from indiff.papers.measure import (
     seeds_of,
     table_of,
 )
+from indiff.papers.published import own_setup
+from indiff.papers.published.broken_guarantee import MOST_EXPOSED, OTHERS, compare
 from indiff.papers.run import Run
-from indiff.papers.sampling_bias import SAMPLES, bias
 from indiff.risk import measure_risk
-from indiff.sanitizers.mondrian import RegionStyle
+from indiff.sanitizers.mondrian.mondrian import RegionStyle
 
 COMPARED = (2, 5, 7, 20, 64, 80)
 BIASED = (0.01, 0.1, 1.0)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from indiff.data.table import Table
 from indiff.papers.measure import LS, NAMES, measure, seeds_of, table_of
 from indiff.papers.run import Run
-from indiff.table import Table
 
 
 def largest_possible(table: Table) -> int:
     """Return the largest ℓ that the table meets as one group: no value above 1/ℓ of it.
 
     >>> import pyarrow as pa
-    >>> from indiff.table import read_table
+    >>> from indiff.data.table import read_table
     >>> table = read_table(pa.table({"age": [1, 2, 3, 4, 5], "ill": list("aabbc")}),
     ...                    quasi=["age"], sensitive="ill")
     >>> largest_possible(table)

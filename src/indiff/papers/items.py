@@ -70,7 +70,7 @@ class Item:
     :class:`~indiff.papers.run.Run` and returns a :class:`Page`. ``seconds`` is roughly how long
     it takes on two cores, for the time left.
 
-    >>> Item("dit-v2", "table-1", "The toy example", home="dit_v2_tables:table_1").name
+    >>> Item("dit-v2", "table-1", "The toy example", home="dit_v2.tables:table_1").name
     'dit-v2:table-1'
     """
 

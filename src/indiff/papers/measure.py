@@ -9,15 +9,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from indiff.data.table import Table
 from indiff.differential import differential_test
-from indiff.distances import wasserstein
-from indiff.papers.published_beliefs import published_beliefs
-from indiff.papers.published_partition import Partition
+from indiff.distances.functions import wasserstein
+from indiff.papers.published.beliefs import published_beliefs
+from indiff.papers.published.partition import Partition
 from indiff.papers.raw_table import raw_beliefs
 from indiff.papers.run import Run
-from indiff.sanitizers.mondrian import Mondrian, RegionStyle
-from indiff.sanitizers.noisy import Laplace
-from indiff.table import Table
+from indiff.sanitizers.mondrian.mondrian import Mondrian, RegionStyle
+from indiff.sanitizers.noise.mechanisms import Laplace
 
 Rule = Literal["k", "l"]
 
@@ -115,7 +115,7 @@ def published(run: Run, name: str, rule: Rule, value: int, seed: int = 0) -> Pub
     """Test one setting as the authors' published program does (DIT v1 and v2); 1 is the raw table.
 
     It is not a test of a sanitizer that keeps its promise: see
-    :mod:`~indiff.papers.published_partition`.
+    :mod:`~indiff.papers.published.partition`.
     """
 
     def test() -> Published:

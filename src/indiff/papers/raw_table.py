@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.table import Table
+from indiff.data.table import Table
 
 Floats = NDArray[np.float64]
 
@@ -22,7 +22,7 @@ def raw_beliefs(table: Table, alpha: float = 1.0) -> tuple[Floats, Floats]:
     the raw table's exposure to one model, and no limit for another.
 
     >>> import pyarrow as pa
-    >>> from indiff.table import read_table
+    >>> from indiff.data.table import read_table
     >>> table = read_table(pa.table({"age": [1, 1, 2], "ill": ["n", "y", "n"]}), sensitive="ill")
     >>> beliefs, without = raw_beliefs(table)
     >>> beliefs[0].round(3), without[0].round(3)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from indiff.papers.hierarchies import hierarchy_files
 
 if TYPE_CHECKING:
-    from indiff.table import Table
+    from indiff.data.table import Table
 
 SEEDS = 5
 TREES = {

@@ -23,7 +23,7 @@ from indiff.plot.style import (
     number,
     series,
 )
-from indiff.thinning import thinned
+from indiff.plot.thinning import thinned
 
 if TYPE_CHECKING:  # a document is drawn without loading what measured it
     from indiff.differential.result import DifferentialResult

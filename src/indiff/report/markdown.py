@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from indiff.audit.finding import QUESTIONS
-from indiff.audit.naming import MIN_CELL
-from indiff.report import plain
-from indiff.report.numbers import apart, number
+from indiff import text as plain
+from indiff.report.finding import MIN_CELL, QUESTIONS
+from indiff.text import apart, number
 
 # What Markdown or HTML inside it would read as markup.
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+|~!<>&$@:^=-])")

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from indiff.report import plain
-from indiff.report.numbers import number
+from indiff import text as plain
+from indiff.text import number
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from indiff.data.schema import Kind
 from indiff.engines import Engine
 from indiff.risk.counts import ValueExtremes, group_by, keys, listed, same
 from indiff.risk.values import Values
-from indiff.schema import Kind
 
 _SLACK = 1e-12  # rounding must not drop the group that holds the maximum
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from indiff.data.hierarchy import Hierarchy
+from indiff.data.schema import Kind
 from indiff.engines import Engine, EngineName, connect
-from indiff.hierarchy import Hierarchy
 from indiff.risk.closeness import closeness
 from indiff.risk.counts import (
     Grouped,
@@ -27,7 +28,6 @@ from indiff.risk.counts import (
 from indiff.risk.groups import GroupRisk, SensitiveGroups, group_risk, sensitive_groups
 from indiff.risk.information import InformationRisk, information_risk
 from indiff.risk.values import Sensitive, Values, code_values, decide_kind
-from indiff.schema import Kind
 
 
 @dataclass(frozen=True)

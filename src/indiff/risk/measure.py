@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from indiff.data.hierarchy import Hierarchy
 from indiff.engines import EngineName
 from indiff.errors import UserError, unknown
-from indiff.hierarchy import Hierarchy
 from indiff.risk.columns import contributions, levels, search
 from indiff.risk.counted import Counted, count, measure_columns
 from indiff.risk.fingerprint import fingerprint

@@ -11,6 +11,7 @@ from indiff.risk.columns import Combination, Contribution, Level
 from indiff.risk.counted import ColumnsRisk
 from indiff.risk.groups import GroupRisk
 from indiff.risk.information import InformationRisk
+from indiff.text import html, html_table, number
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,20 @@ class Risk:
     method: Method
 
     def _repr_html_(self) -> str:
-        from indiff.report.notebook import risked
-
-        return risked(self)
+        groups = self.groups
+        about = f"Risk of {self.records:,} records: k = {groups.k}, {groups.singled_out:,} alone"
+        parts = {"whose record it is": self.reidentification, **self.inference}
+        rows = [
+            (name, number(one.itpr), number(one.dr), number(one.mi))
+            + (
+                (number(groups.sensitive[name].l), number(groups.sensitive[name].t))
+                if place
+                else ("", "")
+            )
+            for place, (name, one) in enumerate(parts.items())
+        ]
+        heads = ("about", "ITPR (worst group)", "DR (average)", "MI", "ℓ", "t")
+        return f"<div><h3>{html(about)}</h3>{html_table(heads, rows)}</div>"
 
     @property
     def outliers(self) -> tuple[Level, ...]:

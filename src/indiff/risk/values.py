@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from indiff.data.hierarchy import Hierarchy
+from indiff.data.schema import Kind
 from indiff.engines import Engine
 from indiff.errors import UserError, did_you_mean
-from indiff.hierarchy import Hierarchy
-from indiff.schema import Kind
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from indiff.errors import UserError, unknown
-from indiff.sanitizers.command import parse_command
-from indiff.sanitizers.mondrian import Mondrian
-from indiff.sanitizers.noisy import Gaussian, Geometric, Laplace, RandomizedResponse
-from indiff.sanitizers.oracle import Oracle
+from indiff.sanitizers.mondrian.mondrian import Mondrian
+from indiff.sanitizers.noise.mechanisms import Gaussian, Geometric, Laplace, RandomizedResponse
+from indiff.sanitizers.oracles.command import parse_command
+from indiff.sanitizers.oracles.folder import Releases
+from indiff.sanitizers.oracles.function import Oracle
+from indiff.sanitizers.oracles.seeded import SeededOracle, takes_rng
 from indiff.sanitizers.protocol import Sanitizer
-from indiff.sanitizers.releases import Releases
-from indiff.sanitizers.seeded_oracle import SeededOracle, takes_rng
 from indiff.sanitizers.trivial import Identity, Suppress
 
 

@@ -6,8 +6,8 @@ from typing import Protocol, runtime_checkable
 
 from numpy.random import Generator
 
-from indiff.release import Release
-from indiff.table import Table
+from indiff.data.table import Table
+from indiff.release.release import Release
 
 
 @runtime_checkable

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from indiff.region import Anything, Interval, Missing, Region, ValueSet, plain
-from indiff.release import Release, ReleasedColumn
-from indiff.schema import Kind
-from indiff.table import Attribute, Table
+from indiff.data.schema import Kind
+from indiff.data.table import Attribute, Table
+from indiff.release.regions import Anything, Interval, Missing, Region, ValueSet, plain
+from indiff.release.release import Release, ReleasedColumn
 
 
 @dataclass(frozen=True)

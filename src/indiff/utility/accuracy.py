@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.coding import code_sensitive
+from indiff.data.coding import code_sensitive
+from indiff.data.schema import Kind, Role
+from indiff.data.table import Table
 from indiff.errors import UserError, unknown
 from indiff.inference.encodings import EncodedRelease, Encoding
-from indiff.release import Release
-from indiff.sanitizers.mondrian import Mondrian
+from indiff.release.release import Release
+from indiff.sanitizers.mondrian.mondrian import Mondrian
 from indiff.sanitizers.parse import as_sanitizer
 from indiff.sanitizers.protocol import Sanitizer
 from indiff.sanitizers.trivial import Identity, Suppress
-from indiff.schema import Kind, Role
-from indiff.table import Table
 
 ENCODING = Encoding("QuantilesA", "Hot")
 MODEL = f"logistic regression, {ENCODING}, each cell spread evenly over what it covers"

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from indiff.data.table import Table
 from indiff.errors import UserError
-from indiff.region import Anything
-from indiff.release import Release, ReleasedColumn
-from indiff.table import Table
+from indiff.release.regions import Anything
+from indiff.release.release import Release, ReleasedColumn
 
 
 @dataclass(frozen=True)

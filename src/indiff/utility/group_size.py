@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from indiff.release import Release
-from indiff.table import Table
+from indiff.data.table import Table
+from indiff.release.release import Release
 from indiff.utility.classes import classes_of
 
 

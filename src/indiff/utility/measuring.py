@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from indiff.data.table import Table
 from indiff.errors import UserError
-from indiff.release import Release
+from indiff.release.release import Release
 from indiff.sanitizers.parse import as_sanitizer
-from indiff.table import Table
 from indiff.utility.accuracy import MODEL, Analyst
 from indiff.utility.discernibility import discernibility
 from indiff.utility.group_size import average_group, normalised_average_group

@@ -7,11 +7,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from indiff.data.schema import Kind
+from indiff.data.table import Attribute, Table
 from indiff.errors import UserError
-from indiff.region import Anything, Interval, Missing, Region
-from indiff.release import Release, ReleasedColumn
-from indiff.schema import Kind
-from indiff.table import Attribute, Table
+from indiff.release.regions import Anything, Interval, Missing, Region
+from indiff.release.release import Release, ReleasedColumn
 
 
 def certainty_penalty(table: Table, release: Release) -> float:

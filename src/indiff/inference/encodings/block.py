@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.release import ReleasedColumn
+from indiff.release.release import ReleasedColumn
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.inference.encodings.block import Block, bits, covered_places
-from indiff.release import ReleasedColumn
+from indiff.release.release import ReleasedColumn
 
 
 def hot(column: ReleasedColumn) -> Block:

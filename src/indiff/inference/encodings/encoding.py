@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from indiff.data.schema import Kind
 from indiff.errors import UserError, did_you_mean
 from indiff.inference.encodings import categorical, numeric
 from indiff.inference.encodings.block import Block
 from indiff.inference.tally import MOST_COUNTED, Lesson, Tally
-from indiff.release import Release, ReleasedColumn
-from indiff.schema import Kind
+from indiff.release.release import Release, ReleasedColumn
 
 TF = "TF"
 

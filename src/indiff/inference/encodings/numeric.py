@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from indiff.data.table import Attribute
 from indiff.errors import UserError
 from indiff.inference.encodings.block import Block, bits, covered_places
-from indiff.region import Interval, Missing, Node, Region, ValueSet
-from indiff.release import ReleasedColumn
-from indiff.table import Attribute
+from indiff.release.regions import Interval, Missing, Node, Region, ValueSet
+from indiff.release.release import ReleasedColumn
 
 Floats = NDArray[np.float64]
 

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Path, Request
 
-from indiff.web.edits import Edits
-from indiff.web.models import Problem
-from indiff.web.queue import Queue
-from indiff.web.sessions import Sessions
-from indiff.web.settings import Settings
-from indiff.web.store import Store
+from indiff.web.access.sessions import Sessions
+from indiff.web.api.models import Problem
+from indiff.web.jobs.queue import Queue
+from indiff.web.store.edits import Edits
+from indiff.web.store.settings import Settings
+from indiff.web.store.store import Store
 
 
 @dataclass(frozen=True)

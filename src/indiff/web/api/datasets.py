@@ -8,8 +8,7 @@ from fastapi import APIRouter, Body, Query, Request, Response
 
 from indiff.errors import UserError, unknown
 from indiff.web.api.common import ERRORS, ColumnName, DatasetId, ReleaseId, Server, TheServer
-from indiff.web.folder import find_in_folder, list_folder
-from indiff.web.models import (
+from indiff.web.api.models import (
     Bands,
     ChosenFile,
     ColumnState,
@@ -20,9 +19,10 @@ from indiff.web.models import (
     Roles,
     UploadedRelease,
 )
-from indiff.web.planning import check_roles
-from indiff.web.store import Row, new_id
-from indiff.web.uploads import Incoming, check_declared, check_packed, receive_body, safe_name
+from indiff.web.api.planning import check_roles
+from indiff.web.store.folder import find_in_folder, list_folder
+from indiff.web.store.store import Row, new_id
+from indiff.web.store.uploads import Incoming, check_declared, check_packed, receive_body, safe_name
 
 router = APIRouter(tags=["datasets"], responses=ERRORS)
 FileName = Annotated[
@@ -150,7 +150,7 @@ def hierarchy_file(server: Server, dataset: str) -> Incoming:
 
 def attach_hierarchy(server: Server, dataset: str, column: str, incoming: Incoming) -> None:
     """Check a hierarchy's file and give it to a column."""
-    from indiff.hierarchy import Hierarchy
+    from indiff.data.hierarchy import Hierarchy
 
     try:
         lines = incoming.path.read_text(encoding="utf-8-sig").splitlines()

@@ -9,8 +9,8 @@ from fastapi.responses import FileResponse
 
 from indiff.errors import UserError, unknown
 from indiff.web.api.common import ERRORS, ID, RunId, Server, TheServer
-from indiff.web.models import Above, Download, Worst
-from indiff.web.results import FILES, above, file_of, side_by_side
+from indiff.web.api.models import Above, Download, Worst
+from indiff.web.store.results import FILES, above, file_of, side_by_side
 
 router = APIRouter(tags=["results"], responses=ERRORS)
 FileName = Literal[

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from indiff.web import choices
+from indiff.web.api import choices
 from indiff.web.api.common import ERRORS, ID, BatchId, DatasetId, RunId, Server, TheServer
-from indiff.web.models import (
+from indiff.web.api.models import (
     Choices,
     Estimate,
     Event,
@@ -21,8 +21,8 @@ from indiff.web.models import (
     RunRequest,
     Verdict,
 )
-from indiff.web.planning import plans
-from indiff.web.store import UNFINISHED, NotFoundError, Row
+from indiff.web.api.planning import plans
+from indiff.web.store.store import UNFINISHED, NotFoundError, Row
 
 router = APIRouter(tags=["runs"], responses=ERRORS)
 LOOK_EVERY = 0.5

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from indiff.web.models import ColumnState
+from indiff.web.api.models import ColumnState
 
 AT_ONCE = 200
 LONGEST = 200

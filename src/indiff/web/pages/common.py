@@ -10,10 +10,10 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader
 from starlette.datastructures import FormData
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from indiff.report.html import environment
+from indiff.report.page.html import environment
 from indiff.version import __version__
-from indiff.web.guard import Refused
-from indiff.web.sessions import Session, same
+from indiff.web.access.guard import Refused
+from indiff.web.access.sessions import Session, same
 
 
 @cache

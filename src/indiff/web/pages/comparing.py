@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from indiff.report.words import QUESTIONS, badge
-from indiff.web.running import largest_delta
+from indiff.web.jobs.audit import largest_delta
 
 Document = Mapping[str, Any]
 Named = Sequence[tuple[str, Document]]

@@ -8,16 +8,16 @@ from fastapi import APIRouter, Request
 from starlette.datastructures import FormData
 from starlette.responses import Response
 
+from indiff.data.schema import Kind
 from indiff.errors import UserError, unknown
-from indiff.schema import Kind
 from indiff.web.api import datasets as api
 from indiff.web.api.common import DatasetId, Server, TheServer
-from indiff.web.folder import list_folder
-from indiff.web.models import Bands, ChosenFile, ColumnRole, Masks, Reading, Roles
+from indiff.web.api.models import Bands, ChosenFile, ColumnRole, Masks, Reading, Roles
 from indiff.web.pages.columns import AT_ONCE, ROLES, View, look
 from indiff.web.pages.common import check_csrf, fields, go, page, text
-from indiff.web.store import Row, new_id
-from indiff.web.uploads import Incoming, check_declared, receive_form, safe_name
+from indiff.web.store.folder import list_folder
+from indiff.web.store.store import Row, new_id
+from indiff.web.store.uploads import Incoming, check_declared, receive_form, safe_name
 
 router = APIRouter(prefix="/data", include_in_schema=False)
 MOST_NOTICES = 20

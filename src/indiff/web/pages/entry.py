@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
+from indiff.web.access.guard import Refused, cookie_name
 from indiff.web.api.common import Server, TheServer
-from indiff.web.guard import Refused, cookie_name
 from indiff.web.pages.common import fields, go, page, text
 
 router = APIRouter(include_in_schema=False)

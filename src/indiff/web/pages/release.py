@@ -13,12 +13,12 @@ from indiff.errors import UserError
 from indiff.web.api import datasets as data_api
 from indiff.web.api import runs as api
 from indiff.web.api.common import ID, DatasetId, ReleaseId, Server, TheServer
-from indiff.web.models import ReleaseChoice, RunRequest
+from indiff.web.api.models import ReleaseChoice, RunRequest
+from indiff.web.api.planning import plans
 from indiff.web.pages.columns import AT_ONCE
 from indiff.web.pages.common import check_csrf, fields, go, page, text, texts
 from indiff.web.pages.presets import GROUPS, PRESETS, picked, sorted_out
-from indiff.web.planning import plans
-from indiff.web.uploads import Incoming, check_declared, receive_form
+from indiff.web.store.uploads import Incoming, check_declared, receive_form
 
 router = APIRouter(prefix="/data/{dataset}", include_in_schema=False)
 DEFAULT = {"releases": [{"sanitizer": "mondrian:k=5"}]}

@@ -8,18 +8,18 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from indiff.errors import UserError
-from indiff.report.figures import by_distance
-from indiff.report.html import by_question
+from indiff.report.page.figures import by_distance
+from indiff.report.page.html import by_question
 from indiff.report.words import QUESTIONS, VERDICTS, glance, headline
 from indiff.web.api import results
 from indiff.web.api import runs as api
 from indiff.web.api.common import ID, BatchId, RunId, Server, TheServer
-from indiff.web.drawing import drawn_together, figures_of, running_chart, with_threshold
-from indiff.web.models import Above
+from indiff.web.api.models import Above
+from indiff.web.jobs.drawing import drawn_together, figures_of, running_chart, with_threshold
+from indiff.web.jobs.queue import in_turn
 from indiff.web.pages.common import go, page
 from indiff.web.pages.comparing import beside, risk_rows, trade_rows, what_differs
-from indiff.web.queue import in_turn
-from indiff.web.store import UNFINISHED, NotFoundError
+from indiff.web.store.store import UNFINISHED, NotFoundError
 
 MOST_RECORDS = 200
 router = APIRouter(include_in_schema=False)

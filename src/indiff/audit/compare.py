@@ -1,0 +1,371 @@
+"""compare: several sanitizers or parameters side by side, risk against utility."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from indiff.audit.findings.risks import measured
+from indiff.audit.plan.settings import Setting, sweep
+from indiff.audit.redaction.naming import Naming
+from indiff.data.table import Table
+from indiff.differential import differential_test
+from indiff.differential.result import finite
+from indiff.differential.test import describe
+from indiff.errors import UserError, unknown
+from indiff.release.release import to_backend
+from indiff.risk import Risk
+from indiff.sanitizers.parse import as_sanitizer
+from indiff.sanitizers.protocol import Sanitizer
+from indiff.sanitizers.trivial import Identity
+from indiff.utility import Analyst, measure
+from indiff.version import __version__
+
+FORMAT = 1
+Measure = Literal["ncp", "discernibility", "average_group", "accuracy"]
+# How a measure of utility is read: the sign that makes less the better.
+UTILITIES: dict[str, int] = {"ncp": 1, "discernibility": 1, "average_group": 1, "accuracy": -1}
+# What a limit is checked against, and whether it is the largest or the smallest value allowed.
+LIMITS: dict[str, tuple[str, Literal["at most", "at least"]]] = {
+    "delta": ("delta_upper", "at most"),
+    "mean": ("mean_upper", "at most"),
+    "itpr": ("itpr", "at most"),
+    "t": ("t", "at most"),
+    "k": ("k", "at least"),
+    "l": ("l", "at least"),
+}
+Progress = Callable[[str, int, int], object]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One setting: what it risks and what it keeps; a number that is not there is None.
+
+    ``itpr`` is that of re-identification, ``itpr_inference`` that of the sensitive attribute.
+    ``delta_upper`` is what a limit is checked against: δ, or its upper limit where δ is an
+    estimate. A ``failed`` row has its reason and the numbers found before; ``notes`` say which
+    measures have no meaning for this setting.
+    """
+
+    setting: str
+    parameter: str | None = None
+    value: float | str | None = None
+    delta: float | None = None
+    mean: float | None = None
+    exactness: str | None = None
+    itpr: float | None = None
+    k: int | None = None
+    l: float | None = None  # noqa: E741 - the name that users and papers know
+    t: float | None = None
+    ncp: float | None = None
+    discernibility: int | None = None
+    average_group: float | None = None
+    accuracy: float | None = None
+    accuracy_original: float | None = None
+    on_front: bool = False
+    status: Literal["measured", "failed"] = "measured"
+    reason: str | None = None
+    delta_upper: float | None = None
+    mean_upper: float | None = None
+    itpr_inference: float | None = None
+    normalised_average_group: float | None = None
+    constraint_met: bool | None = None
+    notes: tuple[str, ...] = ()
+
+    def within(self, limits: Mapping[str, float]) -> bool:
+        """Tell whether everything that a limit is set on was measured and keeps it."""
+        if self.status != "measured" or not self.constraint_met:
+            return False
+        if self.exactness in ("lower-bound", "approximation"):  # it may be worse than it looks
+            return False
+        return all(_keeps(getattr(self, LIMITS[n][0]), LIMITS[n][1], x) for n, x in limits.items())
+
+
+def _keeps(found: float | None, rule: str, limit: float) -> bool:
+    if found is None or math.isnan(found):
+        return False
+    return found <= limit if rule == "at most" else found >= limit
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Several settings side by side; made by :func:`compare`.
+
+    ``before`` has the risk of the original records, ``utility`` is the measure that the Pareto
+    front and a recommendation go by.
+    """
+
+    rows: tuple[Row, ...]
+    before: dict[str, float | None]
+    utility: Measure
+    task: str
+    accuracy_majority: float
+    sensitive: str
+    records: int
+    fingerprint: str
+    seed: int
+    backend: str = "pyarrow"
+    interrupted: bool = False
+    seconds: dict[str, float] = field(default_factory=dict, compare=False)
+
+    def recommend(self, **limits: float) -> Row | None:
+        """Return the setting that keeps most utility within the limits, or None where none does.
+
+        Limits: ``delta``, ``mean``, ``itpr`` and ``t`` at most, ``k`` and ``l`` at least. An
+        estimate is judged by its upper end; a setting that failed, does not meet its own
+        constraint or was not measured on every record is never recommended. Among equals the
+        one with the smaller δ, then the first. The recommendation is the best of *these*
+        settings by *this* measure against *these* adversaries, and no more.
+        """
+        if not limits:
+            raise UserError("a recommendation needs a limit, such as delta=0.1.")
+        for name, limit in limits.items():
+            if name not in LIMITS:
+                raise unknown("limit", name, LIMITS)
+            if not math.isfinite(limit) or limit < 0:
+                raise UserError(f"a limit is a number of at least 0; got {name}={limit}.")
+        eligible = [row for row in self.rows if row.within(limits)]
+        eligible = [row for row in eligible if getattr(row, self.utility) is not None]
+        if not eligible:
+            return None
+        sign = UTILITIES[self.utility]
+        return min(
+            eligible, key=lambda row: (sign * getattr(row, self.utility), row.delta_upper or 0.0)
+        )
+
+    def _repr_html_(self) -> str:
+        from indiff.report.notebook import compared
+
+        return compared(self.to_dict())
+
+    @property
+    def failed(self) -> tuple[Row, ...]:
+        """The settings that could not be measured."""
+        return tuple(row for row in self.rows if row.status == "failed")
+
+    def to_dict(self, *, limits: Mapping[str, float] | None = None) -> dict[str, Any]:
+        """Return the comparison as plain data, with the recommendation under these limits."""
+        best = self.recommend(**limits) if limits else None
+        return {
+            "format": FORMAT,
+            "kind": "comparison",
+            "rows": [asdict(row) | {"notes": list(row.notes)} for row in self.rows],
+            "recommended": None if best is None else best.setting,
+            "limits": dict(limits or {}),
+            "utility": self.utility,
+            "front": ["delta", self.utility],
+            "task": self.task,
+            "accuracy_majority": self.accuracy_majority,
+            "before": dict(self.before),
+            "sensitive": self.sensitive,
+            "records": self.records,
+            "fingerprint": self.fingerprint,
+            "interrupted": self.interrupted,
+            "seed": self.seed,
+            "versions": {
+                "indiff": __version__,
+                "numpy": np.__version__,
+                "python": platform.python_version(),
+            },
+            "timing": {"seconds": sum(self.seconds.values()), "steps": dict(self.seconds)},
+        }
+
+    def to_json(self, *, limits: Mapping[str, float] | None = None) -> str:
+        """Return :meth:`to_dict` as JSON; infinite numbers are the text ``"Infinity"``."""
+        return json.dumps(finite(self.to_dict(limits=limits)), indent=2, ensure_ascii=False)
+
+    def to_frame(self) -> Any:
+        """Return one row per setting in the kind of frame that the table was read from."""
+        rows = [asdict(row) | {"notes": "; ".join(row.notes)} for row in self.rows]
+        if any(isinstance(row["value"], str) for row in rows):
+            rows = [row | {"value": None if row["value"] is None else str(row["value"])}
+                    for row in rows]  # fmt: skip
+        return to_backend(pa.Table.from_pylist(rows), self.backend)
+
+
+def compare(
+    table: Table,
+    sanitizers: Sequence[Any] | str,
+    *,
+    task: str | None = None,
+    utility: Measure | None = None,
+    model: Any = None,
+    distance: Any = "wasserstein",
+    prior: Any = None,
+    known: Any = None,
+    runs: int = 100,
+    confidence: float = 0.95,
+    jobs: int = -1,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Measure several sanitizers on one table: δ and risk against utility.
+
+    ``sanitizers`` are names, objects or functions; a name may hold several values of a parameter
+    (``"mondrian:k=2,5,10"``). ``task`` is what the analyst predicts, ``utility`` the measure for
+    the Pareto front: ``ncp``, or ``accuracy`` where a sanitizer is randomized, since NCP sees no
+    noise. A setting is on the front if no other has both a smaller δ and more utility (or one of
+    them and the other equal). A setting that fails stays, with the reason. No value of the table
+    that fewer than 10 records hold is named.
+
+    >>> import indiff
+    >>> table = indiff.datasets.demo_table()
+    >>> found = compare(table, "mondrian:k=5,500")
+    >>> [(row.setting, row.on_front) for row in found.rows]
+    [('mondrian:k=5', True), ('mondrian:k=500', True)]
+    >>> found.recommend(delta=0.5).setting
+    'mondrian:k=500'
+    """
+    table.sensitive  # noqa: B018 - one attribute at a time: says how to choose
+    settings = _settings(sanitizers)
+    if utility is not None and utility not in UTILITIES:
+        raise unknown("measure of utility", utility, UTILITIES)
+    noisy = any(sanitizer.randomized for _, sanitizer in settings)
+    chosen: Measure = utility or ("accuracy" if noisy else "ncp")
+    start = time.perf_counter()
+    analyst = Analyst(table, task=task, seed=seed)
+    risk, _ = measured(table, Identity().sanitize(table))
+    before = {**_risks(risk, table), "accuracy": analyst.original}
+    seconds = {"original": time.perf_counter() - start}
+    rows: list[Row] = []
+    interrupted = False
+    naming = Naming(table, words=tuple(setting.text for setting, _ in settings))
+    for place, (setting, sanitizer) in enumerate(settings):
+        row = Row(setting.text, setting.parameter, setting.value,
+                  accuracy_original=analyst.original)  # fmt: skip
+        if interrupted:
+            rows.append(replace(row, status="failed", reason="interrupted before this setting"))
+            continue
+        if progress is not None:
+            progress(setting.text, place, len(settings))
+        start = time.perf_counter()
+        try:
+            row, interrupted = _measure_setting(
+                row, table, sanitizer, analyst, model=model, distance=distance, runs=runs,
+                confidence=confidence, jobs=jobs, seed=seed, prior=prior, known=known,
+            )  # fmt: skip
+        except KeyboardInterrupt:  # what was measured before is kept
+            row, interrupted = replace(row, status="failed", reason="interrupted"), True
+        rows.append(_without_values(row, naming))
+        seconds[_free(setting.text, seconds)] = time.perf_counter() - start
+    return Comparison(
+        rows=_with_front(rows, chosen),
+        before=before,
+        utility=chosen,
+        task=naming.renamed(analyst.predicted),
+        accuracy_majority=analyst.majority,
+        sensitive=naming.renamed(table.sensitive.name),
+        records=len(table),
+        fingerprint=table.fingerprint,
+        seed=seed,
+        backend=table.backend,
+        interrupted=interrupted,
+        seconds=seconds,
+    )
+
+
+def _settings(sanitizers: Sequence[Any] | str) -> list[tuple[Setting, Sanitizer]]:
+    """Expand and check every setting before anything is measured."""
+    wanted = [sanitizers] if isinstance(sanitizers, str) else list(sanitizers)
+    if not wanted:
+        raise UserError("a comparison needs a sanitizer, such as mondrian:k=2,5,10.")
+    found: list[tuple[Setting, Sanitizer]] = []
+    for one in wanted:
+        if isinstance(one, str):
+            found += [(setting, as_sanitizer(setting.text)) for setting in sweep(one)]
+        else:
+            made = as_sanitizer(one)
+            found.append((Setting(describe(made), None, None), made))
+    texts = [setting.text for setting, _ in found]
+    twice = next((text for text in texts if texts.count(text) > 1), None)
+    if twice is not None:
+        raise UserError(f"a setting may be compared once; got {twice!r} twice. Leave one out.")
+    return found
+
+
+def _measure_setting(
+    row: Row, table: Table, sanitizer: Sanitizer, analyst: Analyst, **options: Any
+) -> tuple[Row, bool]:
+    """Measure one setting; return its row, and whether an interruption ended it."""
+    try:
+        result = differential_test(table, sanitizer, **options)
+        release = sanitizer.sanitize(table, np.random.default_rng(analyst.seed))
+    except UserError as error:
+        return replace(row, status="failed", reason=str(error)), False
+    risk, no_risk = measured(table, release)
+    kept = measure(table, release, sanitizer=sanitizer, analyst=analyst)
+    notes = [f"itpr, k, l, t: {no_risk}"] if no_risk is not None else []
+    notes += [f"{name}: {why}" for name, why in kept.missing.items() if name != "accuracy"]
+    row = replace(
+        row,
+        delta=result.delta,
+        mean=result.mean,
+        delta_upper=result.delta_upper,
+        mean_upper=result.mean_upper,
+        exactness=result.exactness,
+        constraint_met=result.constraint_met,
+        **_risks(risk, table),
+        ncp=kept.ncp,
+        discernibility=kept.discernibility,
+        average_group=kept.average_group,
+        normalised_average_group=kept.normalised_average_group,
+        accuracy=kept.accuracy,
+        notes=tuple(notes),
+    )
+    if not result.complete:
+        reason = "interrupted" if result.interrupted else "not every record could be measured"
+        return replace(row, status="failed", reason=reason), result.interrupted
+    if "accuracy" in kept.missing:
+        reason = f"the analyst's accuracy: {kept.missing['accuracy']}"
+        return replace(row, status="failed", reason=reason), False
+    return row, False
+
+
+def _without_values(row: Row, naming: Naming) -> Row:
+    reason = None if row.reason is None else naming.text(row.reason)
+    return replace(row, reason=reason, notes=tuple(map(naming.text, row.notes)))
+
+
+def _risks(risk: Risk | None, table: Table) -> dict[str, Any]:
+    """Return the risk metrics that a row shows; None where the release stands for no records."""
+    if risk is None:
+        return dict.fromkeys(("itpr", "itpr_inference", "k", "l", "t"))
+    about = table.sensitive.name
+    return {
+        "itpr": risk.reidentification.itpr,
+        "itpr_inference": risk.inference[about].itpr,
+        "k": risk.groups.k,
+        "l": risk.groups.sensitive[about].l,
+        "t": risk.groups.sensitive[about].t,
+    }
+
+
+def _with_front(rows: Sequence[Row], utility: str) -> tuple[Row, ...]:
+    """Mark the rows that no other one beats in δ and in utility."""
+    sign = UTILITIES[utility]
+    points: list[tuple[float, float] | None] = []
+    for row in rows:
+        useful = getattr(row, utility)
+        counts = row.status == "measured" and row.constraint_met and useful is not None
+        points.append((row.delta_upper or 0.0, sign * useful) if counts else None)
+    known = [point for point in points if point is not None]
+    return tuple(
+        replace(row, on_front=point is not None and not any(_beats(o, point) for o in known))
+        for row, point in zip(rows, points, strict=True)
+    )
+
+
+def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return one != other and one[0] <= other[0] and one[1] <= other[1]
+
+
+def _free(name: str, taken: Mapping[str, Any]) -> str:
+    return name if name not in taken else f"{name} (setting)"

@@ -1,0 +1,333 @@
+"""The differential test as findings: private inference, public inference, membership."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from indiff.audit.metrics import METRICS, metric, percent
+from indiff.audit.plan.plan import Plan
+from indiff.audit.redaction.naming import spoken
+from indiff.data.table import Table
+from indiff.differential import differential_test
+from indiff.differential.explain.membership import membership_inference
+from indiff.differential.method import choose_model
+from indiff.differential.result import DifferentialResult
+from indiff.differential.strongest import StrongestResult, each_confidence, strongest
+from indiff.differential.test import describe, part_of
+from indiff.errors import UserError, foreign
+from indiff.plot.thinning import thinned
+from indiff.report.finding import Finding
+from indiff.sanitizers.protocol import Sanitizer
+
+_NAMES = ("delta", "mean", "quantile", "changed_predictions", "told_by_the_crowd")
+_RAISED = re.compile(r"^((?:record [\d,]+: )?[^\W\d]\w*: )(.*)$", re.DOTALL)
+INTERRUPTED = "the audit was interrupted"
+_NOT_OVER_RUNS = ("sampled", "closed-form")
+Progress = Callable[[int, int], object]
+
+
+@dataclass(frozen=True, eq=False)
+class Exposure:
+    """What the differential test of one sensitive attribute found."""
+
+    findings: tuple[Finding, ...]
+    results: dict[str, DifferentialResult] = field(default_factory=dict)
+    combined: DifferentialResult | StrongestResult | None = None
+    interrupted: bool = False
+
+    @property
+    def unfinished(self) -> list[str]:
+        """Say which tests did not measure every record that they were asked for."""
+        return [
+            f"{name} was asked about {result.requested:,} and measured {len(result.distances):,}"
+            for name, result in self.results.items()
+            if not result.complete
+        ]
+
+    @property
+    def constraint_met(self) -> bool:
+        """Whether every release that was tested met its sanitizer's constraint."""
+        return all(result.constraint_met for result in self.results.values())
+
+    @property
+    def curves(self) -> list[dict[str, Any]]:
+        """The thinned CDF of each adversary's distances."""
+        found = []
+        for name, result in self.results.items():
+            if len(result.distances):
+                x, y = thinned(*result.cdf())
+                found.append(
+                    {"name": f"{result.sensitive_name}: {name}", "x": x.tolist(), "y": y.tolist()}
+                )
+        return found
+
+
+def measure_exposure(
+    table: Table,
+    sanitizer: Sanitizer,
+    plan: Plan,
+    progress: Progress | None = None,
+    run: Path | None = None,
+) -> Exposure:
+    """Run the differential test of one sensitive attribute with every adversary of the plan.
+
+    An adversary that cannot be asked is a failed finding; the others still are. ``run`` is the
+    folder that keeps every finished target.
+    """
+    adversaries = [choose_model(name, sanitizer) for name in plan.adversary.models]
+    names = [describe(adversary) for adversary in adversaries]
+    findings: list[Finding] = []
+    results: dict[str, DifferentialResult] = {}
+    interrupted = False
+    for place, (name, adversary) in enumerate(zip(names, adversaries, strict=True)):
+        if interrupted:
+            findings += missed(table, "skipped", INTERRUPTED, name)
+            continue
+        try:
+            if progress is not None:
+                progress(0, len(table))  # the first record may take long
+            result = differential_test(
+                table,
+                sanitizer,
+                model=adversary,
+                progress=progress,
+                run=part_of(run, "model", place),
+                **settings(plan),
+            )
+        except UserError as error:
+            findings += missed(table, "failed", str(error), name)
+            continue
+        except KeyboardInterrupt:  # before the first record; what others measured is kept
+            interrupted = True
+            findings += missed(table, "skipped", INTERRUPTED, name)
+            continue
+        interrupted = result.interrupted
+        if not len(result.distances):
+            findings += missed(table, "failed", _nothing(result), name)
+            continue
+        results[name] = result
+        findings += findings_of(result, plan)
+        if plan.adversary.membership:
+            findings.append(_membership(result, plan))
+    combined: DifferentialResult | StrongestResult | None = None
+    if len(results) > 1:
+        combined = strongest(results, plan.adversary.confidence)
+        findings += _strongest(combined, plan)
+    elif results:
+        combined = next(iter(results.values()))
+    return Exposure(tuple(findings), results, combined, interrupted)
+
+
+def settings(plan: Plan) -> dict[str, Any]:
+    """Return the options of the differential test that the plan sets."""
+    asked = plan.adversary
+    return {
+        "distance": asked.distance,
+        "targets": asked.targets,
+        "method": asked.method,
+        "runs": asked.runs,
+        "individual": plan.data.individual,
+        "time": plan.run.time,
+        "confidence": each_confidence(asked.confidence, len(asked.models)),
+        "jobs": plan.run.jobs,
+        "seed": plan.run.seed,
+        "prior": asked.prior,
+        "known": asked.known,
+    }
+
+
+def _nothing(result: DifferentialResult) -> str:
+    if not result.failures:
+        return "no record was measured"
+    # What a stranger's model raised begins with the error's name; what it says is its own.
+    return _RAISED.sub(lambda found: found[1] + foreign(found[2]), result.failures[0])
+
+
+def missed(
+    table: Table, status: Any, reason: str, model: str, names: Sequence[str] = _NAMES
+) -> list[Finding]:
+    """Return the findings of an adversary who could not be asked."""
+    about = table.sensitive.name
+    return [
+        metric(name, about=spoken(about), model=model).missed(
+            f"{name}:{about}:{model}", status, reason, about=about
+        )
+        for name in names
+    ]
+
+
+def findings_of(result: DifferentialResult, plan: Plan) -> list[Finding]:
+    """Return what one adversary's test says, of private and of public inference."""
+    about, model = result.sensitive_name, result.model
+    words = {"about": spoken(about), "model": model, "largest": most(result.largest)}
+    common: dict[str, Any] = {
+        "about": about,
+        "exactness": exactness(result),
+        "seed": plan.run.seed,
+        "parameters": _parameters(result),
+    }
+
+    def found(name: str, value: float, more_words: Any = None, **more: Any) -> Finding:
+        chosen = metric(name, about=spoken(about), model=model)
+        filled = {**words, **(more_words or {})}
+        return chosen.found(f"{name}:{about}:{model}", value, filled, **{**common, **more})
+
+    mean_interval = None
+    if result.lower is not None and result.upper is not None:
+        mean_interval = (float(result.lower.mean()), result.mean_upper)
+    quantile_interval = None
+    if result.lower is not None and result.upper is not None:
+        quantile_interval = (_quantile(result.lower), _quantile(result.upper))
+    span = (0.0, result.largest if np.isfinite(result.largest) else None)
+    baseline = float(np.bincount(result.classes).max() / len(result.classes))
+    return [
+        found("delta", result.delta, interval=result.delta_interval, range=span),
+        found("mean", result.mean, interval=mean_interval, range=span),
+        found("quantile", _quantile(result.distances), interval=quantile_interval, range=span),
+        found("changed_predictions", result.changed_predictions),
+        found(
+            "told_by_the_crowd",
+            accuracy(result.beliefs_without, result.classes),
+            {"baseline": percent(baseline)},
+            parameters={
+                **_parameters(result),
+                "baseline": baseline,
+                "belief_in_true_value": float(result.true_beliefs_without.mean()),
+                "accuracy_with_record": accuracy(result.beliefs, result.classes),
+            },
+        ),
+    ]
+
+
+def _quantile(distances: Any) -> float:
+    return float(np.quantile(distances, 0.99, method="inverted_cdf"))
+
+
+def accuracy(beliefs: Any, classes: Any) -> float:
+    """Return how often the most probable value is the true one; a tie counts by its share.
+
+    >>> accuracy(np.array([[0.5, 0.5], [0.9, 0.1]]), np.array([0, 1]))
+    0.25
+    """
+    top = beliefs >= beliefs.max(axis=1, keepdims=True) - 1e-12
+    right = np.take_along_axis(top, classes[:, None].astype(np.intp), axis=1)[:, 0]
+    return float((right / top.sum(axis=1)).mean())
+
+
+def is_whole(result: DifferentialResult) -> bool:
+    """Tell whether every person of the table was measured."""
+    return result.complete and len(result.distances) >= result.population
+
+
+def exactness(result: DifferentialResult) -> str:
+    """Return how exact a result is: of some records only, even an estimate is a lower bound."""
+    if result.exactness == "approximation" or is_whole(result):
+        return result.exactness
+    return "lower-bound"
+
+
+def _weakest(result: StrongestResult) -> str:
+    whole = all(is_whole(one) for one in result.results.values())
+    return result.exactness if whole and not result.untried else "lower-bound"
+
+
+def _parameters(result: DifferentialResult) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "model": result.model,
+        "distance": result.distance,
+        "method": result.method,
+        "records_tested": len(result.distances),
+        "records_requested": result.requested,
+        "records_in_table": result.table_size,
+        "individuals": result.people,
+        "infinite": result.infinite,
+        "uncovered": result.uncovered,
+        "uncovered_without": result.uncovered_without,
+        "generalized_without": result.generalized_without,
+        "failures": len(result.failures),
+    }
+    if result.runs is not None:
+        found |= {"runs": result.runs, "confidence": result.confidence}
+    return found
+
+
+def _membership(result: DifferentialResult, plan: Plan) -> Finding:
+    about, id = result.sensitive_name, f"advantage:{result.sensitive_name}:{result.model}"
+    chosen = METRICS["advantage"]
+    if result.method in _NOT_OVER_RUNS:
+        reason = (
+            "its beliefs are means over runs, which no adversary sees; δ and its limits say what "
+            "a randomized release tells"
+        )
+        return chosen.missed(id, "skipped", reason, about=about)
+    try:
+        found = membership_inference(
+            result, confidence=plan.adversary.confidence, seed=plan.run.seed
+        )
+    except UserError as error:
+        return chosen.missed(id, "failed", str(error), about=about)
+    return chosen.found(
+        id,
+        found.advantage.value,
+        about=about,
+        interval=(found.advantage.lower, found.advantage.upper),
+        exactness="estimate" if is_whole(result) else "lower-bound",
+        seed=plan.run.seed,
+        parameters={
+            "model": result.model,
+            "area_under_roc": found.area.value,
+            "true_positives_at": {
+                str(rate): one.value for rate, one in found.true_positives_at.items()
+            },
+            "told_apart": found.told_apart,
+            "confidence": found.confidence,
+            "resamples": found.resamples,
+        },
+    )
+
+
+def _strongest(result: StrongestResult, plan: Plan) -> list[Finding]:
+    """Return the strongest of several adversaries, record by record."""
+    about = result.sensitive_name
+    model = "the strongest adversary"
+    largest = max(one.largest for one in result.results.values())
+    words = {"about": spoken(about), "model": model, "largest": most(largest)}
+    common: dict[str, Any] = {
+        "about": about,
+        "exactness": _weakest(result),
+        "seed": plan.run.seed,
+        "range": (0.0, largest if np.isfinite(largest) else None),
+        "parameters": {"models": list(result.results), "confidence": result.confidence},
+    }
+    mean_interval = None
+    if result.delta_interval is not None:
+        mean_interval = (0.0, result.mean_upper)
+    values: dict[str, tuple[float, Any]] = {
+        "delta": (result.delta, result.delta_interval),
+        "mean": (result.mean, mean_interval),
+    }
+    found = [
+        metric(name, **words).found(
+            f"{name}:{about}:strongest", value, words, **{**common, "interval": interval}
+        )
+        for name, (value, interval) in values.items()
+    ]
+    changed = metric("changed_predictions", **words)
+    percents = {**common, "range": changed.range}
+    return [
+        *found,
+        changed.found(
+            f"changed_predictions:{about}:strongest", result.changed_predictions, words, **percents
+        ),
+    ]
+
+
+def most(value: float) -> str:
+    """Write the largest possible distance in a sentence."""
+    return "without bound" if not np.isfinite(value) else f"{value:g}"

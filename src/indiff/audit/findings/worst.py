@@ -1,0 +1,93 @@
+"""The most exposed records: by number, with the attributes and group sizes that explain them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from indiff.audit.plan.plan import Plan
+from indiff.audit.redaction.naming import Naming
+from indiff.data.table import Table
+from indiff.differential.explain.why import Explanation, explain
+from indiff.differential.method import choose_model
+from indiff.differential.noise.runs import is_randomized_model
+from indiff.differential.result import DifferentialResult
+from indiff.differential.strongest import StrongestResult
+from indiff.differential.test import describe
+from indiff.errors import UserError
+from indiff.inference import Model
+from indiff.inference.background import with_background
+from indiff.sanitizers.noise.mechanisms import NoisySanitizer
+from indiff.sanitizers.protocol import Sanitizer
+
+_RANDOM = "the release or the adversary is random, so no single group explains it"
+
+_PERSON = "all records of this person are left out at once, so no single group explains it"
+
+
+def worst_records(
+    table: Table,
+    sanitizer: Sanitizer,
+    result: DifferentialResult | StrongestResult,
+    plan: Plan,
+    naming: Naming,
+) -> list[dict[str, Any]]:
+    """Return the worst records of one sensitive attribute, each with its why."""
+    adversaries = [choose_model(name, sanitizer) for name in plan.adversary.models]
+    named = {describe(adversary): adversary for adversary in adversaries}
+    rows = result.worst(plan.report.worst)
+    seen_by = {row["record"]: str(row.get("model", result.model)) for row in rows}
+    reasons: dict[int, tuple[int | None, str]] = {}
+    for model in dict.fromkeys(seen_by.values()):  # one release serves all of a model's records
+        records = [record for record, name in seen_by.items() if name == model]
+        reasons |= _reasons(table, sanitizer, named[model], records, plan, naming)
+    found = []
+    for row in rows:
+        model, (group_size, why) = seen_by[row["record"]], reasons[row["record"]]
+        found.append(
+            {
+                "record": row["record"],
+                "about": table.sensitive.name,
+                "distance": row["distance"],
+                "belief": row["belief"],
+                "belief_without": row["belief_without"],
+                "prediction_changed": row["prediction_changed"],
+                "model": model,
+                "group_size": group_size,
+                "why": why,
+            }
+        )
+    return found
+
+
+def _reasons(
+    table: Table,
+    sanitizer: Sanitizer,
+    model: Model,
+    records: list[int],
+    plan: Plan,
+    naming: Naming,
+) -> dict[int, tuple[int | None, str]]:
+    """Return the group size and the why of each record that one model sees."""
+    if plan.data.individual is not None:
+        return dict.fromkeys(records, (None, _PERSON))
+    noisy = isinstance(sanitizer, NoisySanitizer) or is_randomized_model(model)
+    if noisy or sanitizer.randomized:
+        return dict.fromkeys(records, (None, _RANDOM))
+    informed, _ = with_background(model, table, plan.adversary.prior, plan.adversary.known)
+    show = naming.show_values
+    try:
+        explained = explain(table, sanitizer, records, model=informed, show_values=show)
+    except UserError as error:
+        return dict.fromkeys(records, (None, naming.text(str(error))))
+    return {
+        found.record: (
+            None if found.group is None else found.group.size,
+            naming.short(_sentence(found)),
+        )
+        for found in explained
+    }
+
+
+def _sentence(found: Explanation) -> str:
+    """Say why without the record's number, which stands beside it."""
+    return "Without it, " + str(found).removeprefix(f"without record {found.record:,} ")

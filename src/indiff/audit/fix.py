@@ -1,0 +1,357 @@
+"""fix: remove outliers from the original until the release is below a limit on δ."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from indiff.audit.redaction.naming import Naming
+from indiff.data.table import Table
+from indiff.differential import differential_test
+from indiff.differential.method import choose_model
+from indiff.differential.noise.runs import is_randomized_model
+from indiff.differential.result import finite
+from indiff.differential.test import describe
+from indiff.errors import InternalError, UserError
+from indiff.files import open_private, write_frame
+from indiff.release.release import Release
+from indiff.sanitizers.noise.mechanisms import NoisySanitizer
+from indiff.sanitizers.parse import as_sanitizer
+from indiff.sanitizers.protocol import Sanitizer
+from indiff.text import html, html_table, number
+from indiff.utility import Analyst, Utility, measure
+from indiff.version import __version__
+
+FORMAT = 1
+BUDGET = 0.05
+SHARE = 0.25
+# The fast path and the general one add the same numbers in another order.
+ROUNDING = 1e-9
+NAMES = ("fixed-release.csv", "fixed-removed.csv", "fix.json")
+CUT_SHORT = "not verified: interrupted"
+DOES_NOT_PROVE = (
+    "The limit holds for the records that are left, against this adversary. Which records were "
+    "removed depends on the data: whoever knows the rule and misses somebody in the release learns "
+    "that this person stood out, and the people removed are not protected by their absence from "
+    "anyone who can tell that they are absent. Keep the list of removed records to yourself."
+)
+Progress = Callable[[str, int, int], object]
+
+
+@dataclass(frozen=True)
+class Round:
+    """One test on the way: how many records had been removed, and what was found then.
+
+    ``delta`` is what the limit is checked against; ``above`` counts records above the limit.
+    """
+
+    removed: int
+    delta: float
+    mean: float
+    above: int
+
+
+@dataclass(frozen=True, eq=False)
+class Fix:
+    """The outcome of :func:`fix`: the rounds, the release, what was removed, what it cost.
+
+    ``status`` is ``below`` (the limit holds for every record that is left), ``budget`` (the
+    budget of removals was used and it does not), ``stopped`` (the table that is left cannot be
+    sanitized or tested) or ``interrupted``. Only with ``below`` is there a ``release``.
+    """
+
+    status: Literal["below", "budget", "stopped", "interrupted"]
+    reason: str
+    limit: float
+    budget: int
+    records: int
+    sanitizer: str
+    model: str
+    rounds: tuple[Round, ...]
+    removed: NDArray[np.int64] = field(repr=False)
+    release: Release | None = field(repr=False)
+    verified_delta: float | None
+    verified_by: str
+    utility_before: Utility | None
+    utility_after: Utility | None
+    fingerprint: str
+    seed: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether the release is below the limit."""
+        return self.status == "below"
+
+    @property
+    def delta(self) -> float:
+        """δ of the last round."""
+        return self.rounds[-1].delta if self.rounds else math.nan
+
+    @property
+    def does_not_prove(self) -> str:
+        """What removing records does not prove."""
+        return DOES_NOT_PROVE
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (place, f"{one.removed:,}", number(one.delta), number(one.mean), f"{one.above:,}")
+            for place, one in enumerate(self.rounds)
+        ]
+        heads = ("round", "removed", "δ", "mean", "above the limit")
+        return (
+            f"<div><h3>{html(self.sanitizer)}: {html(self.reason)}</h3>{html_table(heads, rows)}"
+            f"<p>{html(self.does_not_prove)}</p></div>"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outcome as plain data, with record numbers and no value of the table."""
+        return {
+            "format": FORMAT,
+            "kind": "fix",
+            "status": self.status,
+            "reason": self.reason,
+            "limit": self.limit,
+            "budget": self.budget,
+            "sanitizer": self.sanitizer,
+            "model": self.model,
+            "records": self.records,
+            "removed": len(self.removed),
+            "removed_records": self.removed.tolist(),
+            "rounds": [asdict(one) for one in self.rounds],
+            "verified_delta": self.verified_delta,
+            "verified_by": self.verified_by,
+            "utility_before": None if self.utility_before is None else asdict(self.utility_before),
+            "utility_after": None if self.utility_after is None else asdict(self.utility_after),
+            "does_not_prove": DOES_NOT_PROVE,
+            "fingerprint": self.fingerprint,
+            "seed": self.seed,
+            "versions": {"indiff": __version__, "numpy": np.__version__},
+        }
+
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as JSON."""
+        return json.dumps(finite(self.to_dict()), indent=2, ensure_ascii=False) + "\n"
+
+    def write(self, folder: str | Path) -> dict[str, Path]:
+        """Write the release (only if it is below the limit), the removed records and the outcome.
+
+        The files are their owner's alone; of the three only ``fixed-release.csv`` is for others.
+        """
+        places = {name: Path(folder) / name for name in NAMES}
+        places["fixed-release.csv"].unlink(missing_ok=True)  # an older one would pass for this one
+        if self.release is None:
+            del places["fixed-release.csv"]
+        else:
+            self.release.write(places["fixed-release.csv"])
+        write_frame(pa.table({"record": self.removed}), places["fixed-removed.csv"])
+        with open_private(places["fix.json"]) as handle:
+            handle.write(self.to_json().encode("utf-8"))
+        return places
+
+
+def fix(
+    table: Table,
+    sanitizer: Any,
+    *,
+    delta: float,
+    budget: float | None = None,
+    share: float = SHARE,
+    model: Any = None,
+    distance: Any = "wasserstein",
+    prior: Any = None,
+    known: Any = None,
+    task: str | None = None,
+    verify: bool = True,
+    runs: int = 100,
+    confidence: float = 0.95,
+    jobs: int = -1,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Fix:
+    """Remove outliers from the original until the release is below a limit on δ.
+
+    DIT v2, Section 4.5.1: outliers are removed from the *original*, then everything is sanitized
+    and tested again, since taking them out of the release alone leaves the cuts they caused.
+    Each round removes the worst quarter (``share``) of the records above the limit, at least one:
+    removing moves every cut, so that δ can rise and many of the others fall below the limit by
+    themselves. ``budget`` is the most records to remove: a number, or a share below 1 (5 % of the
+    records by default). What is left at the end is tested once more from scratch by the general
+    path (``verify``), where the sanitizer and the model are not random.
+
+    The limit then holds for the records that are left and this adversary. It does not hold for
+    the people removed, and the choice of them depends on the data: see ``does_not_prove``.
+
+    >>> import pyarrow as pa
+    >>> from indiff import Mondrian, read_table
+    >>> table = read_table(pa.table({"age": [21, 22, 23, 24, 25, 26, 27, 28, 90, 91, 92, 93],
+    ...                              "ill": list("nynynynynnnn")}), quasi=["age"], sensitive="ill")
+    >>> fixed = fix(table, Mondrian(k=4), delta=0.9, budget=4)
+    >>> fixed.holds, fixed.verified_delta <= 0.9
+    (True, True)
+    """
+    if not 0 <= delta < math.inf:
+        raise UserError(f"a limit on delta is a number of at least 0; got {delta!r}.")
+    if not 0 < share <= 1:
+        raise UserError(f"share must be above 0 and at most 1; got {share!r}.")
+    table.sensitive  # noqa: B018 - one attribute at a time: says how to choose
+    chosen, most = as_sanitizer(sanitizer), _budget(budget, len(table))
+    if isinstance(chosen, NoisySanitizer):
+        raise UserError(
+            "records removed because of what the data says void differential privacy; got "
+            f"{describe(chosen)}. Add more noise instead: a smaller epsilon or a larger sigma."
+        )
+    options = {
+        "model": model, "distance": distance, "runs": runs, "confidence": confidence,
+        "jobs": jobs, "seed": seed, "prior": prior, "known": known,
+    }  # fmt: skip
+    left, rounds, removed = table, list[Round](), np.empty(0, np.int64)
+    status: Literal["below", "budget", "stopped", "interrupted"] = "budget"
+    reason = f"the budget of {most:,} removals is used, and δ is above {delta:g}"
+    while True:
+        if progress is not None:
+            progress(f"round {len(rounds)}", len(removed), most)
+        try:
+            result = differential_test(left, chosen, **options)
+        except UserError as error:
+            if not rounds:  # nothing was removed: the question itself does not fit
+                raise
+            status, reason = (
+                "stopped",
+                f"without the removed records: {Naming(table).text(error.args[0])}",
+            )
+            break
+        if not result.complete:
+            status, reason = "interrupted", "not every record was measured: nothing is known"
+            break
+        worst = _checked(result)
+        order = np.lexsort((result.records, -worst))
+        above = int((~(worst <= delta)).sum())
+        rounds.append(Round(len(removed), result.delta_upper, result.mean, above))
+        if not result.constraint_met:
+            status, reason = "stopped", f"{result.sanitizer} is not met, which is never a pass"
+            break
+        if not above:
+            status, reason = "below", f"δ is at most {delta:g} for all {len(left):,} records left"
+            break
+        count = min(math.ceil(share * above), most - len(removed))
+        if not count:
+            break
+        gone = result.records[order[:count]]
+        removed = np.sort(np.concatenate([removed, gone]))
+        left = left.take(np.flatnonzero(~np.isin(left.records, gone)))
+    release = verified = None
+    verified_by = "not verified"
+    before = after = None
+    if status == "below":
+        verified, verified_by = _verify(left, chosen, delta, rounds[-1].delta, verify, options)
+    if verified_by == CUT_SHORT:
+        status, reason = "interrupted", "the release could not be verified from scratch"
+    if status == "below":
+        release = chosen.sanitize(left, np.random.default_rng(seed))
+        before, after = _costs(table, chosen, release, removed, task, seed)
+    return Fix(
+        status=status,
+        reason=reason,
+        limit=float(delta),
+        budget=most,
+        records=len(table),
+        sanitizer=describe(chosen),
+        model=_named(model, chosen),
+        rounds=tuple(rounds),
+        removed=removed,
+        release=release,
+        verified_delta=verified,
+        verified_by=verified_by,
+        utility_before=before,
+        utility_after=after,
+        fingerprint=table.fingerprint,
+        seed=seed,
+    )
+
+
+def _budget(budget: float | None, records: int) -> int:
+    """Read a budget: a number of records, or a share of them."""
+    asked = BUDGET if budget is None else budget
+    most = math.floor(asked * records) if 0 < asked < 1 else asked
+    if isinstance(asked, bool) or most != int(most) or not 0 <= most <= records - 2:
+        raise UserError(
+            f"a budget is a number of records from 0 to {records - 2:,}, or a share of them below "
+            f"1; got {budget!r}."
+        )
+    return int(most)
+
+
+def _checked(result: Any) -> NDArray[np.float64]:
+    """Return what the limit is checked against, record by record; for several models the worst."""
+    each = getattr(result, "results", {"": result}).values()
+    columns = []
+    for one in each:
+        values = one.distances if one.upper is None else one.upper
+        columns.append(values[np.searchsorted(one.records, result.records)])
+    worst: NDArray[np.float64] = np.max(columns, axis=0)
+    return worst
+
+
+def _verify(
+    left: Table,
+    sanitizer: Sanitizer,
+    limit: float,
+    found: float,
+    wanted: bool,
+    options: dict[str, Any],
+) -> tuple[float | None, str]:
+    """Test what is left from scratch, record by record, and insist on the same answer."""
+    if not wanted:
+        return None, "not verified: verify=False"
+    models = options["model"]
+    several = models if isinstance(models, list | tuple) else [models]
+    if sanitizer.randomized or any(
+        is_randomized_model(choose_model(m, sanitizer)) for m in several
+    ):
+        return None, "not verified: a randomized sanitizer or model has no single answer"
+    again = differential_test(left, sanitizer, **{**options, "method": "refit"})
+    if not again.complete:
+        return None, CUT_SHORT
+    if abs(again.delta - found) > ROUNDING or again.delta > limit + ROUNDING:
+        raise InternalError(
+            f"the general path finds δ = {again.delta!r} where the rounds found {found!r}"
+        )
+    return float(again.delta), f"refit of all {len(left):,} records"
+
+
+def _costs(
+    table: Table,
+    sanitizer: Sanitizer,
+    release: Release,
+    removed: NDArray[np.int64],
+    task: str | None,
+    seed: int,
+) -> tuple[Utility | None, Utility | None]:
+    """Measure the release of the whole table and of what is left, both against the whole table."""
+    rng = np.random.default_rng(seed)
+    try:
+        analyst = Analyst(table, task=task, seed=seed)
+        analysts = analyst, Analyst(table, task=task, seed=seed, removed=tuple(removed.tolist()))
+    except UserError:
+        if task is not None:
+            raise
+        whole = sanitizer.sanitize(table, rng)
+        return measure(table, whole), measure(table, release)
+    whole = sanitizer.sanitize(table, rng)
+    return (
+        measure(table, whole, sanitizer=sanitizer, analyst=analysts[0]),
+        measure(table, release, sanitizer=sanitizer, analyst=analysts[1]),
+    )
+
+
+def _named(model: Any, sanitizer: Sanitizer) -> str:
+    several = model if isinstance(model, list | tuple) else [model]
+    return ", ".join(describe(choose_model(one, sanitizer)) for one in several)

@@ -1,0 +1,1 @@
+"""The plan: everything an audit needs, checked before anything is measured."""

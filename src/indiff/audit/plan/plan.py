@@ -1,0 +1,349 @@
+"""Plan: everything an audit needs, checked when made, read from TOML."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from indiff.audit.plan.limits import check_limit_names
+from indiff.errors import UserError, did_you_mean
+
+Share = Field(gt=0, lt=1)
+
+
+def _has_truth(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(_has_truth(inner) for inner in value.values())
+    if isinstance(value, list | tuple):
+        return any(_has_truth(inner) for inner in value)
+    return isinstance(value, bool)
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_truth_for_a_number(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse true and false where they are not asked for: they would pass for 1 and 0."""
+        asked: Any = cls.model_fields[str(info.field_name)].annotation
+        section = isinstance(asked, type) and issubclass(asked, BaseModel)
+        if asked is not bool and not section and _has_truth(value):
+            raise UserError("true and false are no value here; write a number or a text.")
+        return value
+
+
+class Data(_Section):
+    """The table: where it is and what its columns are."""
+
+    path: str | None = None
+    quasi: list[str] | None = None
+    sensitive: list[str] = Field(min_length=1)
+    joint: bool = False
+    identifier: list[str] = []
+    other: list[str] = []
+    kinds: dict[str, str] = {}
+    orders: dict[str, list[str]] = {}
+    hierarchies: dict[str, str] = {}
+    bins: int | list[float] | dict[str, int | list[float]] | None = None
+    missing: Literal["error", "drop", "split"] = "error"
+    missing_tokens: list[str] = [""]
+    encoding: str | None = None
+    sheet: str | int | None = None
+    individual: str | None = None
+
+    @field_validator("quasi", "sensitive", "identifier", "other", mode="before")
+    @classmethod
+    def _one_or_several(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value
+
+
+class Release(_Section):
+    """How the release is made, or the file of one made elsewhere."""
+
+    sanitizer: str = "mondrian:k=5"
+    file: str | None = None
+    encoding: str | None = None
+    key: str | None = None
+    rows_in_order: bool = False
+
+    @field_validator("sanitizer")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        from indiff.sanitizers.parse import as_sanitizer
+
+        as_sanitizer(value)
+        return value
+
+
+class Adversary(_Section):
+    """Who learns from the release, and how his learning is measured."""
+
+    models: list[str] = Field(default=["auto"], min_length=1)
+    distance: str = "wasserstein"
+    prior: str | None = None
+    known: list[str] | None = None
+    method: str = "auto"
+    targets: int | list[int] | None = None
+    runs: int = Field(default=100, ge=1)
+    confidence: float = Field(default=0.95, gt=0, lt=1)
+    membership: bool = True
+
+    @field_validator("models", "known", mode="before")
+    @classmethod
+    def _one_or_several(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value
+
+    @field_validator("models")
+    @classmethod
+    def _known_models(cls, value: list[str]) -> list[str]:
+        from indiff.inference import as_model
+
+        for name in value:
+            if name != "auto":
+                as_model(name)
+        if len(set(value)) < len(value):
+            raise UserError(f"models may be named once; got {', '.join(value)}.")
+        return value
+
+    @field_validator("targets")
+    @classmethod
+    def _some_targets(cls, value: int | list[int] | None) -> int | list[int] | None:
+        if isinstance(value, int) and value < 1:
+            raise UserError(f"targets is a number of at least 1, or record numbers; got {value}.")
+        if isinstance(value, list) and not value:
+            raise UserError("targets names no record; leave it out to test all of them.")
+        return value
+
+    @field_validator("distance")
+    @classmethod
+    def _known_distance(cls, value: str) -> str:
+        from indiff.distances.functions import as_distance
+        from indiff.distances.ground import Emd
+
+        if value.startswith("emd:"):
+            Emd(value.removeprefix("emd:"))
+        else:
+            as_distance(value)
+        return value
+
+    @field_validator("method")
+    @classmethod
+    def _known_method(cls, value: str) -> str:
+        from indiff.differential.method import METHODS
+        from indiff.errors import unknown
+
+        if value not in METHODS:
+            raise unknown("method", value, METHODS)
+        return value
+
+
+class Report(_Section):
+    """What the report shows."""
+
+    title: str | None = None
+    min_cell: int = Field(default=10, ge=1)
+    show_values: bool = False
+    worst: int = Field(default=10, ge=0, le=1000)
+    parameter: str | None = None
+    task: str | None = None
+
+    @field_validator("parameter")
+    @classmethod
+    def _known_settings(cls, value: str | None) -> str | None:
+        from indiff.audit.plan.settings import expand
+        from indiff.sanitizers.parse import as_sanitizer
+
+        for setting in expand(value) if value is not None else ():
+            as_sanitizer(setting.text)
+        return value
+
+
+class Run(_Section):
+    """How the audit is run."""
+
+    seed: int = Field(default=0, ge=0)
+    jobs: int = -1
+    time: str | float | None = None
+
+    @field_validator("time")
+    @classmethod
+    def _span(cls, value: str | float | None) -> str | float | None:
+        from indiff.differential.targets.choice import seconds_of
+
+        if value is not None:
+            seconds_of(value)
+        return value
+
+    @field_validator("jobs")
+    @classmethod
+    def _processes(cls, value: int) -> int:
+        if value == 0 or value < -1:
+            raise UserError(f"jobs must be -1 (all cores) or at least 1; got {value}.")
+        return value
+
+
+class Plan(_Section):
+    """Everything an audit needs; what cannot be is refused in one sentence.
+
+    >>> plan = Plan(data={"path": "patients.csv", "sensitive": "diagnosis"}, limits={"delta": 0.1})
+    >>> plan.release.sanitizer, plan.adversary.models, plan.report.min_cell
+    ('mondrian:k=5', ['auto'], 10)
+    >>> Plan(data={"sensitive": "diagnosis"}, limits={"delte": 0.1})
+    Traceback (most recent call last):
+        ...
+    indiff.errors.UserError: [limits]: no limit 'delte': did you mean 'delta'? Known: ...
+    """
+
+    data: Data
+    release: Release = Release()
+    adversary: Adversary = Adversary()
+    limits: dict[str, float] = {}
+    report: Report = Report()
+    run: Run = Run()
+
+    def __init__(self, **sections: Any) -> None:
+        try:
+            super().__init__(**sections)
+        except ValidationError as error:
+            raise UserError(_in_one_sentence(error)) from None
+
+    @field_validator("limits", mode="before")
+    @classmethod
+    def _flat(cls, value: Any) -> Any:
+        """Read ``inference.itpr = 0.5``, which TOML nests."""
+        return dict(_flattened(value)) if isinstance(value, Mapping) else value
+
+    @field_validator("limits")
+    @classmethod
+    def _known_limits(cls, value: dict[str, float]) -> dict[str, float]:
+        for name, limit in value.items():
+            if not 0 <= limit < math.inf:
+                raise UserError(f"a limit is a number of at least 0; got {name} = {limit}.")
+        return value
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Every file that the audit reads."""
+        named = [self.data.path, self.release.file, self.adversary.prior]
+        ground = self.adversary.distance.removeprefix("emd:")
+        if ground.lower().endswith(".csv"):
+            named.append(ground)
+        named += self.data.hierarchies.values()
+        return tuple(name for name in named if name is not None)
+
+    @model_validator(mode="after")
+    def _limits_fit(self) -> Plan:
+        names = self.data.sensitive
+        if self.data.joint and len(names) > 1:
+            names = [", ".join(names)]
+        check_limit_names(self.limits, names)
+        return self
+
+
+def _flattened(limits: Mapping[str, Any], before: str = "") -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+    for name, value in limits.items():
+        if isinstance(value, Mapping):
+            found += _flattened(value, f"{before}{name}.")
+        else:
+            found.append((f"{before}{name}", value))
+    return found
+
+
+def read_plan(path: str | Path) -> Plan:
+    """Read a plan; the paths in it are relative to its folder."""
+    place = Path(path)
+    try:
+        text = place.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise UserError(
+            f"a plan must be readable; {str(place)!r} is not ({error.strerror}). Check the path, "
+            "or write one with: indiff audit --init DATA."
+        ) from None
+    except UnicodeDecodeError:
+        raise UserError(f"a plan is UTF-8 text; {str(place)!r} is not. Save it as UTF-8.") from None
+    try:
+        sections = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{place.name} is no TOML: {error}. Correct that line.") from None
+    try:
+        return _beside(Plan(**sections), place.parent)
+    except UserError as error:
+        raise UserError(f"{place.name}, {error}") from None
+
+
+def _beside(plan: Plan, folder: Path) -> Plan:
+    """Return the plan with every path that is relative put below a folder."""
+
+    def placed(path: str | None) -> str | None:
+        return None if path is None else str(folder / path)
+
+    data = plan.data.model_copy(
+        update={
+            "path": placed(plan.data.path),
+            "hierarchies": {name: placed(path) for name, path in plan.data.hierarchies.items()},
+        }
+    )
+    distance = plan.adversary.distance
+    ground = distance.removeprefix("emd:")
+    if distance.startswith("emd:") and ground.lower().endswith(".csv"):
+        distance = f"emd:{placed(ground)}"
+    adversary = plan.adversary.model_copy(
+        update={"prior": placed(plan.adversary.prior), "distance": distance}
+    )
+    release = plan.release.model_copy(update={"file": placed(plan.release.file)})
+    return plan.model_copy(update={"data": data, "release": release, "adversary": adversary})
+
+
+def _in_one_sentence(error: ValidationError) -> str:
+    """Say what is wrong first, naming the section and the key."""
+    first = error.errors()[0]
+    place = [str(part) for part in first["loc"] if not _is_branch(str(part))]
+    section = f"[{place[0]}]" if place else "the plan"
+    where = " ".join([section, *place[1:2]])
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, UserError):
+        return f"{where}: {cause}" if place else f"[limits]: {cause}"
+    if first["type"] == "extra_forbidden":
+        return _stray(place)
+    if first["type"] == "missing":
+        return f"{where} is needed; add it to the plan."
+    if first["type"] == "too_short":
+        return f"{where} must name at least 1 of them; got none."
+    rule = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    return f"{where} must be {rule}; got {first['input']!r}."
+
+
+def _is_branch(part: str) -> bool:
+    """Tell pydantic's names for the members of a union from keys."""
+    return part in ("int", "str", "float") or "[" in part
+
+
+def _stray(place: list[str]) -> str:
+    sections = {name: info.annotation for name, info in Plan.model_fields.items()}
+    if len(place) == 1:
+        known = list(sections)
+        return (
+            f"a plan has no section [{place[0]}]{did_you_mean(place[0], known) or '.'} "
+            f"Known: {', '.join(known)}."
+        )
+    kind: Any = sections[place[0]]
+    known = list(kind.model_fields)
+    return (
+        f"[{place[0]}] has no key {place[1]!r}{did_you_mean(place[1], known) or '.'} "
+        f"Known: {', '.join(known)}."
+    )

@@ -1,0 +1,133 @@
+"""The command line: commands, exit codes, and every error as one line."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from indiff import text as plain
+from indiff.cli import audit, compare, demo, reproduce, risk, sanitize, serve, test
+from indiff.cli.shell_words import in_shell_words
+from indiff.cli.verdict import BAD_INPUT, INTERNAL_ERROR, INTERRUPTED, NOTHING_EXCEEDED
+from indiff.errors import UserError
+from indiff.version import __version__
+
+app = typer.Typer(
+    help="Pen-tests anonymized data: what does a release tell about one person that it could not "
+    "tell without that person's record?",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("demo")(demo.command)
+app.command("audit")(audit.command)
+app.command("test")(test.command)
+app.command("risk")(risk.command)
+app.command("sanitize")(sanitize.command)
+app.command("compare")(compare.command)
+app.command("reproduce")(reproduce.command)
+app.command("serve")(serve.command)
+
+# Typer has click inside or beside it, as its version goes; this is the class in both.
+_UsageError: type[Exception] = typer.BadParameter.__bases__[0].__bases__[0]
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"indiff {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _top(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True),
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(BAD_INPUT)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; the exit code says how it ended (see ``docs/index.md``)."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # an old terminal may lack the letter δ
+    code = _run(arguments)
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        plain.forget_output(sys.stdout)
+    except OSError as error:
+        plain.forget_output(sys.stdout)
+        code = code or _fail(_unwritten(error), BAD_INPUT)
+    sys.exit(code)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    if "_INDIFF_COMPLETE" in os.environ:  # the shell asks what could be typed next
+        app(prog_name="indiff")
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    command = typer.main.get_command(app)
+    try:
+        # Not command.main: it ends a broken pipe with 1, which here means an exceeded limit.
+        with command.make_context("indiff", words) as context:
+            command.invoke(context)
+        return NOTHING_EXCEEDED
+    except typer.Exit as ending:
+        return ending.exit_code
+    except UserError as error:
+        return _fail(in_shell_words(str(error)), BAD_INPUT)
+    except _UsageError as error:
+        return _fail(_usage(error), BAD_INPUT)
+    except BrokenPipeError:
+        plain.forget_output(sys.stdout)
+        return INTERRUPTED
+    except (KeyboardInterrupt, typer.Abort):
+        return _fail("interrupted; nothing was kept.", INTERRUPTED)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            return _internal_error(error)
+        plain.forget_output(sys.stdout)
+        return _fail(_unwritten(error), BAD_INPUT)
+    except MemoryError:
+        return _fail("the memory of this machine does not suffice.", INTERNAL_ERROR)
+    except Exception as error:  # noqa: BLE001 - the one place that turns a bug into exit code 70
+        return _internal_error(error)
+
+
+def _internal_error(error: Exception) -> int:
+    traceback.print_exception(error)
+    return _fail(
+        f"internal error ({type(error).__name__}); please report it with the lines above, "
+        "without any data.",
+        INTERNAL_ERROR,
+    )
+
+
+def _unwritten(error: OSError) -> str:
+    return f"the output cannot be written ({error.strerror}); make room for it."
+
+
+def _usage(error: Exception) -> str:
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "indiff"
+    format_message = getattr(error, "format_message", lambda: str(error))
+    return f"{format_message().rstrip('.')}; see '{path} --help'."
+
+
+def _fail(message: str, code: int) -> int:
+    sys.stderr.write(f"indiff: {plain.message(message)}\n")
+    return code
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""Compiles every kernel by one tiny run of it, in two processes where there are two cores.
+
+``python -m indiff.cli.warmup`` compiles everything now; ``make`` does so as part of set-up.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from indiff.kernels import is_warm, mark_warm
+
+if TYPE_CHECKING:
+    from indiff.data.table import Table
+
+
+def announce(say: Callable[[str], object]) -> None:
+    """Compile what is missing, after saying so in one line; silent when nothing is missing."""
+    if not is_warm():
+        say("compiling kernels, once per installation (about 40 s on two cores) …")
+        run()
+        mark_warm()
+
+
+def run() -> None:
+    """Call each kernel once with the argument types that real runs use.
+
+    The two largest parts of the walk do not need each other: another process compiles one of
+    them and leaves it in the cache on disk, where the walk finds it. Without a second core, or
+    where that process fails, everything is compiled here.
+    """
+    other = None
+    if (os.cpu_count() or 1) > 1:
+        other = subprocess.Popen(
+            [sys.executable, "-m", "indiff.cli.warmup", "keys"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    try:
+        _warm_counting()
+        _warm_partition()
+    finally:
+        if other is not None:
+            other.wait()
+    _warm_walk()
+
+
+def _warm_counting() -> None:
+    import numpy as np
+
+    from indiff.engines.in_process.tally import add_codes, count_keys
+
+    keys = np.zeros(1, np.int32)
+    for kind in (np.int32, np.int64):
+        add_codes(np.zeros(1, kind), 0, np.zeros(1, np.int32), True, keys)
+    count_keys(keys, np.zeros(1, np.int64))
+
+
+def _tiny_table() -> Table:
+    import pyarrow as pa
+
+    from indiff.data.hierarchy import Hierarchy
+    from indiff.data.table import read_table
+
+    return read_table(
+        pa.table(
+            {
+                "number": [1, 2, 3, 4, 5, 6],
+                "text": list("abcabc"),
+                "place": list("uvwuvw"),
+                "ill": list("xyxyxx"),
+            }
+        ),
+        quasi=["number", "text", "place"],
+        sensitive="ill",
+        hierarchies={"place": Hierarchy.from_lines(["u;north;*", "v;north;*", "w;*"])},
+    )
+
+
+def _warm_partition() -> None:
+    """Everything but the keys and the walk: no target is walked."""
+    import numpy as np
+
+    from indiff.differential.mondrian.leave_one_out import leave_one_out
+    from indiff.inference import NaiveBayes
+    from indiff.sanitizers.mondrian.mondrian import Mondrian
+
+    table = _tiny_table()
+    leave_one_out(table, Mondrian(k=6), NaiveBayes(), np.arange(len(table)))
+    leave_one_out(table, Mondrian(k=2), NaiveBayes(), np.array([0]))  # alone holds an extreme
+
+
+def _warm_keys() -> None:
+    """What a group decides without one record: the part that another process compiles."""
+    import numpy as np
+
+    from indiff.differential.mondrian.fork import fork
+    from indiff.sanitizers.mondrian.layout import LEAF, Tree
+    from indiff.sanitizers.mondrian.mondrian import Mondrian, total_extremes
+
+    table = _tiny_table()
+    node = np.array([[0, len(table), LEAF, 0, 0, 0]], np.int32)
+    codes = np.zeros((1, len(table.attributes)), np.int32)
+    leaf = Tree(
+        np.arange(len(table), dtype=np.int32),
+        node,
+        codes,
+        codes,
+        codes,
+        codes,
+        np.zeros(1, np.int32),
+    )
+    fork(Mondrian(k=2).problem(table), leaf, 1, 0, *total_extremes(table))
+
+
+def _warm_walk() -> None:
+    import numpy as np
+
+    from indiff.differential.mondrian.handout import Handout
+    from indiff.differential.mondrian.leave_one_out import leave_one_out
+    from indiff.inference import NaiveBayes
+    from indiff.sanitizers.mondrian.mondrian import Mondrian
+
+    table = _tiny_table()
+    leave_one_out(table, Mondrian(k=2), NaiveBayes(), np.arange(len(table)))
+    Handout(table, Mondrian(k=2)).without(2)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["keys"]:
+        _warm_keys()
+    else:
+        start = time.perf_counter()
+        run()
+        mark_warm()
+        sys.stderr.write(f"kernels compiled in {time.perf_counter() - start:.1f} s\n")

@@ -1,0 +1,1 @@
+"""Records in memory: schema, hierarchies, codes, and the table; reading/ is the way in."""

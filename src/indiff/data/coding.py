@@ -1,0 +1,291 @@
+"""From a column of values to integer codes: the distinct values in order, and each row's place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from indiff.data.hierarchy import Hierarchy
+from indiff.data.schema import Kind
+from indiff.errors import UserError, did_you_mean
+
+MOST_SENSITIVE_NUMBERS = 50
+LARGEST_WHOLE_NUMBER = 2**53  # above it, floating point no longer tells neighbours apart
+
+
+def code_attribute(
+    name: str,
+    column: pa.ChunkedArray,
+    kind: str | None,
+    order: Sequence[str] | None,
+    hierarchy: Hierarchy | None,
+) -> dict[str, Any]:
+    """Code a quasi-identifier: the fields of an ``Attribute``."""
+    decided = _decide_kind(name, column, kind, order, hierarchy)
+    if decided == Kind.NUMERIC:
+        values, codes, has_missing = _code_numbers(name, column)
+        is_date = pa.types.is_date(column.type)
+        return {
+            "kind": decided,
+            "values": values,
+            "codes": codes,
+            "is_date": is_date,
+            "has_missing": has_missing,
+        }
+    if hierarchy is not None:
+        values, codes, hierarchy, has_missing = _code_by_hierarchy(name, column, hierarchy)
+        return {
+            "kind": decided,
+            "values": values,
+            "codes": codes,
+            "hierarchy": hierarchy,
+            "has_missing": has_missing,
+        }
+    values, codes, has_missing = _code_texts(name, column, order)
+    return {"kind": decided, "values": values, "codes": codes, "has_missing": has_missing}
+
+
+def code_sensitive(
+    name: str,
+    column: pa.ChunkedArray,
+    kind: str | None,
+    order: Sequence[str] | None,
+    hierarchy: Hierarchy | None,
+    bins: int | Sequence[float] | None,
+) -> dict[str, Any]:
+    """Code a sensitive attribute: the fields of a ``Sensitive``."""
+    decided = _decide_kind(name, column, kind, order, hierarchy)
+    if decided == Kind.NUMERIC:
+        numbers, codes, has_missing = _code_numbers(name, column)
+        shown: list[Any] = [_plain(number) for number in numbers]
+        if pa.types.is_date(column.type):
+            days = numbers[: len(numbers) - has_missing].astype("datetime64[D]").astype(str)
+            shown = [*days.tolist(), *([None] if has_missing else [])]
+        elif has_missing:
+            shown[-1] = None
+        if bins is not None:
+            shown, codes = _bin(name, numbers, shown, codes, has_missing, bins)
+            decided = Kind.ORDINAL
+        elif len(shown) > MOST_SENSITIVE_NUMBERS:
+            middle = shown[len(shown) // 2]
+            column_name = name if name.isidentifier() else f'"{name}"'
+            example = f"{column_name} > {middle!r}"
+            raise UserError(
+                f"a numeric sensitive attribute may have at most {MOST_SENSITIVE_NUMBERS} distinct "
+                f"values; {name!r} has {len(shown):,}. Pass bins= (a number of quantiles or a list "
+                f"of edges) or an expression such as: {example}."
+            )
+        return {"kind": decided, "values": tuple(shown), "codes": codes}
+    if bins is not None:
+        raise UserError(
+            f"bins= groups numbers; {name!r} is {decided}. Name the numeric attributes alone, as "
+            "in bins={'income': 4}."
+        )
+    if hierarchy is not None:
+        _, _, hierarchy, _ = _code_by_hierarchy(name, column, hierarchy)
+    values, codes, _ = _code_texts(name, column, order)
+    # A declared value that no record holds is not a value that an adversary could find.
+    held, places = np.unique(codes, return_inverse=True)
+    return {
+        "kind": decided,
+        "values": tuple(values[held]),
+        "codes": places.astype(np.int32),
+        "hierarchy": hierarchy,
+    }
+
+
+def code_joint(parts: Sequence[Any]) -> dict[str, Any]:
+    """Code several sensitive attributes as one whose values are the tuples that occur."""
+    rows = np.stack([part.codes for part in parts])
+    tuples, codes = np.unique(rows, axis=1, return_inverse=True)
+    values = tuple(
+        tuple(part.values[code] for part, code in zip(parts, combination, strict=True))
+        for combination in tuples.T
+    )
+    return {"kind": Kind.CATEGORICAL, "values": values, "codes": codes.ravel().astype(np.int32)}
+
+
+def _decide_kind(
+    name: str,
+    column: pa.ChunkedArray,
+    kind: str | None,
+    order: Sequence[str] | None,
+    hierarchy: Hierarchy | None,
+) -> Kind:
+    is_number = (
+        pa.types.is_integer(column.type)
+        or pa.types.is_floating(column.type)
+        or pa.types.is_date(column.type)
+    )
+    if kind is None:
+        if order is not None:
+            return Kind.ORDINAL
+        return Kind.NUMERIC if is_number and hierarchy is None else Kind.CATEGORICAL
+    if kind not in tuple(Kind):
+        raise UserError(f"a kind is one of {', '.join(Kind)}; got {kind!r} for column {name!r}.")
+    if kind == Kind.NUMERIC and not is_number:
+        raise UserError(
+            f"column {name!r} cannot be numeric: it holds text such as {_example(column)!r}. "
+            "Declare it categorical or ordinal, or correct the column."
+        )
+    if kind == Kind.ORDINAL and order is None and not is_number:
+        raise UserError(
+            f"an ordinal column of text needs its order; {name!r} has none. Pass "
+            f"orders={{{name!r}: [lowest, …, highest]}}."
+        )
+    if hierarchy is not None and kind != Kind.CATEGORICAL:
+        raise UserError(
+            f"a hierarchy makes a column categorical; {name!r} is declared {kind}. "
+            "Remove the hierarchy or the kind."
+        )
+    return Kind(kind)
+
+
+def _example(column: pa.ChunkedArray) -> str:
+    for value in column.drop_null().unique().to_pylist():
+        try:
+            float(value)
+        except ValueError:
+            return str(value)
+    return str(column[0].as_py())
+
+
+def _plain(number: Any) -> int | float:
+    value = number.item()
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _code_numbers(
+    name: str, column: pa.ChunkedArray
+) -> tuple[NDArray[Any], NDArray[np.int32], bool]:
+    """Return ascending values, codes, and whether the last code stands for missing (NaN)."""
+    if pa.types.is_date(column.type):
+        column = column.cast(pa.date32()).cast(pa.int32()).cast(pa.int64())
+    if pa.types.is_integer(column.type) and column.null_count:
+        largest = pc.max(pc.abs(column)).as_py()
+        if largest is not None and largest > LARGEST_WHOLE_NUMBER:
+            raise UserError(
+                f"whole numbers beyond {LARGEST_WHOLE_NUMBER:,} cannot be kept apart in a numeric "
+                f"column with missing values; {name!r} has {largest:,}. Declare it categorical."
+            )
+    numbers = np.asarray(column.to_numpy(zero_copy_only=False))  # nulls become NaN
+    values, codes = np.unique(numbers, return_inverse=True)  # NaN sorts last, as one value
+    return values, codes.astype(np.int32), bool(column.null_count)
+
+
+def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column if pa.types.is_string(column.type) else column.cast(pa.string())
+
+
+def _code_texts(
+    name: str, column: pa.ChunkedArray, order: Sequence[str] | None
+) -> tuple[NDArray[Any], NDArray[np.int32], bool]:
+    encoded = _as_text(column).combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    found = encoded.dictionary.to_pylist()
+    if order is None and not pa.types.is_string(column.type):
+        ordered = _as_text(column.drop_null().unique().sort()).to_pylist()
+    elif order is None:
+        ordered = sorted(found)
+    else:
+        ordered = [_order_text(name, value) for value in order]
+        if len(set(ordered)) < len(ordered):
+            raise UserError(f"the order of {name!r} names a value twice: {', '.join(ordered)}.")
+        strange = sorted(set(found) - set(ordered))
+        if strange:
+            raise UserError(
+                f"the order of {name!r} must name every value; it lacks {strange[0]!r}"
+                f"{did_you_mean(strange[0], ordered) or '.'}"
+            )
+    place = {value: code for code, value in enumerate(ordered)}
+    has_missing = bool(column.null_count)
+    lookup = np.array([place[value] for value in found] + [len(ordered)], dtype=np.int32)
+    positions = np.asarray(pc.fill_null(encoded.indices, len(found)).to_numpy(zero_copy_only=False))
+    values = np.empty(len(ordered) + has_missing, dtype=object)  # the last stays None: missing
+    values[: len(ordered)] = ordered
+    return values, lookup[positions], has_missing
+
+
+def _order_text(name: str, value: Any) -> str:
+    """Return a declared value as the column's cells are written: 1.0 is 1, True is true."""
+    if value is None:
+        raise UserError(f"the missing value has no place in the order of {name!r}; leave None out.")
+    return str(value if isinstance(value, str) else pa.scalar(value).cast(pa.string()))
+
+
+def _code_by_hierarchy(
+    name: str, column: pa.ChunkedArray, hierarchy: Hierarchy
+) -> tuple[NDArray[Any], NDArray[np.int32], Hierarchy, bool]:
+    has_missing = bool(column.null_count)
+    tree = hierarchy.with_missing() if has_missing else hierarchy
+    encoded = _as_text(column).combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    found = encoded.dictionary.to_pylist()
+    strange = [value for value in found if value not in tree.code_of]
+    if strange:
+        more = f" and {len(strange) - 1} more values" if len(strange) > 1 else ""
+        raise UserError(
+            f"every value of {name!r} must be in its hierarchy; {strange[0]!r}{more} "
+            f"{'are' if more else 'is'} not{did_you_mean(strange[0], hierarchy.labels) or '.'} "
+            "Add a line that starts with it."
+        )
+    lookup = np.array([tree.code_of[value] for value in found] + [len(tree.values) - 1], np.int32)
+    positions = np.asarray(pc.fill_null(encoded.indices, len(found)).to_numpy(zero_copy_only=False))
+    values = np.empty(len(tree.values), dtype=object)
+    values[:] = tree.values
+    return values, lookup[positions], tree, has_missing
+
+
+def _bin(
+    name: str,
+    numbers: NDArray[Any],
+    shown: Sequence[Any],
+    codes: NDArray[np.int32],
+    has_missing: bool,
+    bins: int | Sequence[float],
+) -> tuple[list[Any], NDArray[np.int32]]:
+    """Group numbers by quantiles or by edges; the labels are closed intervals of what occurs."""
+    known = numbers[: len(numbers) - has_missing].astype(np.float64)
+    rows = known[codes[codes < len(known)]]
+    if not len(known):
+        raise UserError(f"bins= groups numbers; {name!r} has none at all. Choose another column.")
+    inner = _inner_edges(name, rows, bins)
+    place = np.searchsorted(np.unique(inner), known, side="left")  # edges close the lower bin
+    present, compact = np.unique(place, return_inverse=True)
+    labels: list[Any] = []
+    for code in range(len(present)):
+        inside = np.flatnonzero(compact == code)  # the numbers ascend
+        low, high = shown[inside[0]], shown[inside[-1]]
+        labels.append(f"[{low}, {high}]" if low != high else str(low))
+    if has_missing:
+        labels.append(None)
+        compact = np.append(compact, len(present))
+    return labels, compact.astype(np.int32)[codes]
+
+
+def _inner_edges(name: str, rows: NDArray[np.float64], bins: Any) -> NDArray[np.float64]:
+    """Return where bins end: quantiles of the records, or as given."""
+    if isinstance(bins, Integral):
+        if bins < 2:
+            raise UserError(f"bins must be at least 2; got {bins} for {name!r}.")
+        # The smallest value that a share of the records does not exceed, in whole numbers: rounded
+        # shares would put an edge one record too far.
+        needed = -(-len(rows) * np.arange(1, int(bins), dtype=np.int64) // int(bins))
+        return np.asarray(np.sort(rows)[needed - 1])
+    try:
+        edges = np.empty(0) if isinstance(bins, str) else np.array(sorted(bins), dtype=np.float64)
+    except (TypeError, ValueError):
+        edges = np.empty(0)
+    if not len(edges) or not np.isfinite(edges).all():
+        raise UserError(
+            f"bins= is a number of quantiles or a list of finite edges; got {bins!r} for {name!r}."
+        )
+    return edges

@@ -1,0 +1,215 @@
+"""An Arrow column of any type to one of five: int64, float64, date32, bool or string."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
+
+from indiff.data.reading.kinds import EXACT_INTEGERS, without_missing
+from indiff.data.reading.layout import CELL_LIMIT
+from indiff.errors import UserError
+
+EARLIEST, LATEST = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31, in days from 1970-01-01
+LARGE_CHUNK = 1 << 30
+
+
+@dataclass(frozen=True)
+class Column:
+    """A typed column, the declared order of its values if there is one, and what was decided."""
+
+    values: pa.ChunkedArray
+    order: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def plain_column(name: str, column: pa.ChunkedArray, tokens: Sequence[str]) -> Column:
+    """Return the column as one of the five types, with null for NaN and the missing tokens.
+
+    >>> plain_column("age", pa.chunked_array([pa.array([31.0, float("nan")])]), [""]).values.type
+    DataType(double)
+    """
+    if types.is_dictionary(column.type):
+        return _from_dictionary(name, column, tokens)
+    plain = _plain(name, column)
+    if types.is_string(plain.values.type):
+        values = without_missing(plain.values, tokens)
+        _check_cell_sizes(name, values)
+    else:
+        values = _without_tokens(plain.values, tokens)
+    return Column(values, plain.order, plain.notes)
+
+
+def _plain(name: str, column: pa.ChunkedArray) -> Column:
+    kind = column.type
+    if types.is_null(kind):
+        return Column(
+            column.cast(pa.string()), notes=(f"column {name!r} has no values at all: read as text",)
+        )
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        return Column(_as_string(column))
+    if types.is_boolean(kind):
+        return Column(column)
+    if types.is_integer(kind):
+        return _integers(name, column)
+    if types.is_floating(kind):
+        return Column(_floats(name, column))
+    if types.is_decimal(kind):
+        return _decimals(name, column)
+    if types.is_date(kind) or types.is_timestamp(kind):
+        return Column(_dates(name, column))
+    raise UserError(
+        f"a column must hold numbers, text, dates or booleans; column {name!r} is of type "
+        f"{kind}: cast it to text or leave it out."
+    )
+
+
+def _from_dictionary(name: str, column: pa.ChunkedArray, tokens: Sequence[str]) -> Column:
+    """A declared order makes the column text, for the order is of its values as written."""
+    decoded = pa.chunked_array(
+        [chunk.dictionary_decode() for chunk in column.chunks], column.type.value_type
+    )
+    if not column.type.ordered:
+        return plain_column(name, decoded, tokens)
+    dictionaries = [chunk.dictionary for chunk in column.chunks]
+    if any(not other.equals(dictionaries[0]) for other in dictionaries[1:]):
+        raise UserError(
+            f"an ordered column must have one order; the parts of column {name!r} declare "
+            "different ones: combine its dictionaries or cast it to text."
+        )
+    order = ordered_texts(name, plain_column(name, pa.chunked_array(dictionaries[:1]), tokens))
+    values = _plain(name, decoded)
+    text = without_missing(values.values.cast(pa.string()), tokens)
+    return Column(text, order, values.notes)
+
+
+def ordered_texts(name: str, categories: Column) -> tuple[str, ...]:
+    """The declared values as text, lowest first; missing ones have no place in an order."""
+    texts = tuple(t for t in categories.values.cast(pa.string()).to_pylist() if t is not None)
+    if len(set(texts)) < len(texts):
+        raise UserError(
+            f"the values of an ordered column must differ; those of column {name!r} are {texts}: "
+            "rename the ones that are equal."
+        )
+    return texts
+
+
+def _as_string(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Cast to 32-bit offsets, in parts where one would not hold the text."""
+    if types.is_string(column.type):
+        return column
+    chunks: list[pa.Array] = []
+    waiting = list(reversed(column.chunks))
+    while waiting:
+        chunk = waiting.pop()
+        if chunk.nbytes > LARGE_CHUNK and len(chunk) > 1:
+            half = len(chunk) // 2
+            waiting += [chunk.slice(half), chunk.slice(0, half)]
+        else:
+            chunks.append(chunk.cast(pa.string()))
+    return pa.chunked_array(chunks, pa.string())
+
+
+def _integers(name: str, column: pa.ChunkedArray) -> Column:
+    try:
+        return Column(column.cast(pa.int64()))
+    except pa.ArrowInvalid:
+        note = f"column {name!r} has integers beyond 64 bits: kept as text"
+        return Column(column.cast(pa.string()), notes=(note,))
+
+
+def _floats(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if types.is_float32(column.type):
+        # As it is written: the 0.1 of 32 bits is 0.1 to whoever releases it, not 0.10000000149.
+        column = column.cast(pa.string())
+    values = column.cast(pa.float64())
+    values = pc.if_else(pc.is_nan(values), pa.scalar(None, pa.float64()), values)
+    infinite = pc.is_inf(values)
+    if pc.any(infinite).as_py():
+        record = pc.index(infinite, True).as_py()
+        raise UserError(
+            f"numbers must be finite; column {name!r} has {values[record].as_py()} in record "
+            f"{record}: replace it by a number or by null."
+        )
+    return pc.add(values, 0.0)  # -0.0 becomes 0.0: one zero, not two
+
+
+def _decimals(name: str, column: pa.ChunkedArray) -> Column:
+    """Whole numbers as integers, fractions as floats, and as text what neither can hold."""
+    try:
+        return Column(column.cast(pa.int64()))
+    except pa.ArrowInvalid:
+        # By way of text: Arrow's own cast is off by a last digit, and 1.1 no longer 1.1.
+        floats = column.cast(pa.string()).cast(pa.float64())
+    if (
+        column.type.precision <= 15
+        or pc.all(
+            pc.less(pc.abs(pc.multiply(floats, 10.0**column.type.scale)), float(EXACT_INTEGERS))
+        ).as_py()
+    ):
+        return Column(floats)
+    note = f"column {name!r} has decimals that a float cannot hold: kept as text"
+    return Column(column.cast(pa.string()), notes=(note,))
+
+
+def _dates(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if types.is_timestamp(column.type):
+        if column.type.tz:
+            column = pc.local_timestamp(column)
+        day = pc.floor_temporal(column, unit="day")
+        timed = pc.not_equal(day, column)
+        if pc.any(timed).as_py():
+            record = pc.index(timed, True).as_py()
+            shown = column.slice(record, 1).cast(pa.timestamp("s"), safe=False).cast(pa.string())[0]
+            raise UserError(
+                f"a date has no time of day; column {name!r} has {shown} in record "
+                f"{record}: cast it to dates, or to text to keep the time."
+            )
+        column = day
+    dates = column.cast(pa.date32(), safe=False)
+    days = dates.cast(pa.int32())
+    outside = pc.or_(pc.less(days, EARLIEST), pc.greater(days, LATEST))
+    if pc.any(outside).as_py():
+        raise UserError(
+            f"dates must lie in the years 1 to 9999; column {name!r} has another in record "
+            f"{pc.index(outside, True).as_py()}: correct it or replace it by null."
+        )
+    return dates
+
+
+def _without_tokens(values: pa.ChunkedArray, tokens: Sequence[str]) -> pa.ChunkedArray:
+    """Null where a number, date or boolean prints as one of the tokens, or is it: -9, '-9.0'."""
+    tokens = [token for token in tokens if token.strip()]
+    if not tokens:
+        return values
+    missing = pc.is_in(values.cast(pa.string()), value_set=pa.array(tokens, pa.string()))
+    numbers = pa.array([number for number in map(_number, tokens) if number is not None])
+    if types.is_floating(values.type) and len(numbers):
+        missing = pc.or_(missing, pc.is_in(values, value_set=numbers.cast(pa.float64())))
+    elif types.is_integer(values.type) and len(numbers):
+        whole = [int(number) for number in numbers.to_pylist() if number.is_integer()]
+        inside = [number for number in whole if abs(number) < EXACT_INTEGERS]
+        missing = pc.or_(missing, pc.is_in(values, value_set=pa.array(inside, pa.int64())))
+    return pc.if_else(missing, pa.scalar(None, values.type), values)
+
+
+def _number(token: str) -> float | None:
+    try:
+        number = float(token)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _check_cell_sizes(name: str, text: pa.ChunkedArray) -> None:
+    sizes = pc.binary_length(text)
+    if (pc.max(sizes).as_py() or 0) > CELL_LIMIT:
+        record = pc.index(pc.greater(sizes, CELL_LIMIT), True).as_py()
+        raise UserError(
+            f"a cell may hold at most 1 MB ({CELL_LIMIT:,} bytes); column {name!r} has a larger "
+            f"one in record {record}: shorten it or leave the column out."
+        )

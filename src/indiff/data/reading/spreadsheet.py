@@ -1,0 +1,100 @@
+"""Excel and OpenDocument workbooks: the values of one sheet, header in its first row."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from indiff.data.reading.columns import Column, plain_column
+from indiff.data.reading.kinds import EXACT_INTEGERS
+from indiff.data.reading.names import checked_names
+from indiff.data.reading.values import column_of
+from indiff.data.reading.workbook_gaps import count_gaps
+from indiff.errors import UserError, unknown
+
+Sheet = tuple[list[tuple[str, Column]], list[str]]
+
+
+def read_spreadsheet(
+    data: bytes, *, sheet: str | int | None, tokens: Sequence[str], where: str
+) -> Sheet:
+    """Return the named, typed columns of a sheet (the first one by default) and the notes."""
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    try:
+        workbook = CalamineWorkbook.from_filelike(io.BytesIO(data))
+        name = _sheet_name(workbook.sheet_names, sheet, where)
+        rows = workbook.get_sheet_by_name(name).to_python()
+    except (CalamineError, OSError) as error:
+        raise UserError(
+            f"a workbook must be readable; {where} is not ({error}): open it in a spreadsheet "
+            "program and save it again, without a password."
+        ) from None
+    notes = []
+    if sheet is None and len(workbook.sheet_names) > 1:
+        others = ", ".join(repr(other) for other in workbook.sheet_names if other != name)
+        notes.append(f"sheet {name!r} was read, not {others}")
+    columns, more = _columns(rows, tokens, f"sheet {name!r} of {where}")
+    gaps = count_gaps(data, name)
+    if gaps is None:
+        notes.append(
+            "cells that hold an error or a formula without its result are missing values; in this "
+            "kind of workbook they are not counted"
+        )
+    errors, unsolved = gaps or (0, 0)
+    if errors:
+        notes.append(f"cells that hold an error such as #N/A ({errors:,}) are missing values")
+    if unsolved:
+        notes.append(
+            f"formulas whose result is not stored ({unsolved:,}) are missing values: open the "
+            "workbook in a spreadsheet program and save it"
+        )
+    return columns, notes + more
+
+
+def _sheet_name(names: list[str], sheet: str | int | None, where: str) -> str:
+    if isinstance(sheet, str):
+        if sheet not in names:
+            raise unknown("sheet", sheet, names)
+        return sheet
+    position = sheet or 0
+    if not 0 <= position < len(names):
+        raise UserError(
+            f"sheet must be a name or a position from 0 to {len(names) - 1}; got {sheet} for "
+            f"{where}: use one of {', '.join(names)}."
+        )
+    return names[position]
+
+
+def _columns(rows: list[list[object]], tokens: Sequence[str], where: str) -> Sheet:
+    if not rows:
+        raise UserError(f"a table needs a header and records; {where} is empty: check the file.")
+    names, notes = checked_names([str(cell) for cell in _whole(rows[0])], where)
+    while rows and all(cell == "" for cell in rows[-1]):
+        rows = rows[:-1]
+    records = rows[1:]
+    if len(names) > 1:
+        kept = [row for row in records if any(cell != "" for cell in row)]
+        if len(kept) < len(records):
+            notes.append(f"blank rows ({len(records) - len(kept)}) hold no record: left out")
+        records = kept
+    if not records:
+        raise UserError(f"a table needs at least one record; {where} has only a header: add rows.")
+    columns = []
+    for position, name in enumerate(names):
+        cells = [None if row[position] == "" else row[position] for row in records]
+        array, mixed = column_of(name, _whole(cells), merge_equal_texts=True)
+        column = plain_column(name, pa.chunked_array([array]), tokens)
+        notes += [*mixed, *column.notes]
+        columns.append((name, column))
+    return columns, notes
+
+
+def _whole(cells: list[object]) -> list[object]:
+    """Workbooks store 5 as 5.0: a column whose numbers are all whole is one of integers."""
+    numbers = [cell for cell in cells if isinstance(cell, float)]
+    if all(number.is_integer() and abs(number) <= EXACT_INTEGERS for number in numbers):
+        return [int(cell) if isinstance(cell, float) else cell for cell in cells]
+    return cells

@@ -1,0 +1,386 @@
+"""Table: the original records, with a schema, as integer codes; and read_table, which makes one."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from indiff.data.coding import code_attribute, code_joint, code_sensitive
+from indiff.data.expressions import with_expressions
+from indiff.data.hierarchy import Hierarchy
+from indiff.data.reading.door import Raw, read_raw
+from indiff.data.schema import Column, Kind, Role, Schema
+from indiff.errors import UserError, unknown
+
+MissingPolicy = Literal["error", "drop", "split"]
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """One quasi-identifier: its distinct values in order, and each record's place among them.
+
+    ``values[codes[r]]`` is the value of row ``r``. Numeric values ascend (dates as days since
+    1970-01-01), categorical ones are sorted, ordinal ones stand in their declared order, and
+    those of a hierarchy in its depth-first order. The missing value, where it is one of its own,
+    comes last. The values are fixed by the full table: a table without one record keeps them.
+    """
+
+    name: str
+    kind: Kind
+    values: NDArray[Any]
+    codes: NDArray[np.int32]
+    is_date: bool = False
+    hierarchy: Hierarchy | None = None
+    has_missing: bool = False
+
+    @cached_property
+    def points(self) -> NDArray[np.float64]:
+        """Each value's position on the line on which widths are measured: itself, or its rank."""
+        if self.kind != Kind.NUMERIC:
+            return np.arange(len(self.values), dtype=np.float64)
+        points = self.values.astype(np.float64)
+        # A group that lacks the value has no width, and NaN would have no order.
+        return np.where(np.isnan(points), 0.0, points)
+
+    @property
+    def missing_code(self) -> int:
+        """The code of the missing value, or −1 where there is none."""
+        return len(self.values) - 1 if self.has_missing else -1
+
+    def take(self, rows: NDArray[np.intp]) -> Attribute:
+        """Return the attribute for some rows, with the same values."""
+        return replace(self, codes=self.codes[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitive:
+    """A sensitive attribute: its values, fixed by the full table, and each record's code.
+
+    ``columns`` are those of the table that it is: itself, or those of a joint attribute.
+    """
+
+    name: str
+    kind: Kind
+    values: tuple[Any, ...]
+    codes: NDArray[np.int32]
+    hierarchy: Hierarchy | None = None
+    columns: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            object.__setattr__(self, "columns", (self.name,))
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How many records hold each value."""
+        return np.bincount(self.codes, minlength=len(self.values))
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The original records D with their schema; made by :func:`read_table`."""
+
+    schema: Schema
+    attributes: tuple[Attribute, ...]
+    sensitives: tuple[Sensitive, ...]
+    records: NDArray[np.int64]
+    source: pa.Table = field(repr=False)
+    backend: str = "pyarrow"
+    dropped: int = 0
+    missing: MissingPolicy = "error"
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __repr__(self) -> str:
+        return f"Table({len(self):,} records, {self.describe()})"
+
+    @property
+    def sensitive(self) -> Sensitive:
+        """The one sensitive attribute; with several, :meth:`focus` chooses one."""
+        if len(self.sensitives) != 1:
+            names = ", ".join(s.name for s in self.sensitives) or "none"
+            raise UserError(
+                f"exactly one sensitive attribute is needed here; the table has: {names}. "
+                "Name one with sensitive=, or several with joint=True."
+            )
+        return self.sensitives[0]
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Every column of the input."""
+        return tuple(column.name for column in self.schema)
+
+    def attribute(self, name: str) -> Attribute:
+        """Return the quasi-identifier with this name."""
+        for attribute in self.attributes:
+            if attribute.name == name:
+                return attribute
+        raise unknown("quasi-identifier", name, [a.name for a in self.attributes])
+
+    def take(self, rows: Iterable[int] | NDArray[Any]) -> Table:
+        """Return the table of these rows; values, roles and record numbers stay as they are."""
+        chosen = np.asarray(rows, dtype=np.intp)
+        return replace(
+            self,
+            attributes=tuple(a.take(chosen) for a in self.attributes),
+            sensitives=tuple(replace(s, codes=s.codes[chosen]) for s in self.sensitives),
+            records=self.records[chosen],
+        )
+
+    def without(self, row: int) -> Table:
+        """Return D⁻ⁱ: the table without one row (DIT v2, Definition 1)."""
+        return self.take(np.delete(np.arange(len(self), dtype=np.intp), row))
+
+    def focus(self, name: str) -> Table:
+        """Return the table with this sensitive attribute alone."""
+        chosen = [s for s in self.sensitives if s.name == name]
+        if not chosen:
+            raise unknown("sensitive attribute", name, [s.name for s in self.sensitives])
+        return replace(self, sensitives=(chosen[0],))
+
+    def frame(self) -> pa.Table:
+        """Return the original columns of these records as a PyArrow table."""
+        return self.source.take(pa.array(self.records))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the columns in use and their values: the same records, the same text."""
+        digest = hashlib.sha256()
+        parts: list[Attribute | Sensitive] = [*self.attributes, *self.sensitives]
+        for part in parts:
+            digest.update(f"{part.name}\x1f{part.kind}\x1f".encode())
+            digest.update("\x1f".join(map(repr, part.values)).encode())
+            digest.update(np.ascontiguousarray(part.codes, dtype="<i4").tobytes())
+        return digest.hexdigest()
+
+    def describe(self) -> str:
+        """Name every column with its role and kind in one line."""
+        shown = []
+        for role in Role:
+            kinds = [
+                f"{column.name} ({'date' if column.is_date else column.kind})"
+                for column in self.schema
+                if column.role == role
+            ]
+            if kinds:
+                shown.append(f"{role}: {', '.join(kinds)}")
+        return "; ".join(shown)
+
+
+def read_table(
+    source: Any,
+    *,
+    quasi: Sequence[str] | None = None,
+    sensitive: str | Sequence[str] | None = None,
+    joint: bool = False,
+    identifier: Sequence[str] | str = (),
+    other: Sequence[str] | str = (),
+    kinds: Mapping[str, str] | None = None,
+    orders: Mapping[str, Sequence[str]] | None = None,
+    hierarchies: Mapping[str, str | Path | Hierarchy] | None = None,
+    bins: int | Sequence[float] | Mapping[str, int | Sequence[float]] | None = None,
+    missing: MissingPolicy = "error",
+    missing_tokens: Sequence[str] = ("",),
+    encoding: str | None = None,
+    sheet: str | int | None = None,
+) -> Table:
+    """Read a table: a path (CSV, TSV, Parquet, Excel) or a pandas, Polars or PyArrow frame.
+
+    Roles and kinds that are not given are inferred and shown back by :meth:`Table.describe`:
+    without ``quasi=``, every column is a quasi-identifier that is neither sensitive, nor an
+    identifier (text that is different in every record), nor named in ``other=``.
+    ``sensitive`` is a column, a list of columns (tested one by one, or as their joint value with
+    ``joint=True``) or an expression over columns such as ``"income > 50000"``, whose columns are
+    quasi-identifiers only where ``quasi=`` says so.
+
+    >>> import pyarrow as pa
+    >>> table = read_table(
+    ...     pa.table({"age": [28, 36, 47], "ill": ["no", "yes", "no"]}),
+    ...     quasi=["age"], sensitive="ill")
+    >>> print(table.describe())
+    quasi: age (numeric); sensitive: ill (categorical)
+    >>> len(table), table.sensitive.values
+    (3, ('no', 'yes'))
+    """
+    if missing not in ("error", "drop", "split"):
+        raise UserError(f"missing must be 'error', 'drop' or 'split'; got {missing!r}.")
+    raw = read_raw(source, encoding=encoding, missing_tokens=missing_tokens, sheet=sheet)
+    wanted = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
+    raw, behind = with_expressions(raw, wanted, missing_tokens)
+    roles = _assign_roles(raw, quasi, wanted, _as_list(identifier), _as_list(other), behind)
+    kinds, orders = dict(kinds or {}), {**raw.orders, **(orders or {})}
+    for name in [*kinds, *orders, *(hierarchies or {})]:
+        if name not in roles:
+            raise unknown("column", name, roles)
+    edges = dict(bins) if isinstance(bins, Mapping) else dict.fromkeys(wanted, bins)
+    for name in edges:
+        if name not in wanted:
+            raise unknown("sensitive attribute to bin", name, wanted)
+    trees = {
+        name: tree if isinstance(tree, Hierarchy) else Hierarchy.read(tree)
+        for name, tree in (hierarchies or {}).items()
+    }
+
+    frame, records = raw.frame, np.arange(raw.frame.num_rows, dtype=np.int64)
+    used = [name for name, role in roles.items() if role == Role.QUASI]
+    gaps = _numeric_gaps(frame, used, kinds, orders, trees)
+    dropped = 0
+    if gaps and missing == "error":
+        shown = ", ".join(f"{name} ({int(rows.sum()):,})" for name, rows in gaps.items())
+        raise UserError(
+            "a numeric or ordinal quasi-identifier must have a value in every record; missing in "
+            f"{shown}. Pass missing='drop' to leave those records out, or missing='split' to "
+            "release them as a part of their own."
+        )
+    if gaps and missing == "drop":
+        keep = ~np.logical_or.reduce(list(gaps.values()))
+        records = records[keep]
+        dropped = raw.frame.num_rows - len(records)
+        frame = frame.take(pa.array(records))
+        if not len(records):
+            raise UserError("missing='drop' leaves no record; pass missing='split' instead.")
+
+    attributes = tuple(
+        Attribute(
+            name,
+            **code_attribute(name, frame[name], kinds.get(name), orders.get(name), trees.get(name)),
+        )
+        for name in used
+    )
+    sensitives = tuple(
+        Sensitive(
+            name,
+            **code_sensitive(
+                name,
+                frame[name],
+                kinds.get(name),
+                orders.get(name),
+                trees.get(name),
+                edges.get(name),
+            ),
+        )
+        for name in wanted
+    )
+    kind_of = {a.name: (a.kind, a.is_date) for a in attributes}
+    kind_of.update({s.name: (s.kind, False) for s in sensitives})
+    schema = Schema(
+        tuple(
+            Column(name, role, *kind_of.get(name, _plain_kind(raw.frame[name].type)))
+            for name, role in roles.items()
+        )
+    )
+    if joint and len(sensitives) > 1:
+        sensitives = (
+            Sensitive(", ".join(wanted), **code_joint(sensitives), columns=tuple(wanted)),
+        )
+    notes = [*raw.notes, *(note for tree in trees.values() for note in tree.notes)]
+    for expression, looked_at in behind.items():
+        notes += [
+            f"{name!r} is a quasi-identifier and {expression!r} follows from it"
+            for name in looked_at
+            if roles[name] == Role.QUASI
+        ]
+    if dropped:
+        notes.append(f"{dropped:,} records with a missing quasi-identifier were dropped")
+    return Table(
+        schema=schema,
+        attributes=attributes,
+        sensitives=sensitives,
+        records=records,
+        source=raw.frame,
+        backend=raw.backend,
+        dropped=dropped,
+        missing=missing,
+        notes=tuple(notes),
+    )
+
+
+def _as_list(names: Sequence[str] | str) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _plain_kind(kind: pa.DataType) -> tuple[Kind, bool]:
+    if pa.types.is_date(kind):
+        return Kind.NUMERIC, True
+    numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    return (Kind.NUMERIC if numeric else Kind.CATEGORICAL), False
+
+
+def _assign_roles(
+    raw: Raw,
+    quasi: Sequence[str] | None,
+    sensitive: Sequence[str],
+    identifier: Sequence[str],
+    other: Sequence[str],
+    behind: Mapping[str, Sequence[str]],
+) -> dict[str, Role]:
+    columns = raw.frame.column_names
+    roles: dict[str, Role] = {}
+    if isinstance(quasi, str):
+        quasi = [quasi]
+    for role, names in (
+        (Role.IDENTIFIER, identifier),
+        (Role.QUASI, quasi or ()),
+        (Role.SENSITIVE, sensitive),
+        (Role.OTHER, other),
+    ):
+        for name in names:
+            if name not in columns:
+                raise unknown("column", name, columns)
+            if name in roles:
+                raise UserError(
+                    f"a column has one role; {name!r} is listed as {roles[name]} and as {role}. "
+                    "Remove it from one of the two."
+                )
+            roles[name] = role
+    for name in columns:
+        if name not in roles:
+            # What a sensitive expression looks at would give it away as a quasi-identifier.
+            if quasi is not None or any(name in looked_at for looked_at in behind.values()):
+                roles[name] = Role.OTHER
+            elif _names_everyone(raw.frame[name]):
+                roles[name] = Role.IDENTIFIER
+            else:
+                roles[name] = Role.QUASI
+    if not any(role == Role.QUASI for role in roles.values()):
+        raise UserError("at least one quasi-identifier is needed; name it with quasi=.")
+    ordered = [*(quasi or ()), *(name for name in columns if name not in (quasi or ()))]
+    return {name: roles[name] for name in ordered}
+
+
+def _names_everyone(column: pa.ChunkedArray) -> bool:
+    """Tell whether a text column is different in every record, as names and keys are."""
+    return (
+        pa.types.is_string(column.type)
+        and len(column) > 1
+        and column.null_count == 0
+        and pc.count_distinct(column).as_py() == len(column)
+    )
+
+
+def _numeric_gaps(
+    frame: pa.Table,
+    names: Sequence[str],
+    kinds: Mapping[str, str],
+    orders: Mapping[str, Sequence[str]],
+    trees: Mapping[str, Hierarchy],
+) -> dict[str, NDArray[np.bool_]]:
+    """Find the records that lack a numeric or ordinal quasi-identifier, column by column."""
+    gaps = {}
+    for name in names:
+        kind = kinds.get(name) or (Kind.ORDINAL if name in orders else None)
+        kind = kind or (Kind.CATEGORICAL if name in trees else _plain_kind(frame[name].type)[0])
+        if kind != Kind.CATEGORICAL and frame[name].null_count:
+            gaps[name] = np.asarray(frame[name].is_null().to_numpy())
+    return gaps

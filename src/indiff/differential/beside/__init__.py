@@ -1,0 +1,1 @@
+"""One release beside its original, without its sanitizer."""

@@ -1,0 +1,109 @@
+"""The way a decision tree takes to a target: in words, with and without the target's record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from indiff.data.schema import Kind
+from indiff.data.table import Table
+from indiff.differential.explain.groups import records
+from indiff.errors import InternalError
+from indiff.inference.classifier import Classifier, Trained
+from indiff.inference.encodings import Encoding
+from indiff.release.release import Release, ReleasedColumn
+
+
+@dataclass(frozen=True)
+class DecisionPath:
+    """The questions on the way from the root to the target's leaf, and what the leaf holds.
+
+    ``steps`` complete the words "records that …"; a value or a cut of the table is in them only
+    where values may be shown. ``held`` of the leaf's ``size`` released records, by weight, have
+    the value that the explanation speaks of.
+    """
+
+    steps: tuple[str, ...]
+    size: float
+    held: float
+
+    def __str__(self) -> str:
+        where = "all records"
+        if self.steps:
+            where = "records that " + ", ".join(dict.fromkeys(self.steps))
+        return f"{where} ({self.held:,.10g} of {records(self.size)})"
+
+
+def is_tree(model: Any) -> bool:
+    """Tell whether a model is a single decision tree, without loading scikit-learn for others.
+
+    >>> is_tree(Classifier("tree")), is_tree(Classifier("logistic"))
+    (True, False)
+    """
+    if not isinstance(model, Classifier):
+        return False
+    named = model.estimator if isinstance(model.estimator, str) else type(model.estimator).__name__
+    return named in ("tree", "DecisionTreeClassifier", "ExtraTreeClassifier")
+
+
+def decision_path(
+    model: Classifier, release: Release, target: Table, value: int, *, show_values: bool
+) -> DecisionPath | None:
+    """Follow the target through the tree; None where the release has one sensitive value alone."""
+    trained = model.trained(release, target)
+    if trained is None:
+        return None
+    tree = trained.model.tree_
+    asked = trained.asked[0]
+    node, steps = 0, []
+    while tree.children_left[node] != tree.children_right[node]:
+        feature, cut = int(tree.feature[node]), float(tree.threshold[node])
+        above = bool(asked[feature] > cut)
+        steps.append(_words(model, trained, feature, cut, above, show_values))
+        node = int((tree.children_right if above else tree.children_left)[node])
+    shares = tree.value[node][0] / tree.value[node][0].sum()
+    place = np.flatnonzero(trained.held[trained.model.classes_] == value)
+    size = float(tree.weighted_n_node_samples[node])
+    held = float(shares[place[0]]) * size if len(place) else 0.0
+    return DecisionPath(tuple(steps), round(size, 9), round(held, 9))
+
+
+def _words(
+    model: Classifier, trained: Trained, feature: int, cut: float, above: bool, show_values: bool
+) -> str:
+    """Say what a released record has in common with the target on one feature."""
+    column, place = _home(trained, feature)
+    name = column.attribute.name
+    encoding = model.encoding
+    if not isinstance(encoding, Encoding):
+        encoding = Encoding.named(encoding)
+    numeric = column.attribute.kind == Kind.NUMERIC
+    kind = encoding.numeric if numeric else encoding.categorical
+    if kind == "TF":
+        return f"cover its {name}" if above else f"do not cover its {name}"
+    if not show_values:
+        return f"are on its side of a cut of {name}"
+    if kind == "Hot":
+        held = str(column.attribute.values[place])
+        return f"{'cover' if above else 'do not cover'} {name} {held!r}"
+    side = "above" if above else "at most"
+    if kind in ("Scaling", "Bounds") and place < 1 + (kind == "Bounds"):
+        end = "middle" if kind == "Scaling" else ("low end", "high end")[place]
+        points = column.attribute.points[: len(column.attribute.values)]
+        if column.attribute.has_missing:
+            points = points[:-1]
+        number = points.min() + cut * ((points.max() - points.min()) or 1.0)
+        return f"have a {end} of {name} {side} {number:.6g}"
+    return f"have feature {place + 1} of {name} in {kind} {side} {cut:.6g}"
+
+
+def _home(trained: Trained, feature: int) -> tuple[ReleasedColumn, int]:
+    """Return the column that a feature is of, and its place among the column's features."""
+    for column, block in zip(trained.encoded.release.columns, trained.encoded.blocks, strict=True):
+        width = 1 if block is None else block.width
+        if feature < width:
+            return column, feature
+        feature -= width
+    raise InternalError("a tree asks for a feature that the encoding does not have")

@@ -1,0 +1,212 @@
+"""Why a record makes a difference: what becomes of its group, and which attributes tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from indiff.data.table import Table
+from indiff.differential.explain.groups import GroupChange, covering, group_change, records
+from indiff.differential.explain.log_odds import Shift, shifts
+from indiff.differential.explain.trees import DecisionPath, decision_path, is_tree
+from indiff.differential.method import choose_model
+from indiff.differential.mondrian.handout import Handout
+from indiff.differential.noise.runs import is_randomized_model
+from indiff.differential.refit.refit import FromScratch, Releases, fallback
+from indiff.differential.test import as_rows, check_testable, describe
+from indiff.errors import UserError
+from indiff.inference import Model, NaiveBayes
+from indiff.inference.background import Background, Prior, with_background
+from indiff.release.release import Release
+from indiff.sanitizers.mondrian.mondrian import Mondrian
+from indiff.sanitizers.parse import as_sanitizer
+
+__all__ = ["DecisionPath", "Explanation", "GroupChange", "Shift", "explain"]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why one record moves the belief about it; ``str()`` says it in words.
+
+    The value spoken of is the one whose belief moves most, ``is_true_value`` tells whether it is
+    the record's own, and ``value`` names it only where values may be shown. The log-odds are
+    against the value that moves most the other way, and are there for naive Bayes alone: their
+    changes add up, with ``prior``, to the change of the log-odds of the two beliefs. ``paths`` are
+    the ways that a single decision tree takes to the target, with the record and without.
+    ``model`` names the model; the words name it too where ``names_model`` says so.
+    ``covering`` counts the released records whose regions all cover the target.
+    """
+
+    record: int
+    belief: float
+    belief_without: float
+    is_true_value: bool
+    group: GroupChange | None
+    covering: tuple[int, int]
+    attributes: tuple[Shift, ...] = ()
+    prior: Shift | None = None
+    value: Any = None
+    rival: Any = None
+    shows_values: bool = False
+    paths: tuple[DecisionPath | None, DecisionPath | None] | None = None
+    model: str = ""
+    names_model: bool = False
+
+    def __str__(self) -> str:
+        place = f"{self.model}: " if self.names_model else ""
+        place += f"without record {self.record:,} "
+        cause = str(self.group) if self.group is not None else self._coverage()
+        moved = self.belief_without - self.belief
+        if abs(moved) <= 1e-12:
+            return f"{place}{cause}: no belief changes"
+        what = repr(self.value) if self.shows_values else "another value"
+        if self.is_true_value and not self.shows_values:
+            what = "its true value"
+        verb = "falls" if moved < 0 else "rises"
+        shown = _told_apart(self.belief, self.belief_without)
+        text = f"{place}{cause}: belief in {what} {verb} from {shown[0]} to {shown[1]}"
+        if self.paths is not None:
+            return f"{text}; {_ways(*self.paths)}"
+        if self.prior is None:
+            return text
+        if np.isinf(self.prior.log_odds_without):
+            lost = "it" if self.prior.log_odds_without < 0 else "the record's own value"
+            return f"{text}, since no other record holds {lost}"
+        shifts = sorted(
+            (*self.attributes, self.prior), key=lambda shift: -abs(shift.change)
+        )  # stable: ties in the order of the columns
+        told = ", ".join(f"{s.name} {s.change:+.2f}" for s in shifts[:3] if abs(s.change) > 5e-3)
+        return f"{text}; the record adds to its log-odds: {told}" if told else text
+
+    def _coverage(self) -> str:
+        present, absent = self.covering
+        return f"it is covered by {records(absent)} instead of {present:,}"
+
+
+def explain(
+    table: Table,
+    sanitizer: Any,
+    records: int | np.integer[Any] | Iterable[int],
+    *,
+    model: str | Model | None = None,
+    prior: Mapping[Any, Any] | str | Path | Prior | None = None,
+    known: Sequence[str] | str | None = None,
+    show_values: bool = False,
+) -> tuple[Explanation, ...]:
+    """Say for each record which group and which attributes make the difference (DIT draft, §5).
+
+    Values of the table, and regions, appear only with ``show_values=True``: an explanation is
+    about one person. ``prior`` and ``known`` are the adversary's knowledge, as in
+    :func:`differential_test`. It explains this model's belief; another model may differ for other
+    reasons.
+
+    >>> import pyarrow as pa
+    >>> from indiff import Mondrian, read_table
+    >>> table = read_table(
+    ...     pa.table({"Age": [28, 36, 47, 53, 72], "Gender": list("MMFMF"),
+    ...               "Disease": ["Flu", "Flu", "Cancer", "Flu", "Flu"]}),
+    ...     quasi=["Age", "Gender"], sensitive="Disease")
+    >>> (why,) = explain(table, Mondrian(k=2), 2, model="frequency", show_values=True)
+    >>> print(why)  # doctest: +NORMALIZE_WHITESPACE
+    without record 2 the group [47, 72] × {F, M} of 3 records has other regions (Age): belief in
+    'Cancer' falls from 0.33 to 0.00
+    """
+    check_testable(table)
+    chosen = as_sanitizer(sanitizer)
+    adversary = choose_model(model, chosen)
+    if chosen.randomized or is_randomized_model(adversary):
+        raise UserError(
+            "an explanation compares one release with one other, which says nothing about a "
+            f"randomized sanitizer or model; got {describe(chosen)} and {describe(adversary)}. "
+            "Explain a deterministic one."
+        )
+    adversary, _ = with_background(adversary, table, prior, known)
+    asked = [int(records)] if isinstance(records, int | np.integer) else list(records)
+    rows = [int(as_rows(table, [record])[0]) for record in asked]  # in the order asked for
+    release = chosen.sanitize(table)
+    source: type[Any] = Handout if isinstance(chosen, Mondrian) else FromScratch
+    releases: Releases = source(table, fallback(chosen))
+    return tuple(
+        _explain(table, adversary, release, releases.without(row), row, show_values) for row in rows
+    )
+
+
+def _explain(
+    table: Table, model: Model, release: Release, without: Release, row: int, show_values: bool
+) -> Explanation:
+    target = table.take([row])
+    present = model.beliefs(release, target)[0]
+    absent = model.beliefs(without, target)[0]
+    true = int(table.sensitive.codes[row])
+    moves = present - absent
+    # Of values that move equally the record's own comes first.
+    size = np.where(np.arange(len(moves)) == true, np.abs(moves) + 1e-12, np.abs(moves))
+    value = int(size.argmax())
+    against = np.where(np.arange(len(moves)) == value, -np.inf, -np.sign(moves[value]) * moves)
+    rival = int(against.argmax())
+    inner, own, seen, seen_without = _unwrapped(model, release, without)
+    attributes: tuple[Shift, ...] = ()
+    prior, paths = None, None
+    if isinstance(inner, NaiveBayes):
+        prior, attributes = shifts(inner, own, (seen, seen_without), target, value, rival)
+    elif is_tree(inner):
+        way, way_without = (
+            decision_path(inner, one, target, value, show_values=show_values)
+            for one in (seen, seen_without)
+        )
+        paths = way, way_without
+    values = table.sensitive.values
+    return Explanation(
+        record=int(table.records[row]),
+        belief=float(present[value]),
+        belief_without=float(absent[value]),
+        is_true_value=value == true,
+        group=group_change(release, without, row, show_values),
+        covering=(covering(release, target), covering(without, target)),
+        attributes=attributes,
+        prior=prior,
+        value=values[value] if show_values else None,
+        rival=values[rival] if show_values else None,
+        shows_values=show_values,
+        paths=paths,
+        model=describe(model),
+    )
+
+
+def _unwrapped(
+    model: Any, release: Release, without: Release
+) -> tuple[Any, Prior | None, Release, Release]:
+    """Return the model without its knowledge, its own prior, and the columns that it looks at."""
+    if not isinstance(model, Background):
+        return model, None, release, without
+    if model.known is None:
+        return model.model, model.prior, release, without
+    seen, seen_without = (
+        replace(one, columns=tuple(one.column(name) for name in model.known))
+        for one in (release, without)
+    )
+    return model.model, model.prior, seen, seen_without
+
+
+def _ways(present: DecisionPath | None, absent: DecisionPath | None) -> str:
+    """Say which way the tree takes with the record, and which without it."""
+    alone = "needs no question, since one value is left"
+    if present is not None and absent is not None and present.steps == absent.steps:
+        left = f"{absent.held:,.10g} of {records(absent.size)}"
+        return f"both times the tree looks at {present}, without it {left}"
+    with_it = alone if present is None else f"looks at {present}"
+    without = alone if absent is None else f"at {absent}"
+    return f"with the record the tree {with_it}, without it {without}"
+
+
+def _told_apart(one: float, other: float) -> tuple[str, str]:
+    """Write two beliefs with two digits, or as many as tell them apart."""
+    for digits in range(2, 13):
+        texts = f"{one:.{digits}f}", f"{other:.{digits}f}"
+        if texts[0] != texts[1]:
+            break
+    return texts

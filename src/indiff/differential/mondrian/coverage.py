@@ -1,0 +1,181 @@
+"""How many records of each class have a region that covers a value: N[a][v][c], from leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from indiff.kernels import kernel
+from indiff.sanitizers.mondrian.layout import END, LABEL, MEMBERS, START
+
+
+@kernel
+def first_at_least(values: Any, start: Any, end: Any, bound: Any) -> Any:
+    """The first place in the sorted ``values[start:end]`` that is not below ``bound``."""
+    while start < end:
+        middle = (start + end) // 2
+        if values[middle] < bound:
+            start = middle + 1
+        else:
+            end = middle
+    return start
+
+
+@kernel
+def add_leaves(
+    problem: Any, tree: Any, first: Any, last: Any, sign: Any, needed: Any, needed_start: Any,
+    steps: Any,
+) -> Any:  # fmt: skip
+    """Add the leaves ``tree.leaves[first:last]`` to a table of steps over the needed codes.
+
+    ``needed[needed_start[a] : needed_start[a + 1]]`` are attribute a's codes, ascending. A region
+    from low to high is a step up at low and one down after high; :func:`sum_steps` adds them up.
+    """
+    for a in range(problem.codes.shape[0]):
+        begin, stop = needed_start[a], needed_start[a + 1]
+        if begin == stop:
+            continue
+        row = problem.codes[a]
+        for position in range(first, last):
+            leaf = tree.leaves[position]
+            s, e = tree.nodes[leaf, START], tree.nodes[leaf, END]
+            if problem.meta[a, LABEL] == MEMBERS:
+                add_members(problem, tree.order, s, e, row, sign, needed, begin, stop, steps)
+                continue
+            up = first_at_least(needed, begin, stop, tree.low[leaf, a])
+            down = first_at_least(needed, up, stop, tree.high[leaf, a] + 1)
+            if up == down:
+                continue
+            for place in range(s, e):
+                c = problem.classes[tree.order[place]]
+                steps[up, c] += sign
+                if down < stop:
+                    steps[down, c] -= sign
+
+
+@kernel
+def add_members(
+    problem: Any, order: Any, s: Any, e: Any, row: Any, sign: Any, needed: Any, begin: Any,
+    stop: Any, steps: Any,
+) -> Any:  # fmt: skip
+    """Add a leaf whose region is the set of values that its records hold."""
+    for place in range(s, e):
+        code = row[order[place]]
+        seen = False
+        for other in range(s, place):
+            if row[order[other]] == code:
+                seen = True
+                break
+        if seen:
+            continue
+        spot = first_at_least(needed, begin, stop, code)
+        if spot == stop or needed[spot] != code:
+            continue
+        for other in range(s, e):
+            c = problem.classes[order[other]]
+            steps[spot, c] += sign
+            if spot + 1 < stop:
+                steps[spot + 1, c] -= sign
+
+
+@kernel
+def sum_steps(needed_start: Any, steps: Any) -> Any:
+    """Turn steps into counts, attribute by attribute."""
+    for a in range(needed_start.shape[0] - 1):
+        for spot in range(needed_start[a] + 1, needed_start[a + 1]):
+            for c in range(steps.shape[1]):
+                steps[spot, c] += steps[spot - 1, c]
+
+
+@kernel
+def add_forest(problem: Any, tree: Any, needed: Any, needed_start: Any, table: Any) -> Any:
+    """Add the counts of a whole forest to a table of counts."""
+    steps = np.zeros_like(table)
+    add_leaves(problem, tree, 0, tree.leaves.shape[0], 1, needed, needed_start, steps)
+    sum_steps(needed_start, steps)
+    table += steps
+
+
+@kernel
+def cover_one(
+    problem: Any, tree: Any, first: Any, last: Any, sign: Any, record: Any, counts: Any
+) -> Any:
+    """Add to ``counts[a, c]`` the records of leaves whose region covers one record's values."""
+    for position in range(first, last):
+        leaf = tree.leaves[position]
+        s, e = tree.nodes[leaf, START], tree.nodes[leaf, END]
+        for a in range(problem.codes.shape[0]):
+            code = problem.codes[a, record]
+            covers = tree.low[leaf, a] <= code <= tree.high[leaf, a]
+            if covers and problem.meta[a, LABEL] == MEMBERS:
+                covers = False
+                for place in range(s, e):
+                    if problem.codes[a, tree.order[place]] == code:
+                        covers = True
+                        break
+            if covers:
+                for place in range(s, e):
+                    counts[a, problem.classes[tree.order[place]]] += sign
+
+
+@kernel
+def leaves_under(tree: Any, node: Any) -> Any:
+    """The leaves below a node, as a range of positions in ``tree.leaves``."""
+    return leaf_position(tree, tree.nodes[node, START]), leaf_position(tree, tree.nodes[node, END])
+
+
+@kernel
+def leaf_position(tree: Any, place: Any) -> Any:
+    """How many leaves begin before ``place``; leaves lie in the order of their segments."""
+    low, high = 0, tree.leaves.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if tree.nodes[tree.leaves[middle], START] < place:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def sort(values: Any) -> Any:
+    """Sort in place by a heap: numba's own sort takes seconds to compile."""
+    size = values.shape[0]
+    for end in range(size // 2 + size - 1, 0, -1):
+        if end >= size:
+            root, stop = end - size, size
+        else:
+            values[0], values[end] = values[end], values[0]
+            root, stop = 0, end
+        value = values[root]
+        child = 2 * root + 1
+        while child < stop:
+            if child + 1 < stop and values[child + 1] > values[child]:
+                child += 1
+            if values[child] <= value:
+                break
+            values[root] = values[child]
+            root = child
+            child = 2 * root + 1
+        values[root] = value
+
+
+@kernel
+def codes_of(problem: Any, records: Any) -> Any:
+    """The distinct codes of some records on every attribute, ascending, and where each starts."""
+    d, count = problem.codes.shape[0], records.shape[0]
+    starts = np.zeros(d + 1, np.int64)
+    needed = np.empty(d * count, np.int32)
+    codes = np.empty(count, np.int32)
+    filled = 0
+    for a in range(d):
+        for place in range(count):
+            codes[place] = problem.codes[a, records[place]]
+        sort(codes)
+        for place in range(count):
+            if place == 0 or codes[place] != codes[place - 1]:
+                needed[filled] = codes[place]
+                filled += 1
+        starts[a + 1] = filled
+    return needed[:filled], starts

@@ -1,0 +1,268 @@
+"""What is known of one group when any one of its records may leave."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indiff.kernels import borrow, kernel
+from indiff.sanitizers.mondrian.constraints import meets
+from indiff.sanitizers.mondrian.layout import BY_TREE, CUT_BY, DEPTH, FIRST, LEAVES, POINTS
+from indiff.sanitizers.mondrian.partition import (
+    cut_rank,
+    group_counts,
+    line_width,
+    lowest_common,
+    nth_smallest,
+    tree_width,
+    widest_first,
+)
+
+BELOW_A, UP_TO_B = 0, 1
+UNKNOWN = -1
+
+
+# Rows of Node.ints, Node.floats and Node.sizes; columns of Node.parts.
+LOW, LOW2, LOW_COUNT, LOW_AT, HIGH, HIGH2, HIGH_COUNT, HIGH_AT = 0, 1, 2, 3, 4, 5, 6, 7
+RANKING, OTHER_RANKING, PREPARED, CUT_A, CUT_B, TREE_NODE, LOOKED = 8, 9, 10, 11, 12, 13, 14
+WIDTH, OTHER_WIDTH = 0, 1
+LEFT_A, LEFT_B, PART_COUNT, FAILING = 0, 1, 2, 3
+SIZE, MEETS = 0, 1
+
+
+class Node(NamedTuple):
+    """Room for what is known of one group; filled attribute by attribute, as needed.
+
+    Per attribute (``ints``, ``floats``, ``sizes``): the two lowest and two highest distinct codes,
+    how many records hold the outermost ones and where the last of them lies; widths; the order
+    statistics A and B and how many records lie up to each; the tree node and its parts. ``left``
+    counts the sensitive values up to A and up to B, ``part_counts`` those of each part of a tree.
+    ``allowed`` and ``part_allowed`` remember whether a cut stays allowed when a record leaves, by
+    the record's side and class (-1 unknown, 0 no, 1 yes).
+    """
+
+    ints: NDArray[np.int32]
+    floats: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+    totals: NDArray[np.int64]
+    left: NDArray[np.int64]
+    allowed: NDArray[np.int8]
+    parts: NDArray[np.int64]
+    part_counts: NDArray[np.int64]
+    part_allowed: NDArray[np.int8]
+
+
+@kernel
+def empty_node(problem: Any) -> Any:
+    """Make the room for one group."""
+    d, c, leaves = problem.codes.shape[0], problem.class_count, problem.path.shape[0]
+    return Node(
+        np.empty((15, d), np.int32),
+        np.empty((2, d), np.float64),
+        np.empty((4, d), np.int64),
+        np.empty(c, np.int64),
+        np.empty((d, 2, c), np.int64),
+        np.empty((d, 2, c), np.int8),
+        np.empty((leaves, 2), np.int64),
+        np.empty((leaves, c), np.int64),
+        np.empty((leaves, c), np.int8),
+    )
+
+
+@kernel
+def borrow_node(node: Any) -> Any:
+    """A node whose arrays are not counted as references (see ``borrow``)."""
+    return Node(
+        borrow(node.ints), borrow(node.floats), borrow(node.sizes), borrow(node.totals),
+        borrow(node.left), borrow(node.allowed), borrow(node.parts), borrow(node.part_counts),
+        borrow(node.part_allowed),
+    )  # fmt: skip
+
+
+@kernel
+def describe_node(
+    problem: Any, order: Any, start: Any, end: Any, own_low: Any, own_high: Any, total_low: Any,
+    total_high: Any, node: Any,
+) -> Any:  # fmt: skip
+    """Note a group's extremes, the order of its attributes and its counts."""
+    for a in range(problem.codes.shape[0]):
+        low, high = own_low[a], own_high[a]
+        node.ints[LOW, a], node.ints[HIGH, a] = low, high
+        node.ints[PREPARED, a] = node.ints[LOOKED, a] = 0
+        if problem.meta[a, CUT_BY] == BY_TREE:
+            node.floats[WIDTH, a] = tree_width(
+                problem.path, problem.trees, problem.meta[a, LEAVES], low, high
+            )
+        else:
+            node.floats[WIDTH, a] = line_width(
+                problem.points, problem.meta[a, POINTS], low, high, total_low[a], total_high[a]
+            )
+    widest_first(node.floats[WIDTH], node.ints[RANKING])
+
+
+@kernel
+def look_outside(codes: Any, order: Any, start: Any, end: Any, a: Any, ints: Any) -> Any:
+    """Find who holds the extremes of attribute a, and what lies next to them."""
+    ints[LOOKED, a] = 1
+    low, high = ints[LOW, a], ints[HIGH, a]
+    low2, high2 = np.int32(2147483647), np.int32(-1)
+    low_count = high_count = 0
+    low_at = high_at = start
+    for place in range(start, end):
+        code = codes[order[place]]
+        if code == low:
+            low_count += 1
+            low_at = place
+        elif code < low2:
+            low2 = code
+        if code == high:
+            high_count += 1
+            high_at = place
+        elif code > high2:
+            high2 = code
+    ints[LOW2, a], ints[LOW_COUNT, a], ints[LOW_AT, a] = low2, low_count, low_at
+    ints[HIGH2, a], ints[HIGH_COUNT, a], ints[HIGH_AT, a] = high2, high_count, high_at
+
+
+@kernel
+def extremes_without(node: Any, a: Any, place: Any) -> Any:
+    """The group's lowest and highest code on a once the record at ``place`` has left."""
+    low, high = node.ints[LOW, a], node.ints[HIGH, a]
+    if node.ints[LOW_AT, a] == place and node.ints[LOW_COUNT, a] == 1:
+        low = node.ints[LOW2, a]
+    if node.ints[HIGH_AT, a] == place and node.ints[HIGH_COUNT, a] == 1:
+        high = node.ints[HIGH2, a]
+    return low, high
+
+
+@kernel
+def prepare_line(
+    problem: Any, order: Any, start: Any, end: Any, a: Any, node: Any, work: Any, bins: Any
+) -> Any:
+    """Find the cuts A and B that the group without one record can have on attribute a."""
+    node.ints[PREPARED, a] = 1
+    size = end - start
+    codes, classes = problem.codes[a], problem.classes
+    low, high = node.ints[LOW, a], node.ints[HIGH, a]
+    rank = cut_rank(size - 1)
+    at_most = below_b = 0
+    lower = upper = low
+    for place in range(size):
+        work[place] = codes[order[start + place]]
+    if high - low < 2 * size:
+        bins[: high - low + 1] = 0
+        for place in range(size):
+            bins[work[place] - low] += 1
+        while at_most < rank:
+            at_most += bins[lower - low]
+            lower += 1
+        lower -= 1
+        upper = lower
+        below_b = at_most
+        while below_b < rank + 1:
+            upper += 1
+            below_b += bins[upper - low]
+    else:
+        lower = nth_smallest(work, size, rank)
+        upper = high
+        for place in range(size):
+            if work[place] <= lower:
+                at_most += 1
+            elif work[place] < upper:
+                upper = work[place]
+        if at_most > rank:
+            upper = lower
+        for place in range(size):
+            below_b += work[place] <= upper
+    node.ints[CUT_A, a], node.ints[CUT_B, a] = lower, upper
+    node.sizes[LEFT_A, a], node.sizes[LEFT_B, a] = at_most, below_b
+    limits = problem.limits
+    if limits.l <= 1 and not limits.more:
+        least = max(1, limits.k)
+        node.allowed[a, BELOW_A] = at_most >= least and size - at_most - 1 >= least
+        node.allowed[a, UP_TO_B] = below_b - 1 >= least and size - below_b >= least
+        return
+    group_counts(classes, order, start, end, node.totals)
+    node.allowed[a] = UNKNOWN
+    left = node.left[a]
+    left[:] = 0
+    for place in range(start, end):
+        record = order[place]
+        code = codes[record]
+        if code <= upper:
+            c = classes[record]
+            left[UP_TO_B, c] += 1
+            if code <= lower:
+                left[BELOW_A, c] += 1
+
+
+@kernel
+def line_allowed(
+    limits: Any, left: Any, totals: Any, left_size: Any, size: Any, side: Any, c: Any
+) -> Any:
+    """Whether a cut stays allowed when a record of class c leaves the side it lies on."""
+    right = totals - left
+    right_size = size - left_size
+    if side == BELOW_A:
+        right[c] -= 1
+        return meets(left, left_size, limits) and meets(right, right_size - 1, limits)
+    left[c] -= 1
+    allowed = meets(left, left_size - 1, limits) and meets(right, right_size, limits)
+    left[c] += 1
+    return allowed
+
+
+@kernel
+def prepare_tree(
+    problem: Any, order: Any, start: Any, end: Any, a: Any, node: Any, work: Any
+) -> Any:
+    """Count the parts below the children of the group's tree node."""
+    node.ints[PREPARED, a] = 1
+    path, trees, base = problem.path, problem.trees, problem.meta[a, LEAVES]
+    top = lowest_common(path, trees, base, node.ints[LOW, a], node.ints[HIGH, a])
+    level = trees[top, DEPTH] + 1
+    counts, sizes = node.part_counts, node.parts
+    codes, classes, limits = problem.codes[a], problem.classes, problem.limits
+    for place in range(start, end):
+        sizes[base + trees[path[base + codes[order[place]], level], FIRST], SIZE] = 0
+    parts = 0
+    for place in range(start, end):
+        record = order[place]
+        part = base + trees[path[base + codes[record], level], FIRST]
+        if sizes[part, SIZE] == 0:  # only what occurs is cleared: a tree may be far larger
+            work[parts] = part
+            parts += 1
+            for c in range(counts.shape[1]):
+                counts[part, c] = 0
+                node.part_allowed[part, c] = UNKNOWN
+        sizes[part, SIZE] += 1
+        counts[part, classes[record]] += 1
+    failing = 0
+    for place in range(parts):
+        part = work[place]
+        fine = sizes[part, SIZE] >= limits.k
+        if fine and (limits.l > 1 or limits.more):
+            fine = meets(counts[part], sizes[part, SIZE], limits)
+        sizes[part, MEETS] = fine
+        failing += not fine
+    node.ints[TREE_NODE, a] = top
+    node.sizes[PART_COUNT, a], node.sizes[FAILING, a] = parts, failing
+
+
+@kernel
+def tree_allowed(
+    limits: Any, counts: Any, size: Any, parts: Any, failing: Any, own_meets: Any, c: Any
+) -> Any:
+    """Whether a cut by the tree stays allowed when a record of class c leaves one part."""
+    if failing - (0 if own_meets else 1) > 0:
+        return False
+    if size == 1:
+        return parts - 1 > 1
+    if size - 1 < limits.k or parts < 2:
+        return False
+    counts[c] -= 1
+    allowed = meets(counts, size - 1, limits)
+    counts[c] += 1
+    return allowed

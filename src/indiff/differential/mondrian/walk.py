@@ -1,0 +1,407 @@
+"""The exact leave-one-out walk: every f(D⁻ⁱ) from one partition of D, changing only what flips.
+
+Beside ``docs/leave-one-out.md``. A *context* is a forest that partitions some records, together
+with the counts N[a][v][c] of a whole release that contains it. Targets walk down the forest as
+long as leaving would not change a decision. Where it would, the targets with the same new
+decision get a new context: that decision forced on their group, and everything below built anew,
+once for all of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from indiff.differential.mondrian.beliefs import (
+    DONE,
+    FINISHED,
+    FREQUENCY,
+    NAIVE_BAYES,
+    STOP,
+    Adversary,
+    Outcome,
+    believe,
+)
+from indiff.differential.mondrian.coverage import (
+    add_forest,
+    add_leaves,
+    codes_of,
+    cover_one,
+    first_at_least,
+    leaves_under,
+    sum_steps,
+)
+from indiff.differential.mondrian.node import (
+    CUT_A,
+    HIGH_AT,
+    HIGH_COUNT,
+    LOOKED,
+    LOW_AT,
+    LOW_COUNT,
+    TREE_NODE,
+    borrow_node,
+    empty_node,
+    extremes_without,
+    look_outside,
+)
+from indiff.differential.mondrian.node_keys import ALONE, BECOMES_LEAF, STAYS, find_keys
+from indiff.kernels import borrow, kernel
+from indiff.sanitizers.mondrian.layout import (
+    ATTRIBUTE,
+    BY_TREE,
+    CHILD,
+    CUT,
+    CUT_BY,
+    END,
+    FIRST,
+    LABEL,
+    LAST,
+    LEAF,
+    LEAVES,
+    MEMBERS,
+    POINTS,
+    START,
+    borrow_problem,
+    borrow_tree,
+)
+from indiff.sanitizers.mondrian.partition import (
+    group_counts,
+    grow,
+    lowest_common,
+    narrow,
+    split_by_tree,
+    split_on_line,
+)
+
+
+@kernel
+def settle(
+    problem: Any, adversary: Any, order: Any, start: Any, end: Any, places: Any, keys: Any,
+    count: Any, key: Any, node: Any, table: Any, needed: Any, needed_start: Any,
+    is_in_table: Any, totals: Any, tally: Any, outcome: Any,
+) -> Any:  # fmt: skip
+    """Write the beliefs about the targets with this key, which end in this group as a leaf.
+
+    Each is taken out of the group; where it alone held an outer value, the region shrinks and no
+    longer covers it. ``table`` are the counts N[a][v][c] of the release, this group's own
+    included or not; ``tally`` is room for a count per value, all zero.
+    """
+    node, places, keys = borrow_node(node), borrow(places), borrow(keys)
+    table, needed, needed_start = borrow(table), borrow(needed), borrow(needed_start)
+    d, classes = problem.codes.shape[0], totals.shape[0]
+    counts = np.zeros((d, classes), np.int64)
+    group = node.totals
+    group_counts(problem.classes, order, start, end, group)
+    for a in range(d):
+        if problem.tight and not node.ints[LOOKED, a]:
+            look_outside(problem.codes[a], order, start, end, a, node.ints)
+        if problem.meta[a, LABEL] == MEMBERS:
+            base, codes = problem.meta[a, POINTS], problem.codes[a]
+            for place in range(start, end):
+                tally[base + codes[order[place]]] += 1
+    for t in range(count):
+        if keys[t] != key:
+            continue
+        place = places[t]
+        record = order[place]
+        own = problem.classes[record]
+        everywhere = True
+        for a in range(d):
+            code = problem.codes[a, record]
+            covered = end - start > 1
+            if covered and problem.meta[a, LABEL] == MEMBERS:
+                covered = tally[problem.meta[a, POINTS] + code] > 1
+            elif (
+                covered
+                and problem.tight
+                and (
+                    (node.ints[LOW_COUNT, a] == 1 and node.ints[LOW_AT, a] == place)
+                    or (node.ints[HIGH_COUNT, a] == 1 and node.ints[HIGH_AT, a] == place)
+                )
+            ):
+                low, high = extremes_without(node, a, place)
+                if problem.meta[a, CUT_BY] == BY_TREE:
+                    top = lowest_common(
+                        problem.path, problem.trees, problem.meta[a, LEAVES], low, high
+                    )  # fmt: skip
+                    low, high = problem.trees[top, FIRST], problem.trees[top, LAST]
+                covered = low <= code <= high
+            everywhere = everywhere and covered
+            if adversary.model == FREQUENCY:
+                continue
+            spot = needed_start[a] + code  # where all codes are needed
+            if spot >= needed_start[a + 1] or needed[spot] != code:
+                spot = first_at_least(needed, needed_start[a], needed_start[a + 1], code)
+            times = (1 if covered else 0) - (1 if is_in_table else 0)
+            for c in range(classes):
+                counts[a, c] = table[spot, c] + times * group[c]
+            if covered:
+                counts[a, own] -= 1
+        totals[own] -= 1
+        group[own] -= 1
+        outcome.uncovered[record] = not everywhere
+        outcome.ticker[DONE] += 1
+        size = end - start - 1 if everywhere else 0
+        believe(adversary, totals, counts, group, size, outcome.beliefs[record])
+        group[own] += 1
+        totals[own] += 1
+    for a in range(d):
+        if problem.meta[a, LABEL] == MEMBERS:
+            base, codes = problem.meta[a, POINTS], problem.codes[a]
+            for place in range(start, end):
+                tally[base + codes[order[place]]] = 0
+
+
+@kernel
+def finish_alone(
+    problem: Any, adversary: Any, tree: Any, record: Any, counts: Any, totals: Any,
+    outcome: Any,
+) -> Any:  # fmt: skip
+    """Write the belief about a target from a forest of the other records (``tree``).
+
+    ``counts`` are those of the release outside the forest, for this record's values.
+    """
+    own = problem.classes[record]
+    cover_one(problem, tree, 0, tree.leaves.shape[0], 1, record, counts)
+    group = np.zeros(totals.shape[0], np.int64)
+    size = 0
+    for position in range(tree.leaves.shape[0]):
+        leaf = tree.leaves[position]
+        covers = True
+        for a in range(problem.codes.shape[0]):
+            code = problem.codes[a, record]
+            inside = tree.low[leaf, a] <= code <= tree.high[leaf, a]
+            if inside and problem.meta[a, LABEL] == MEMBERS:
+                inside = False
+                for place in range(tree.nodes[leaf, START], tree.nodes[leaf, END]):
+                    if problem.codes[a, tree.order[place]] == code:
+                        inside = True
+                        break
+            if not inside:
+                covers = False
+                break
+        if covers:
+            for place in range(tree.nodes[leaf, START], tree.nodes[leaf, END]):
+                group[problem.classes[tree.order[place]]] += 1
+                size += 1
+    totals[own] -= 1
+    outcome.uncovered[record] = size == 0
+    outcome.ticker[DONE] += 1
+    believe(adversary, totals, counts, group, size, outcome.beliefs[record])
+    totals[own] += 1
+
+
+@kernel
+def without_record(order: Any, start: Any, end: Any, place: Any) -> Any:
+    """A group's records except the one at ``place``."""
+    others = np.empty(end - start - 1, np.int32)
+    others[: place - start] = order[start:place]
+    others[place - start :] = order[place + 1 : end]
+    return others
+
+
+@kernel
+def rebuild_alone(
+    problem: Any, adversary: Any, tree: Any, node: Any, place: Any, table: Any, needed: Any,
+    needed_start: Any, totals: Any, total_low: Any, total_high: Any, outcome: Any,
+) -> Any:  # fmt: skip
+    """Partition one group anew without one record and write the belief about it."""
+    d = problem.codes.shape[0]
+    record = tree.order[place]
+    counts = np.zeros((d, totals.shape[0]), np.int64)
+    if adversary.model == NAIVE_BAYES:
+        for a in range(d):
+            spot = first_at_least(
+                needed, needed_start[a], needed_start[a + 1], problem.codes[a, record]
+            )
+            for c in range(totals.shape[0]):
+                counts[a, c] = table[spot, c]
+        first, last = leaves_under(tree, node)
+        cover_one(problem, tree, first, last, -1, record, counts)
+    others = without_record(tree.order, tree.nodes[node, START], tree.nodes[node, END], place)
+    ends = np.empty(1, np.int32)
+    ends[0] = others.shape[0]
+    fresh = grow(
+        problem, others, ends, tree.low[node : node + 1], tree.high[node : node + 1],
+        total_low, total_high,
+    )  # fmt: skip
+    finish_alone(problem, adversary, fresh, record, counts, totals, outcome)
+
+
+@kernel
+def rest_for(
+    problem: Any, adversary: Any, tree: Any, node: Any, records: Any, table: Any, needed: Any,
+    needed_start: Any,
+) -> Any:  # fmt: skip
+    """The counts of a release without the leaves below a node, for the codes of some records."""
+    if adversary.model == FREQUENCY:
+        nothing = np.zeros(problem.codes.shape[0] + 1, np.int64)
+        return np.empty(0, np.int32), nothing, np.zeros((0, problem.class_count), np.int32)
+    codes, starts = codes_of(problem, records)
+    rest = np.zeros((codes.shape[0], problem.class_count), np.int32)
+    first, last = leaves_under(tree, node)
+    add_leaves(problem, tree, first, last, -1, codes, starts, rest)
+    sum_steps(starts, rest)
+    for a in range(problem.codes.shape[0]):
+        spot = needed_start[a]
+        for place in range(starts[a], starts[a + 1]):
+            spot = first_at_least(needed, spot, needed_start[a + 1], codes[place])
+            for c in range(rest.shape[1]):
+                rest[place, c] += table[spot, c]
+    return codes, starts, rest
+
+
+@kernel
+def force(problem: Any, tree: Any, node: Any, a: Any, cut: Any) -> Any:
+    """Copy a group and cut it on attribute a: the copy, the ends and the boxes of its parts."""
+    start, end = tree.nodes[node, START], tree.nodes[node, END]
+    order = tree.order[start:end].copy()
+    size = end - start
+    work = np.empty(size, np.int32)
+    ends = np.empty(problem.path.shape[0] + 2, np.int32)
+    if problem.meta[a, CUT_BY] == BY_TREE:
+        parts = split_by_tree(problem, order, 0, size, a, cut, ends, work)
+    else:
+        ends[0] = split_on_line(problem.codes[a], order, 0, size, cut, work)
+        ends[1] = size
+        parts = 2
+    low = np.empty((parts, problem.codes.shape[0]), np.int32)
+    high = np.empty((parts, problem.codes.shape[0]), np.int32)
+    for part in range(parts):
+        low[part], high[part] = tree.low[node], tree.high[node]
+        begin = ends[part - 1] if part > 0 else 0
+        narrow(problem, a, cut, part, order[begin], low[part], high[part])
+    return order, ends[:parts].copy(), low, high
+
+
+@kernel
+def send_down(
+    problem: Any, tree: Any, node: Any, places: Any, keys: Any, count: Any, live: Any
+) -> Any:
+    """Mark the children of a node into which targets walk on."""
+    a, first = tree.nodes[node, ATTRIBUTE], tree.nodes[node, CHILD]
+    codes = problem.codes[a]
+    for t in range(count):
+        if keys[t] != STAYS:
+            continue
+        code = codes[tree.order[places[t]]]
+        child = first
+        if problem.meta[a, CUT_BY] != BY_TREE:
+            child += code > tree.nodes[node, CUT]
+        else:
+            while not tree.low[child, a] <= code <= tree.high[child, a]:
+                child += 1
+        live[child] = 1
+
+
+@kernel
+def targets_with(keys: Any, count: Any, key: Any, places: Any, order: Any) -> Any:
+    """The records of the targets with this key."""
+    size = 0
+    for t in range(count):
+        size += keys[t] == key
+    records = np.empty(size, np.int32)
+    filled = 0
+    for t in range(count):
+        if keys[t] == key:
+            records[filled] = order[places[t]]
+            filled += 1
+    return records
+
+
+@kernel
+def walk(
+    problem: Any, adversary: Any, tree: Any, roots: Any, total_low: Any, total_high: Any,
+    needed: Any, needed_start: Any, table: Any, mark: Any, context: Any, totals: Any, tally: Any,
+    outcome: Any,
+) -> Any:  # fmt: skip
+    """Walk the targets of a context, the records r with ``mark[r] == context``.
+
+    ``table`` holds the counts of the whole release that contains this forest. Returns the last
+    context number in use.
+    """
+    if tree.order.shape[0] == 0:
+        return context
+    problem, tree = borrow_problem(problem), borrow_tree(tree)
+    adversary = Adversary(
+        adversary.model, adversary.arithmetic, adversary.alpha, adversary.follow,
+        borrow(adversary.prior),
+    )  # fmt: skip
+    outcome = Outcome(borrow(outcome.beliefs), borrow(outcome.uncovered), borrow(outcome.ticker))
+    needed, needed_start, table = borrow(needed), borrow(needed_start), borrow(table)
+    mark, totals, tally = borrow(mark), borrow(totals), borrow(tally)
+    total_low, total_high = borrow(total_low), borrow(total_high)
+    order = tree.order
+    last_context = context
+    live = np.zeros(tree.nodes.shape[0], np.int8)
+    live[:roots] = 1
+    room = empty_node(problem)
+    work = np.empty(order.shape[0], np.int32)
+    bins = np.empty(2 * order.shape[0], np.int32)
+    places = np.empty(order.shape[0], np.int32)
+    keys = np.empty(order.shape[0], np.int32)
+    for node in range(tree.nodes.shape[0]):
+        start, end = tree.nodes[node, START], tree.nodes[node, END]
+        attribute = tree.nodes[node, ATTRIBUTE]
+        count = 0
+        if outcome.ticker[STOP]:
+            break
+        if live[node]:
+            for place in range(start, end):
+                if mark[order[place]] == context:
+                    places[count] = place
+                    count += 1
+        if count == 0:
+            continue
+        find_keys(
+            problem, order, start, end, attribute, tree.nodes[node, CUT], places, count,
+            tree.own_low[node], tree.own_high[node], total_low, total_high, room, keys, work, bins,
+        )  # fmt: skip
+        if attribute == LEAF:
+            settle(
+                problem, adversary, order, start, end, places, keys, count, STAYS, room, table,
+                needed, needed_start, True, totals, tally, outcome,
+            )  # fmt: skip
+        else:
+            send_down(problem, tree, node, places, keys, count, live)
+        for first in range(count):
+            key = keys[first]
+            if key == STAYS:
+                continue
+            records = targets_with(keys, count, key, places, order)
+            if key == ALONE or (records.shape[0] == 1 and key != BECOMES_LEAF):
+                mark[order[places[first]]] = FINISHED
+                rebuild_alone(
+                    problem, adversary, tree, node, places[first], table, needed, needed_start,
+                    totals, total_low, total_high, outcome,
+                )  # fmt: skip
+                keys[first] = STAYS
+                continue
+            codes, starts, rest = rest_for(
+                problem, adversary, tree, node, records, table, needed, needed_start
+            )
+            last_context += 1
+            for place in range(records.shape[0]):
+                mark[records[place]] = last_context
+            if key == BECOMES_LEAF:
+                settle(
+                    problem, adversary, order, start, end, places, keys, count, key, room, rest,
+                    codes, starts, False, totals, tally, outcome,
+                )  # fmt: skip
+            else:
+                a = key // 2
+                by_tree = problem.meta[a, CUT_BY] == BY_TREE
+                cut = room.ints[TREE_NODE, a] if by_tree else room.ints[CUT_A + key % 2, a]
+                parts, ends, low, high = force(problem, tree, node, a, cut)
+                forest = grow(problem, parts, ends, low, high, total_low, total_high)
+                if adversary.model == NAIVE_BAYES:
+                    add_forest(problem, forest, codes, starts, rest)
+                last_context = walk(
+                    problem, adversary, forest, ends.shape[0], total_low, total_high, codes,
+                    starts, rest, mark, last_context, totals, tally, outcome,
+                )  # fmt: skip
+            for t in range(first, count):
+                if keys[t] == key:
+                    keys[t] = STAYS
+    return last_context

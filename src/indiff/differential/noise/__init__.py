@@ -1,0 +1,1 @@
+"""Randomized sanitizers: the closed form, and runs with honest limits."""

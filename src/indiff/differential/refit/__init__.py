@@ -1,0 +1,1 @@
+"""Any sanitizer and any model: sanitize again and fit again for every target."""

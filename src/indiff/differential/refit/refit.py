@@ -1,0 +1,376 @@
+"""The general path: any sanitizer, any model; re-sanitize and refit for every target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indiff.data.table import Table
+from indiff.differential.people import People, each_record
+from indiff.differential.refit.run import Asking, Progress
+from indiff.errors import UserError
+from indiff.inference import Frequency, Model
+from indiff.inference.protocol import TallyModel
+from indiff.inference.tally import Tally
+from indiff.release.release import Release
+from indiff.sanitizers.mondrian.mondrian import Mondrian
+from indiff.sanitizers.oracles.function import BlackBox, OracleFailed
+from indiff.sanitizers.protocol import Sanitizer
+
+__all__ = ["Beliefs", "Failures", "FromScratch", "Progress", "Releases", "fallback", "refit"]
+
+Floats = NDArray[np.float64]
+
+# How far two calls on the same table may be apart: rounding, no more.
+SAME = 1e-9
+
+
+@dataclass(frozen=True)
+class Failures:
+    """Targets without an answer, by row and with the reason, and how many needed another call."""
+
+    texts: Mapping[int, str]
+    repeated: int = 0
+
+    @staticmethod
+    def of_people(
+        people: People, back: NDArray[np.intp], failed: Mapping[int, str], repeated: int
+    ) -> Failures:
+        """Name the failed targets by each person's first row; ``back`` says who is which target."""
+        texts = {
+            int(row): failed[place]
+            for row, place in zip(people.firsts.tolist(), back.tolist(), strict=True)
+            if place in failed
+        }
+        return Failures(texts, repeated)
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """Beliefs about some targets (rows of the table) with and without their records."""
+
+    rows: NDArray[np.intp]
+    with_record: Floats
+    without: Floats
+    uncovered: NDArray[np.bool_]
+    uncovered_without: NDArray[np.bool_]
+    generalized: NDArray[np.bool_]
+    constraint_met: bool
+    release: Release | None = None
+    failures: Failures = Failures({})
+
+
+def refit(
+    table: Table,
+    sanitizer: Sanitizer,
+    model: Model,
+    targets: People | NDArray[np.intp],
+    asking: Asking | None = None,
+    *,
+    source: type[Releases] | None = None,
+    release: Release | None = None,
+) -> Beliefs:
+    """Sanitize D and D without every person, fit the model to each, and collect the beliefs.
+
+    ``targets`` are people, or rows of which each is one. Identical targets (same quasi-identifiers
+    and sensitive value) are computed once, unless sanitizer or model tell them apart. An
+    interruption keeps what is done: the result then has fewer rows than were asked for. A call
+    that fails on the whole table is an error; one that fails without a target is that target's.
+    ``release`` is the whole table's, where it was made already.
+    """
+    asking = Asking() if asking is None else asking
+    people = targets if isinstance(targets, People) else each_record(targets)
+    release = sanitizer.sanitize(table) if release is None else release
+    believed = np.asarray(model.beliefs(release, table.take(people.rows)), np.float64)
+    check_beliefs(believed, table, people.rows, model, UserError)
+    missed = uncovered_targets(release, table, people.rows)
+
+    chosen, back = distinct_people(table, people, sanitizer, model)
+    distinct = people.choose(chosen)
+    ask = Without(table, fallback(sanitizer), model, distinct, source or FromScratch)
+    if asking.calls.backend != "dask":
+        ask.prepare()
+    kept = _Kept.before(ask, believed[people.places(chosen)])
+    failed: dict[int, str] = {}
+    repeated = done = 0
+    sharing = np.bincount(back, minlength=len(distinct))
+    names = table.records[distinct.firsts]
+    try:
+        with closing(asking.ask(ask, names, asking.sequence(back), kept)) as groups:
+            for group in groups:
+                for answer in group:
+                    done += int(sharing[answer.place])
+                    if answer.failure is not None:
+                        failed[answer.place] = answer.failure
+                        continue
+                    repeated += answer.tries > 1
+                    kept.keep(answer.place, answer.value)
+                    asking.watch.beliefs(*kept.both(answer.place))
+                asking.watch.count(done, len(people))
+    except KeyboardInterrupt:
+        pass  # what is done is kept; the caller sees that rows are missing
+    finished = kept.known[back]  # of each person
+    rows = np.repeat(finished, people.sizes)
+    same = distinct.places(back[finished])
+    return Beliefs(
+        people.rows[rows],
+        kept.present[same],
+        kept.absent[same],
+        missed[rows],
+        kept.lost[same],
+        np.repeat(kept.generalized[back[finished]], people.sizes[finished]),
+        release.constraint_met,
+        release,
+        Failures.of_people(people, back, failed, repeated),
+    )
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the release without a person lets one believe about each of the person's records."""
+
+    beliefs: Floats
+    lost: NDArray[np.bool_]
+    met: bool
+    evidence: str | None = None
+
+
+@dataclass(frozen=True)
+class Without:
+    """Asks for people: sanitizes the table without one, and fits the model to that."""
+
+    table: Table
+    sanitizer: Sanitizer
+    model: Model
+    people: People
+    source: type[Releases]
+
+    @cached_property
+    def releases(self) -> Releases:
+        """Where releases without one record come from."""
+        return self.source(self.table, self.sanitizer)
+
+    def tally(self, rows: NDArray[np.intp]) -> Tally | None:
+        """Return the tally of the release without one record, if the model needs no more of it."""
+        if len(rows) > 1 or not self._tally_suffices or not isinstance(self.releases, Tallying):
+            return None
+        return self.releases.tally(int(rows[0]))
+
+    def prepare(self) -> None:
+        """Make what all tallies share, which is not to be taken for the time of one target."""
+        if len(self.people):
+            self.tally(self.people.of(0))
+
+    @cached_property
+    def _tally_suffices(self) -> bool:
+        columns = len(self.table.attributes)
+        return isinstance(self.model, TallyModel) and self.model.learns_from_tally(columns)
+
+    def __call__(self, place: int) -> Outcome:
+        evidence = self.evidence(place)  # before what it is of is read
+        return replace(_without(self, self.people.of(place)), evidence=evidence)
+
+    def evidence(self, place: int) -> str | None:
+        """Return a digest of the file that the release comes from, where it was made before."""
+        if not isinstance(self.sanitizer, BlackBox):
+            return None
+        return self.sanitizer.evidence(self.table.records[self.people.of(place)].tolist())
+
+
+def _without(ask: Without, rows: NDArray[np.intp]) -> Outcome:
+    targets = ask.table.take(rows)
+    tally = ask.tally(rows)
+    if tally is not None and isinstance(ask.model, TallyModel):
+        beliefs = ask.model.belief_from_tally(tally, targets)
+        check_beliefs(beliefs, ask.table, rows, ask.model, OracleFailed)
+        return Outcome(beliefs, np.array([not tally.covered]), met=True)
+    if len(rows) == 1:
+        release = ask.releases.without(int(rows[0]))
+    else:
+        release = ask.sanitizer.sanitize(without_rows(ask.table, rows))
+    lost = ~Frequency().beliefs_and_coverage(release, targets)[1]
+    beliefs = np.asarray(ask.model.beliefs(release, targets), np.float64)
+    check_beliefs(beliefs, ask.table, rows, ask.model, OracleFailed)
+    return Outcome(beliefs, lost, release.constraint_met)
+
+
+def without_rows(table: Table, rows: NDArray[np.intp]) -> Table:
+    """Return the table without these rows."""
+    return table.take(np.delete(np.arange(len(table), dtype=np.intp), rows))
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What is known of each distinct person's records, and how a journal has it."""
+
+    ask: Without
+    present: Floats
+    absent: Floats
+    lost: NDArray[np.bool_]
+    generalized: NDArray[np.bool_]
+    known: NDArray[np.bool_]
+
+    @staticmethod
+    def before(ask: Without, present: Floats) -> _Kept:
+        """Begin with the beliefs that the whole table's release gives."""
+        nobody = np.zeros(len(ask.people), np.bool_)
+        absent, lost = np.full_like(present, np.nan), np.zeros(len(present), np.bool_)
+        return _Kept(ask, present, absent, lost, nobody, nobody.copy())
+
+    def _slice(self, place: int) -> slice:
+        starts = self.ask.people.starts
+        return slice(int(starts[place]), int(starts[place + 1]))
+
+    def keep(self, place: int, outcome: Outcome) -> None:
+        """Note what came of one person."""
+        rows = self._slice(place)
+        self.absent[rows], self.lost[rows] = outcome.beliefs, outcome.lost
+        self.generalized[place], self.known[place] = not outcome.met, True
+
+    def both(self, place: int) -> tuple[Floats, Floats]:
+        """Return the beliefs about one person's records, with and without them."""
+        return self.present[self._slice(place)], self.absent[self._slice(place)]
+
+    def write(self, place: int, outcome: Outcome) -> Mapping[str, Any]:
+        """Return the beliefs with and without one person as what JSON has."""
+        evidence = {} if outcome.evidence is None else {"file": outcome.evidence}
+        return {
+            "with": self.present[self._slice(place)].tolist(),
+            "without": outcome.beliefs.tolist(),
+            "lost": outcome.lost.tolist(),
+            "met": outcome.met,
+            **evidence,
+        }
+
+    def read(self, place: int, written: Mapping[str, Any]) -> Outcome:
+        """Return an outcome again; refuse it if the table's own release is another one by now."""
+        rows, before = self._slice(place), np.array(written["with"], np.float64)
+        if not np.allclose(self.present[rows], before, rtol=0, atol=SAME):
+            raise UserError(
+                "a run goes on with the same sanitizer; the release of the whole table now leads "
+                "to other beliefs than when this run began. Use another run folder."
+            )
+        evidence = self.ask.evidence(place)
+        if evidence != written.get("file"):
+            record = int(self.ask.table.records[self.ask.people.of(place)[0]])
+            raise UserError(
+                f"a run goes on with the same releases; that without record {record:,} is another "
+                "file than when this run read it. Put it back, or use another run folder."
+            )
+        self.present[rows] = before
+        return Outcome(
+            np.array(written["without"], np.float64), np.array(written["lost"], np.bool_),
+            bool(written["met"]), evidence,
+        )  # fmt: skip
+
+
+def fallback(sanitizer: Sanitizer) -> Sanitizer:
+    """Return the sanitizer for D⁻ⁱ, which may not meet a constraint that D meets."""
+    return replace(sanitizer, unmet="generalize") if isinstance(sanitizer, Mondrian) else sanitizer
+
+
+def distinct_people(
+    table: Table, people: People, sanitizer: object, model: object
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return one person for each distinct target, and for each person which of them it equals.
+
+    A sanitizer or model that is ``per_record`` knows more of a target than its values: none equals
+    another. Someone with several records is like nobody else.
+    """
+    everyone = np.arange(len(people), dtype=np.intp)
+    if is_per_record(sanitizer) or is_per_record(model):
+        return everyone, everyone
+    rows = people.firsts
+    alone = np.where(people.sizes > 1, everyone + 1, 0)
+    keys = [*(a.codes[rows] for a in table.attributes), table.sensitive.codes[rows], alone]
+    _, first, back = np.unique(np.stack(keys), axis=1, return_index=True, return_inverse=True)
+    return first.astype(np.intp), back.ravel().astype(np.intp)
+
+
+def is_per_record(part: object) -> bool:
+    """Tell whether targets that look alike may differ to a sanitizer or model, which may say so.
+
+    Of a stranger's it is assumed: it may look at the order of rows or at other columns. Ours do
+    not, unless they carry a stranger's.
+
+    >>> is_per_record(Mondrian(k=2)), is_per_record(object())
+    (False, True)
+    """
+    ours = type(part).__module__.partition(".")[0] == "indiff"
+    inner = getattr(part, "model", None)  # what an adversary with background knowledge learns by
+    return bool(getattr(part, "per_record", not ours)) or (
+        ours and inner is not None and is_per_record(inner)
+    )
+
+
+def uncovered_targets(release: Release, table: Table, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Tell which targets no released record covers on all quasi-identifiers."""
+    return ~Frequency().beliefs_and_coverage(release, table.take(rows))[1]
+
+
+def check_beliefs(
+    beliefs: Floats, table: Table, rows: NDArray[np.intp], model: object, kind: type[UserError]
+) -> None:
+    """Refuse what are no probabilities, one for each sensitive value."""
+    wanted = (len(rows), len(table.sensitive.values))
+    if beliefs.shape != wanted:
+        raise kind(
+            "a model returns a row for each target and in it a probability for each sensitive "
+            f"value of the table, here {wanted}; {describe(model)} returned {beliefs.shape}. Give "
+            "a value that the release lacks the probability 0."
+        )
+    # NaN is neither near 1 nor at least 0; rounding may leave less than nothing.
+    right = (np.abs(beliefs.sum(axis=1) - 1) < 1e-6) & (beliefs >= -1e-9).all(axis=1)
+    wrong = np.flatnonzero(~right)
+    if len(wrong):
+        stray = int(wrong[0])
+        raise kind(
+            f"a belief must be probabilities that sum to 1; {describe(model)} gave "
+            f"{beliefs[stray].tolist()} for record {int(table.records[rows[stray]]):,}. Check the "
+            "model and its prior."
+        )
+
+
+def describe(part: object) -> str:
+    """Name a sanitizer or model as the command line does."""
+    text = str(part)
+    nameless = "<lambda>" in text or " at 0x" in text  # a shell command may well have a "<"
+    named = type(part).__str__ is not object.__str__ and not nameless
+    return text if named else type(part).__name__.lower()
+
+
+class Releases(Protocol):
+    """Where f(D⁻ⁱ) comes from: made for a table and a sanitizer, asked row by row."""
+
+    def __init__(self, table: Table, sanitizer: Any) -> None: ...
+
+    def without(self, row: int) -> Release:
+        """Return f(D⁻ⁱ) for the record in this row of the table."""
+        ...
+
+
+@runtime_checkable
+class Tallying(Protocol):
+    """Knows what TF features show of f(D⁻ⁱ) to its record, often without making the release."""
+
+    def tally(self, row: int) -> Tally | None:
+        """Return the tally for the record in this row; None where only the release will do."""
+        ...
+
+
+class FromScratch:
+    """Sanitizes every D⁻ⁱ from the beginning: right for any sanitizer."""
+
+    def __init__(self, table: Table, sanitizer: Sanitizer) -> None:
+        self.table = table
+        self.sanitizer = sanitizer
+
+    def without(self, row: int) -> Release:
+        """Return f(D⁻ⁱ) for the record in this row of the table."""
+        return self.sanitizer.sanitize(self.table.without(row))

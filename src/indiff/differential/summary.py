@@ -1,0 +1,106 @@
+"""From what a path measured of records to a result about people."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indiff.differential.measure import Test
+from indiff.differential.measurement import Measurement, fold
+from indiff.differential.refit.refit import Failures, describe
+from indiff.differential.result import DifferentialResult, Exactness
+from indiff.differential.targets.guarantee import statement
+
+
+def as_result(
+    test: Test, measurement: Measurement, name: str, method: str, seconds: float
+) -> DifferentialResult:
+    """Return the result for one distance: each person's largest, and how it came about."""
+    table, people, beliefs = test.table, test.people, measurement.beliefs
+    owner = np.empty(len(table), np.int64)
+    owner[people.rows] = people.owners
+    owners = owner[beliefs.rows]
+    column, place = fold(measurement.columns[name], owners)
+    tested, starts = np.unique(owners, return_index=True)
+    sampled = column.run_distances is not None
+    exactness: Exactness = "exact" if len(tested) == test.population else "lower-bound"
+    failures = beliefs.failures
+    out_of_time = test.calls.is_over and len(tested) + len(failures.texts) < len(people)
+    told = [*table.notes, *test.notes, *measurement.notes, *column.notes]
+    release = beliefs.release
+    if release is not None and release.weights is None and len(release) > len(table):
+        told.append(f"the release has {len(release):,} rows for {len(table):,} records")
+
+    def count(flags: NDArray[np.bool_]) -> int:
+        """Count the people with a flag on any of their records."""
+        return int(np.logical_or.reduceat(flags, starts).sum()) if len(starts) else 0
+
+    return DifferentialResult(
+        distances=column.distances,
+        beliefs=beliefs.with_record[place],
+        beliefs_without=beliefs.without[place],
+        records=table.records[people.firsts[tested]],
+        classes=measurement.classes[place],
+        sensitive_name=table.sensitive.name,
+        sensitive_values=measurement.sensitive_values,
+        sanitizer=describe(test.sanitizer),
+        model=describe(test.model),
+        distance=name,
+        method=method,
+        exactness="estimate" if sampled else exactness,
+        table_size=len(table),
+        fingerprint=table.fingerprint,
+        constraint_met=beliefs.constraint_met,
+        generalized_without=count(beliefs.generalized),
+        uncovered=count(beliefs.uncovered),
+        uncovered_without=count(beliefs.uncovered_without),
+        dropped=table.dropped,
+        requested=len(people),
+        failures=tuple(
+            f"record {int(table.records[row])}: {text}"
+            for row, text in sorted(failures.texts.items())
+        ),
+        seed=test.seed,
+        seconds=seconds,
+        backend=table.backend,
+        notes=(*told, *_notes(test, len(tested), failures, out_of_time)),
+        lower=column.lower,
+        upper=column.upper,
+        run_distances=column.run_distances,
+        confidence=test.confidence if sampled else None,
+        runs=test.runs if sampled else None,
+        largest=column.largest,
+        out_of_time=out_of_time,
+        individual=people.column,
+        people=None if people.column is None else test.population,
+        sizes=None if people.column is None else people.sizes[tested],
+        guarantee=None if sampled else _guarantee(test, column.distances, len(failures.texts)),
+    )
+
+
+def _notes(test: Test, tested: int, failures: Failures, out_of_time: bool) -> list[str]:
+    notes = []
+    if failures.repeated:
+        notes.append(
+            f"{failures.repeated:,} of the calls failed at first and gave an answer when repeated"
+        )
+    if out_of_time:
+        notes.append("the time was up before every target was tested")
+    if tested < test.population:
+        who = "records" if test.people.column is None else "people"
+        notes.append(
+            f"{tested:,} of {test.population:,} {who} were tested: their largest distance is a "
+            "lower bound on that of all"
+        )
+    return notes
+
+
+def _guarantee(test: Test, distances: NDArray[np.float64], failed: int) -> str | None:
+    """Say what a random draw says about everybody; nothing where it was cut short."""
+    whole = len(distances) + failed == len(test.people)
+    if not (test.chosen.random_draw and whole and len(distances)):
+        return None
+    found = statement(
+        distances, population=test.population, confidence=test.confidence, failed=failed
+    )
+    return str(found) if test.people.column is None else str(found).replace("records", "people")

@@ -1,0 +1,1 @@
+"""Which records are tested, in which order, and what a sample of them guarantees."""

@@ -1,0 +1,1 @@
+"""Distances between beliefs, and ground distances between sensitive values."""

@@ -1,0 +1,1 @@
+"""Counting in DuckDB, for strings and millions of groups."""

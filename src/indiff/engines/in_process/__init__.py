@@ -1,0 +1,1 @@
+"""Counting in this process, for columns with few values."""

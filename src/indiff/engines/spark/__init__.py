@@ -1,0 +1,1 @@
+"""Counting on Spark, for tables that do not fit on one machine."""

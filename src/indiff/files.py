@@ -1,0 +1,175 @@
+"""Writes files: whole or not at all, for their owner alone, and never over an input."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from indiff.errors import UserError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FRAME_ENDINGS = (".csv", ".tsv", ".parquet")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder for reports, with its parents, for its owner only."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(
+            f"--out must be a folder that can be made; {str(folder)!r} cannot "
+            f"({error.strerror}). Choose another place."
+        ) from None
+    if not os.access(folder, os.W_OK):
+        raise UserError(
+            f"--out must be a folder that can be written; {str(folder)!r} is not. "
+            "Choose another place."
+        )
+
+
+def refuse_inputs(what: str, folder: Path, names: Iterable[str], inputs: list[Path]) -> None:
+    """Refuse a folder in which one of some files is an input, by whatever link."""
+    for place in (folder / name for name in names):
+        if any(is_same_file(place, path) for path in inputs):
+            raise UserError(
+                f"a {what} must not overwrite its input; {str(place)!r} is one. "
+                "Choose another folder with --out."
+            )
+
+
+def is_same_file(one: Path, other: Path) -> bool:
+    """Tell whether two paths lead to one file: by links of either kind, or before it exists.
+
+    >>> is_same_file(Path("a.csv"), Path("folder/../a.csv")), is_same_file(Path("a"), Path("b"))
+    (True, False)
+    """
+    try:
+        return os.path.samefile(one, other)
+    except OSError:  # one of them is not there yet, or cannot be looked at
+        return os.path.realpath(one) == os.path.realpath(other)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a private file so that no reader ever sees half of it."""
+    try:
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    try:
+        with os.fdopen(descriptor, "wb") as handle:  # mkstemp lets only its owner read it
+            handle.write(text.encode("utf-8", "backslashreplace"))
+        os.replace(temporary, path)
+    except OSError as error:
+        Path(temporary).unlink(missing_ok=True)
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> UserError:
+    return UserError(f"{str(path)!r} cannot be written ({error.strerror}); choose another place.")
+
+
+def label(name: str) -> str:
+    """Return a column's name as a cell of a file about records: no spreadsheet calculates it.
+
+    A name that a spreadsheet would take for a formula gets an apostrophe in front, which
+    spreadsheets read as "this is text".
+
+    >>> label("diagnosis"), label("=HYPERLINK(1)")
+    ('diagnosis', "'=HYPERLINK(1)")
+    """
+    return f"'{name}" if name.lstrip(" ").startswith(_FORMULA) else name
+
+
+def check_places(
+    outputs: Mapping[str, Path | None], inputs: list[Path], *, frames: tuple[str, ...]
+) -> None:
+    """Refuse, before any work, outputs that cannot be written or would overwrite an input.
+
+    ``frames`` are the options whose file is a table, which its ending must tell.
+    """
+    taken = [(path, f"the input {str(path)!r}") for path in inputs]
+    for option, path in outputs.items():
+        if path is None:
+            continue
+        if option in frames and path.suffix.lower() not in FRAME_ENDINGS:
+            raise UserError(
+                f"{option} must end in {', '.join(FRAME_ENDINGS)}; got {str(path)!r}. "
+                "Change the ending."
+            )
+        _check_writable(option, path)
+        other = next((what for place, what in taken if is_same_file(path, place)), None)
+        if other is not None:
+            raise UserError(
+                f"{option} must be a file of its own; got {str(path)!r}, which is {other}. "
+                "Choose another name."
+            )
+        taken.append((path, f"also {option}"))
+
+
+def _check_writable(option: str, path: Path) -> None:
+    if len(os.fsencode(path.name)) > 255:
+        raise UserError(f"{option} must have a name of at most 255 bytes. Choose a shorter one.")
+    if path.is_dir():
+        raise UserError(f"{option} must be a file; {str(path)!r} is a folder. Name a file in it.")
+    if not path.parent.is_dir():
+        raise UserError(
+            f"{option} must be in a folder that exists; there is no {str(path.parent)!r}. "
+            "Make it, or choose another place."
+        )
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise UserError(
+            f"{option} must be a place that can be written; {str(path)!r} is not. "
+            "Choose another place."
+        )
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write text that only its owner can read."""
+    with open_private(path) as handle:
+        handle.write(text.encode("utf-8"))
+
+
+def write_frame(frame: pa.Table, path: str | Path) -> None:
+    """Write a frame to ``.csv``, ``.tsv`` or ``.parquet``, readable by its owner only."""
+    target = Path(path)
+    suffix = target.suffix.lower()
+    if suffix not in (".csv", ".tsv", ".parquet"):
+        raise UserError(
+            f"a table is written to a .csv, .tsv or .parquet file; got {str(path)!r}. "
+            "Change the ending."
+        )
+    with open_private(target) as handle:
+        if suffix == ".parquet":
+            import pyarrow.parquet as pq
+
+            pq.write_table(frame, handle)
+        else:
+            import pyarrow.csv as pv
+
+            pv.write_csv(
+                frame, handle, pv.WriteOptions(delimiter="\t" if suffix == ".tsv" else ",")
+            )
+
+
+@contextmanager
+def open_private(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for writing bytes that only its owner can read."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+        with os.fdopen(descriptor, "wb") as handle:
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):  # a device belongs to everybody
+                os.fchmod(descriptor, 0o600)
+                os.ftruncate(descriptor, 0)  # not before it is known to be the owner's
+            yield handle
+    except OSError as error:
+        raise UserError(
+            f"{str(path)!r} cannot be written ({error.strerror or error}); choose another place."
+        ) from None

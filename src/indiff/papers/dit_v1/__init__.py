@@ -1,0 +1,1 @@
+"""DIT version 1."""

@@ -1,0 +1,1 @@
+"""The draft that started it."""

@@ -1,0 +1,1 @@
+"""The papers' published programs, rewritten to explain their numbers."""

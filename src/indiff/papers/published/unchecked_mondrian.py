@@ -1,0 +1,201 @@
+"""A sanitizer that breaks its promise, kept for comparison only: never publish with it.
+
+The public Mondrian that DIT v1 and v2 were measured with cuts a group of m records at its median
+if m // 2 is at least k, and never looks at how many records fall on the right-hand side. With many
+records at the median, fewer than k are left there. This one does the same on purpose, so that the
+papers' curves can be compared with those of a sanitizer that checks both sides. Everything else
+is as in :class:`~indiff.sanitizers.mondrian.mondrian.Mondrian`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from indiff.data.table import Table
+from indiff.errors import UserError
+from indiff.release.release import Release
+from indiff.sanitizers.mondrian.layout import (
+    BY_TREE,
+    CUT_BY,
+    DEPTH,
+    FIRST,
+    LAST,
+    LEAVES,
+    POINTS,
+    Problem,
+)
+from indiff.sanitizers.mondrian.mondrian import (
+    Mondrian,
+    RegionStyle,
+    full_box,
+    release_of_groups,
+    total_extremes,
+)
+
+Rows = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Leaf = tuple[Rows, Codes, Codes]  # the records of a group, and the codes its regions span
+Part = tuple[Rows, Codes, Codes]  # rows, and the cut box around them
+Side = tuple[NDArray[np.bool_], int, int]  # who is in it, and its codes on the attribute cut
+
+
+@dataclass(frozen=True)
+class UncheckedMondrian:
+    """Mondrian whose numeric cuts leave fewer than k records on the right-hand side.
+
+    Groups of the table that was first sanitized are remembered: a table without one record shares
+    all of them except those that held it.
+
+    >>> import pyarrow as pa
+    >>> from indiff.data.table import read_table
+    >>> table = read_table(pa.table({"age": [20, 30, 30, 30, 50], "ill": list("yynny")}),
+    ...                    quasi=["age"], sensitive="ill")
+    >>> UncheckedMondrian(k=2).sanitize(table).to_frame()["age"].to_pylist()
+    ['[20, 30]', '[20, 30]', '[20, 30]', '[20, 30]', '50']
+    """
+
+    k: int
+    regions: RegionStyle = "tight"
+    known: dict[bytes, list[Leaf]] = field(default_factory=dict, compare=False, repr=False)
+
+    randomized: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if type(self.k) is not int or self.k < 1:
+            raise UserError(f"k must be a whole number of at least 1; got {self.k!r}.")
+
+    def __str__(self) -> str:
+        style = "" if self.regions == "tight" else f",regions={self.regions}"
+        return f"unchecked-mondrian:k={self.k}{style}"
+
+    def sanitize(self, table: Table, rng: Generator | None = None) -> Release:
+        """Return the release; its groups may be smaller than k, so its constraint is not met."""
+        if any(a.has_missing for a in table.attributes):
+            raise UserError("this comparison needs a table without missing quasi-identifiers.")
+        sound = Mondrian(k=self.k, regions=self.regions)
+        problem = sound.problem(table)
+        rows = np.arange(len(table), dtype=np.int64)
+        box = full_box(table, rows.astype(np.int32))
+        leaves = _Growth(table, self, problem).grow(rows, *box)
+        groups = np.empty(len(table), np.int32)
+        for number, (records, _, _) in enumerate(leaves):
+            groups[np.searchsorted(table.records, records)] = number
+        low = np.stack([lowest for _, lowest, _ in leaves])
+        high = np.stack([highest for _, _, highest in leaves])
+        release = release_of_groups(table, problem, groups, low, high, sound)
+        smallest = int(np.bincount(groups).min())
+        return replace(release, sanitizer=str(self), constraint_met=smallest >= self.k)
+
+
+class _Growth:
+    """One partition; groups are named by their records, so that another table can share them."""
+
+    def __init__(self, table: Table, sanitizer: UncheckedMondrian, problem: Problem) -> None:
+        self._records = table.records
+        self._problem = problem
+        self._k = sanitizer.k
+        self._tight = sanitizer.regions == "tight"
+        self._known = sanitizer.known
+        self._remember = not sanitizer.known
+        self._totals = total_extremes(table)
+        extremes = b"".join(part.tobytes() for part in self._totals)
+        self._key = hashlib.blake2b(extremes, digest_size=32).digest()
+
+    def grow(self, rows: Rows, low: Codes, high: Codes) -> list[Leaf]:
+        """Return the groups below one group, which lies in the cut box from low to high."""
+        records = self._records[rows]
+        name = self._name(records, low, high)
+        if name in self._known:
+            return self._known[name]
+        parts = self._cut(rows, low, high)
+        if parts:
+            leaves = [leaf for part in parts for leaf in self.grow(*part)]
+        else:
+            leaves = [(records, *(self._tight_region(rows) if self._tight else (low, high)))]
+        if self._remember:
+            self._known[name] = leaves
+        return leaves
+
+    def _name(self, records: Rows, low: Codes, high: Codes) -> bytes:
+        name = hashlib.blake2b(records.tobytes(), digest_size=16, key=self._key)
+        if not self._tight:
+            name.update(low.tobytes() + high.tobytes())
+        return name.digest()
+
+    def _cut(self, rows: Rows, low: Codes, high: Codes) -> list[Part]:
+        if len(rows) < 2 * self._k:
+            return []
+        codes = self._problem.codes[:, rows]
+        least, most = codes.min(axis=1), codes.max(axis=1)
+        widths = [self._width(a, int(least[a]), int(most[a])) for a in range(len(codes))]
+        for a in sorted(range(len(codes)), key=lambda a: (-widths[a], a)):
+            if least[a] == most[a]:
+                continue
+            if self._problem.meta[a, CUT_BY] == BY_TREE:
+                sides = self._by_tree(a, codes[a], int(least[a]), int(most[a]))
+            else:
+                sides = self._on_line(codes[a], int(low[a]), int(high[a]))
+            if sides:
+                return [
+                    (rows[inside], _with(low, a, first), _with(high, a, last))
+                    for inside, first, last in sides
+                ]
+        return []
+
+    def _on_line(self, codes: Codes, low: int, high: int) -> list[Side]:
+        """Cut at the median; m // 2 ≥ k was asked for, the right-hand side is never counted."""
+        middle = max(1, len(codes) // 2)
+        cut = int(np.partition(codes, middle - 1)[middle - 1])
+        left = codes <= cut
+        return [] if left.all() else [(left, low, cut), (~left, cut + 1, high)]
+
+    def _by_tree(self, a: int, codes: Codes, low: int, high: int) -> list[Side]:
+        node = self._node(a, low, high)
+        level = self._problem.trees[node, DEPTH] + 1
+        child = self._problem.path[self._problem.meta[a, LEAVES] + codes, level]
+        kinds, counts = np.unique(child, return_counts=True)
+        if len(kinds) < 2 or counts.min() < self._k:
+            return []
+        trees = self._problem.trees
+        return [(child == kind, int(trees[kind, FIRST]), int(trees[kind, LAST])) for kind in kinds]
+
+    def _node(self, a: int, low: int, high: int) -> int:
+        """Return the lowest node above two values."""
+        start = self._problem.meta[a, LEAVES]
+        one, other = self._problem.path[start + low], self._problem.path[start + high]
+        shared = np.flatnonzero(one != other)
+        return int(one[shared[0] - 1] if len(shared) else one[-1])
+
+    def _width(self, a: int, low: int, high: int) -> float:
+        problem = self._problem
+        if problem.meta[a, CUT_BY] == BY_TREE:
+            node, root = self._node(a, low, high), problem.path[problem.meta[a, LEAVES], 0]
+            return float(
+                (problem.trees[node, LAST] - problem.trees[node, FIRST] + 1)
+                / (problem.trees[root, LAST] + 1)
+            )
+        points, base = problem.points, problem.meta[a, POINTS]
+        total_low, total_high = self._totals
+        whole = points[base + total_high[a]] - points[base + total_low[a]]
+        return float((points[base + high] - points[base + low]) / whole) if whole > 0 else 0.0
+
+    def _tight_region(self, rows: Rows) -> tuple[Codes, Codes]:
+        codes = self._problem.codes[:, rows]
+        low, high = codes.min(axis=1), codes.max(axis=1)
+        for a in range(len(codes)):
+            if self._problem.meta[a, CUT_BY] == BY_TREE:
+                node = self._node(a, int(low[a]), int(high[a]))
+                low[a], high[a] = self._problem.trees[node, FIRST], self._problem.trees[node, LAST]
+        return low, high
+
+
+def _with(codes: Codes, place: int, value: int) -> Codes:
+    changed = codes.copy()
+    changed[place] = value
+    return changed

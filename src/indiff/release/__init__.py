@@ -1,0 +1,1 @@
+"""Regions and releases: what a sanitized table holds, written and read."""

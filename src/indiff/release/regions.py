@@ -1,0 +1,306 @@
+"""Regions: what one generalized cell stands for, and which values of a column it covers."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from operator import methodcaller
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indiff.data.hierarchy import ROOT, Hierarchy
+from indiff.data.schema import Kind
+from indiff.errors import UserError
+
+Value: TypeAlias = str | float | int | None
+"""One cell of the original table: None is the missing value, a date is its days since 1970."""
+
+
+MISSING = "missing"
+"""How the missing value is written, unless the column has this word as a value of its own."""
+
+
+class UnreadableRegion(UserError):
+    """A cell that stands for no region of its column, or for more than one."""
+
+
+def shown(text: str) -> str:
+    """Return a cell as an error message quotes it: at most 60 characters.
+
+    >>> shown("a" * 100)
+    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'"
+    """
+    return repr(text if len(text) <= 60 else text[:60] + "…")
+
+
+class Domain(Protocol):
+    """A column of the original table, as far as regions need to know it.
+
+    ``values`` are its distinct values in code order. Numeric: ascending numbers (whole days for
+    dates), NaN for the missing value last. Otherwise an object array of text, None for the missing
+    value: sorted if categorical, in the declared order if ordinal, and in the hierarchy's order
+    where there is one.
+    """
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def kind(self) -> Kind: ...  # noqa: D102
+    @property
+    def is_date(self) -> bool: ...  # noqa: D102
+    @property
+    def hierarchy(self) -> Hierarchy | None: ...  # noqa: D102
+    @property
+    def values(self) -> NDArray[Any]: ...  # noqa: D102
+
+
+def plain(value: Any) -> Value:
+    """Return a cell as a plain Python value, with None for NaN.
+
+    >>> plain(np.float64("nan")) is None, plain(np.int64(3))
+    (True, 3)
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The numbers between two ends, each closed or open; an infinite end is always closed.
+
+    >>> Interval(20, 40).covers(40), Interval(20, 40, high_closed=False).covers(40)
+    (True, False)
+    """
+
+    low: float
+    high: float
+    low_closed: bool = True
+    high_closed: bool = True
+
+    def __post_init__(self) -> None:
+        for end in ("low", "high"):
+            number = plain(getattr(self, end))
+            if number is None or isinstance(number, str):
+                raise UserError(f"the ends of an interval must be numbers; got {number!r}.")
+            object.__setattr__(self, end, number)
+            if abs(number) == math.inf:  # one way to write an end that is not there
+                object.__setattr__(self, f"{end}_closed", True)
+        if self.low > self.high:
+            raise UserError(
+                f"an interval must not start above its end; got {self.low} to {self.high}: "
+                "put the smaller number first."
+            )
+        if self.low == self.high and not (self.low_closed and self.high_closed):
+            raise UserError(
+                f"an interval must cover a number; got {self.low} to {self.high} with an open end: "
+                "close both ends."
+            )
+
+    def covers(self, value: Value) -> bool:
+        """Say whether the interval contains this number; it never contains the missing value."""
+        if value is None or isinstance(value, str):
+            return False
+        above = self.low <= value if self.low_closed else self.low < value
+        below = value <= self.high if self.high_closed else value < self.high
+        return above and below
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSet:
+    """A set of values, of which the missing value may be one.
+
+    >>> ValueSet(frozenset({"a", None})).covers(None)
+    True
+    """
+
+    values: frozenset[Value]
+
+    def __post_init__(self) -> None:
+        if not self.values:
+            raise UserError("a set region must have a value; got the empty set.")
+        object.__setattr__(self, "values", frozenset(map(plain, self.values)))
+
+    def covers(self, value: Value) -> bool:
+        """Say whether the value is in the set."""
+        return plain(value) in self.values
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of the column's hierarchy, with the values below it.
+
+    >>> Node("Artist", frozenset({"Dancer", "Writer"})).covers("Dancer")
+    True
+    """
+
+    label: str
+    values: frozenset[Value]
+
+    def covers(self, value: Value) -> bool:
+        """Say whether the value is below the node."""
+        return plain(value) in self.values
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """The texts that start with a prefix and go on: ``3551*`` hides one character or more.
+
+    >>> Mask("3551").covers("35512"), Mask("3551").covers("3551")
+    (True, False)
+    """
+
+    prefix: str
+
+    def __post_init__(self) -> None:
+        if self.prefix.endswith("*"):
+            raise UserError(
+                f"the prefix of a mask must not end in '*'; got {self.prefix!r}: "
+                "leave out the stars that stand for hidden characters."
+            )
+
+    def covers(self, value: Value) -> bool:
+        """Say whether the value is a text of the prefix and at least one more character."""
+        return (
+            isinstance(value, str)
+            and len(value) > len(self.prefix)
+            and value.startswith(self.prefix)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """Every value, the missing one included: a suppressed cell, ``*``.
+
+    >>> Anything().covers(None)
+    True
+    """
+
+    def covers(self, value: Value) -> bool:
+        """Return True."""
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """The missing value alone: the records set apart from a numeric or ordinal column.
+
+    >>> Missing().covers(None), Missing().covers(47)
+    (True, False)
+    """
+
+    def covers(self, value: Value) -> bool:
+        """Say whether the value is the missing one."""
+        return plain(value) is None
+
+
+Region: TypeAlias = Interval | ValueSet | Node | Mask | Anything | Missing
+
+
+def node_region(hierarchy: Hierarchy, label: str) -> Region:
+    """Return the region of a hierarchy's node; the root stands for anything.
+
+    >>> tree = Hierarchy.from_lines(["Dancer;Artist;*", "Lawyer;*"])
+    >>> node_region(tree, "Artist")
+    Node(label='Artist', values=frozenset({'Dancer'}))
+    >>> node_region(tree, "*")
+    Anything()
+    """
+    return Anything() if label == ROOT else Node(label, hierarchy.values_below(label))
+
+
+class Coverage:
+    """Which values of one column a region covers, prepared once for many regions.
+
+    >>> from indiff.data.schema import Kind
+    >>> from types import SimpleNamespace
+    >>> age = SimpleNamespace(name="age", kind=Kind.NUMERIC, is_date=False, hierarchy=None,
+    ...                       values=np.array([20, 31, 47]))
+    >>> Coverage(age).of(Interval(20, 40))
+    array([ True,  True, False])
+    """
+
+    def __init__(self, domain: Domain) -> None:
+        self._values = domain.values
+        self._numeric = domain.kind == Kind.NUMERIC
+
+    @cached_property
+    def _code_of(self) -> dict[Value, int]:
+        return {plain(value): code for code, value in enumerate(self._values.tolist())}
+
+    @cached_property
+    def _numbers(self) -> int:
+        missing = np.isnan(self._values).sum() if self._values.dtype.kind == "f" else 0
+        return len(self._values) - int(missing)
+
+    @cached_property
+    def _texts(self) -> tuple[list[str], NDArray[np.int64]]:
+        codes = {text: code for text, code in self._code_of.items() if isinstance(text, str)}
+        texts = sorted(codes)
+        return texts, np.array([codes[text] for text in texts], np.int64)
+
+    def of(self, region: Region) -> NDArray[np.bool_]:
+        """Return one bool per value of the column, in code order."""
+        mask = np.zeros(len(self._values), np.bool_)
+        match region:
+            case Anything():
+                mask[:] = True
+            case Missing():
+                mask[self._codes([None])] = True
+            case ValueSet(values) | Node(_, values):
+                mask[self._codes(values)] = True
+            case Mask(prefix):
+                mask[self._masked(prefix)] = True
+            case Interval():
+                if self._numeric:
+                    mask[self._between(region)] = True
+        return mask
+
+    def _codes(self, values: Iterable[Value]) -> list[int]:
+        return [self._code_of[value] for value in values if value in self._code_of]
+
+    def _masked(self, prefix: str) -> NDArray[np.int64]:
+        texts, codes = self._texts
+        start, stop = prefix_range(texts, prefix)
+        return codes[start:stop]
+
+    def _between(self, region: Interval) -> slice:
+        # Python's comparisons of whole numbers and floats are exact, numpy's round beyond 2**53.
+        exact, end = methodcaller("item"), self._numbers
+        from_low = bisect_left if region.low_closed else bisect_right
+        to_high = bisect_right if region.high_closed else bisect_left
+        return slice(
+            from_low(self._values, region.low, 0, end, key=exact),
+            to_high(self._values, region.high, 0, end, key=exact),
+        )
+
+
+def prefix_range(texts: list[str], prefix: str) -> tuple[int, int]:
+    """Return where, in sorted texts, those with this prefix and at least one character more are.
+
+    >>> prefix_range(["34", "35", "351", "36"], "35")
+    (2, 3)
+    """
+    # The prefix itself, if it is a text, is the first of those that start with it.
+    size = len(prefix)
+    start = bisect_right(texts, prefix)
+    return start, bisect_right(texts, prefix, lo=start, key=lambda text: text[:size])
+
+
+def covered(region: Region, domain: Domain) -> NDArray[np.bool_]:
+    """Return one bool per value of the column: does the region cover it?
+
+    For many regions of one column, make one :class:`Coverage` and ask it.
+
+    >>> from types import SimpleNamespace
+    >>> sex = SimpleNamespace(name="sex", kind=Kind.CATEGORICAL, is_date=False, hierarchy=None,
+    ...                       values=np.array(["Female", "Male", None], object))
+    >>> covered(ValueSet(frozenset({"Male", None})), sex)
+    array([False,  True,  True])
+    """
+    return Coverage(domain).of(region)

@@ -1,0 +1,282 @@
+"""Release: a sanitized table, every quasi-identifier cell a region; written, and read back."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from indiff.data.schema import Kind
+from indiff.data.table import Attribute, Table
+from indiff.errors import UserError, unknown
+from indiff.files import write_frame
+from indiff.release.file import read_classes, read_released, read_weights
+from indiff.release.region_text import read_regions, write_regions
+from indiff.release.regions import Coverage, Region, Value
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedColumn:
+    """One released quasi-identifier: its regions, and which of them each row shows.
+
+    What the regions cover is kept as spans of codes: region ``span_region[j]`` covers the codes
+    from ``span_low[j]`` to ``span_high[j]``; a region may have several spans, or none.
+    """
+
+    attribute: Attribute
+    index: NDArray[np.int32]
+    span_region: NDArray[np.int32]
+    span_low: NDArray[np.int32]
+    span_high: NDArray[np.int32]
+    count: int
+    make_regions: Callable[[], Sequence[Region]] = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, attribute: Attribute, regions: Sequence[Region], index: NDArray[np.int32]
+    ) -> ReleasedColumn:
+        """Build a column from explicit regions."""
+        span_region: list[NDArray[Any]] = []
+        low: list[NDArray[Any]] = []
+        high: list[NDArray[Any]] = []
+        coverage = Coverage(attribute)
+        for number, region in enumerate(regions):
+            edges = np.diff(np.concatenate(([0], coverage.of(region).view(np.int8), [0])))
+            low.append(np.flatnonzero(edges == 1))
+            high.append(np.flatnonzero(edges == -1) - 1)
+            span_region.append(np.full(len(low[-1]), number))
+        empty: list[NDArray[Any]] = [np.empty(0, np.int32)]
+        return cls(
+            attribute,
+            index.astype(np.int32),
+            np.concatenate(span_region or empty).astype(np.int32),
+            np.concatenate(low or empty).astype(np.int32),
+            np.concatenate(high or empty).astype(np.int32),
+            len(regions),
+            lambda: regions,
+        )
+
+    @cached_property
+    def regions(self) -> tuple[Region, ...]:
+        """The distinct regions, in the order of their numbers."""
+        return tuple(self.make_regions())
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The regions as text."""
+        return tuple(write_regions(self.regions, self.attribute))
+
+    def covering(self, code: int) -> NDArray[np.bool_]:
+        """Tell for every row whether its region covers the value with this code."""
+        inside = np.zeros(self.count, dtype=bool)
+        inside[self.span_region[(self.span_low <= code) & (code <= self.span_high)]] = True
+        return inside[self.index]
+
+    def cover_counts(
+        self, classes: NDArray[np.int32], class_count: int, weights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        """Return N[v, c]: the rows of class c (by weight) whose region covers value v."""
+        held = _weighted_counts(self.index, self.count, classes, class_count, weights)
+        steps = np.zeros((len(self.attribute.values) + 1, class_count))
+        np.add.at(steps, self.span_low, held[self.span_region])
+        np.subtract.at(steps, self.span_high + 1, held[self.span_region])
+        # Counts of plain rows are whole numbers, which floating point adds and subtracts exactly.
+        return np.cumsum(steps[:-1], axis=0)
+
+
+def _weighted_counts(
+    index: NDArray[np.int32],
+    count: int,
+    classes: NDArray[np.int32],
+    class_count: int,
+    weights: NDArray[np.float64] | None,
+) -> NDArray[np.float64]:
+    cells = index.astype(np.int64) * class_count + classes
+    flat = np.bincount(cells, weights=weights, minlength=count * class_count)
+    return flat.reshape(count, class_count).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A sanitized table f(D); made by a sanitizer or by :func:`read_release`.
+
+    ``constraint_met`` is False where the asked-for constraint could not be met and everything
+    was generalized instead: such a release is never a pass. ``unread`` names the columns of what
+    was read that are neither a quasi-identifier nor sensitive: nothing here says what they tell.
+    """
+
+    columns: tuple[ReleasedColumn, ...]
+    sensitive_name: str
+    sensitive_values: tuple[Any, ...]
+    classes: NDArray[np.int32]
+    weights: NDArray[np.float64] | None = None
+    groups: NDArray[np.int32] | None = None
+    constraint_met: bool = True
+    kept: pa.Table | None = field(default=None, repr=False)
+    backend: str = "pyarrow"
+    sanitizer: str = ""
+    sensitive_columns: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    @property
+    def sensitive(self) -> NDArray[Any]:
+        """The sensitive column: one value per released record."""
+        values = np.empty(len(self.sensitive_values), dtype=object)
+        values[:] = self.sensitive_values
+        return values[self.classes]
+
+    def column(self, name: str) -> ReleasedColumn:
+        """Return the released quasi-identifier with this name."""
+        for column in self.columns:
+            if column.attribute.name == name:
+                return column
+        raise unknown("released column", name, [c.attribute.name for c in self.columns])
+
+    def covers(self, name: str, value: Value | datetime.date) -> NDArray[np.bool_]:
+        """Tell for every released record whether its region contains this value.
+
+        A date is a ``datetime.date`` or its ISO text; ``None`` is the missing value.
+        """
+        column = self.column(name)
+        value = _as_value(value, column.attribute)
+        inside = np.array([region.covers(value) for region in column.regions], dtype=bool)
+        return inside[column.index]
+
+    def class_totals(self) -> NDArray[np.float64]:
+        """Return N_c: the released records (by weight) with each sensitive value."""
+        return np.bincount(
+            self.classes, weights=self.weights, minlength=len(self.sensitive_values)
+        ).astype(np.float64)
+
+    def to_arrow(self) -> pa.Table:
+        """Return the release as text, one row per released record, in table order."""
+        columns: dict[str, Any] = {}
+        for column in self.columns:
+            texts = pa.array(column.texts, pa.string())
+            columns[column.attribute.name] = texts.take(pa.array(column.index))
+        if all(not isinstance(value, tuple) for value in self.sensitive_values):
+            columns[self.sensitive_name] = _plain_column(self.sensitive)
+        else:  # a joint sensitive attribute is released as the columns it was made of
+            names = self.sensitive_columns or self.sensitive_name.split(", ")
+            for place, name in enumerate(names):
+                columns[name] = _plain_column([value[place] for value in self.sensitive])
+        if self.kept is not None:
+            columns.update(
+                {name: self.kept[name] for name in self.kept.column_names if name not in columns}
+            )
+        if self.weights is not None:
+            if "weight" in columns:
+                raise UserError(
+                    "a noisy table is released with a column 'weight' for its counts, but the "
+                    "table has a column of that name. Rename the table's column."
+                )
+            columns["weight"] = pa.array(self.weights)
+        return pa.table(columns)
+
+    def to_frame(self) -> Any:
+        """Return the release as text in the kind of frame that the table was read from."""
+        return to_backend(self.to_arrow(), self.backend)
+
+    def write(self, path: str | Path, *, seed: int | None = None) -> None:
+        """Write the release to CSV or Parquet in a shuffled order, for its owner only.
+
+        The input's order would link released rows to the input's; it is never kept. Whoever knows
+        the seed can undo the shuffle, so by default it is random and kept nowhere.
+        """
+        frame = self.to_arrow()
+        frame = frame.take(pa.array(np.random.default_rng(seed).permutation(frame.num_rows)))
+        write_frame(frame, path)
+
+
+def _as_value(value: Value | datetime.date, attribute: Attribute) -> Value:
+    """Return a user's value as a cell of its column, or refuse what could never be one."""
+    if value is None:
+        return None
+    if attribute.kind != Kind.NUMERIC:  # True, 2.0 and a date as the column's cells were written
+        return str(value if isinstance(value, str) else pa.scalar(value).cast(pa.string()))
+    if attribute.is_date and isinstance(value, str):
+        try:
+            value = datetime.date.fromisoformat(value)
+        except ValueError:
+            raise UserError(
+                f"column {attribute.name!r} holds dates; got {value!r}. Write it as 2024-12-31."
+            ) from None
+    if isinstance(value, datetime.date):
+        return value.toordinal() - datetime.date(1970, 1, 1).toordinal()
+    if isinstance(value, str):
+        raise UserError(
+            f"column {attribute.name!r} is numeric; got the text {value!r}. Pass a number."
+        )
+    return value
+
+
+def _plain_column(values: Sequence[Any] | NDArray[Any]) -> pa.Array:
+    known = [value for value in values if value is not None]
+    if any(isinstance(value, str) for value in known):
+        return pa.array([None if v is None else str(v) for v in values], pa.string())
+    if any(isinstance(value, int) and abs(value) >= 2**63 for value in known):  # whole floats
+        return pa.array([None if v is None else float(v) for v in values], pa.float64())
+    return pa.array(list(values))
+
+
+def to_backend(frame: pa.Table, backend: str) -> Any:
+    """Convert a PyArrow table to the kind of frame the user works with."""
+    if backend == "pandas":
+        return frame.to_pandas()
+    if backend == "polars":
+        import polars
+
+        return polars.from_arrow(frame)
+    return frame
+
+
+def read_release(source: Any, table: Table, *, encoding: str | None = None) -> Release:
+    """Read a release of ``table`` that indiff or another tool wrote.
+
+    Cells are read against the original's columns (see :mod:`indiff.release.region_text` for what is
+    understood); a cell with no reading, or with two, is an error with its row and column.
+
+    >>> import pyarrow as pa
+    >>> from indiff.data.table import read_table
+    >>> table = read_table(pa.table({"age": [28, 36, 47], "ill": ["no", "yes", "no"]}),
+    ...                    quasi=["age"], sensitive="ill")
+    >>> release = read_release(pa.table({"age": ["<40", "<40", ">=40"],
+    ...                                  "ill": ["yes", "no", "no"]}), table)
+    >>> release.covers("age", 30)
+    array([ True,  True, False])
+    """
+    raw = read_released(source, table, encoding=encoding)
+    frame = raw.frame
+    wanted = [*(a.name for a in table.attributes), *table.sensitive.columns]
+    for name in wanted:
+        if name not in frame.column_names:
+            raise unknown("column", name, frame.column_names)
+    columns = []
+    for attribute in table.attributes:
+        texts = frame[attribute.name].cast(pa.string()).to_pylist()
+        regions, index = read_regions(texts, attribute)
+        columns.append(ReleasedColumn.of(attribute, regions, index))
+    weights = None
+    if "weight" in frame.column_names and "weight" not in table.column_names:
+        weights = read_weights(frame["weight"])
+        wanted.append("weight")
+    return Release(
+        columns=tuple(columns),
+        sensitive_name=table.sensitive.name,
+        sensitive_values=table.sensitive.values,
+        classes=read_classes(frame, table),
+        weights=weights,
+        backend=raw.backend,
+        sensitive_columns=table.sensitive.columns,
+        unread=tuple(name for name in frame.column_names if name not in wanted),
+    )

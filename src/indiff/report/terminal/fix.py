@@ -1,0 +1,70 @@
+"""A fix on a terminal: how δ moved, what was removed, what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table as Grid
+
+from indiff import text as plain
+from indiff.report.terminal.tables import headline, number, print_clean, section
+from indiff.text import number as counted
+
+if TYPE_CHECKING:
+    from indiff.utility import Utility
+
+_MEASURES = {
+    "ncp": "NCP (0 to 1, less is better)",
+    "discernibility": "discernibility (less is better)",
+    "average_group": "average group (less is better)",
+    "accuracy": "analyst's accuracy (more is better)",
+}
+MOST_ROUNDS = 40
+
+
+def show_fix(console: Console, fixed: Any, paths: Mapping[str, Path] | None = None) -> None:
+    """Show δ at each round, what was removed and lost, and what it does not prove."""
+    headline(console, f"Removing outliers until δ is at most {fixed.limit:g}")
+    grid = Grid(box=None, padding=(0, 2), pad_edge=False, header_style="bold")
+    for title in ("round", "removed", "δ", "mean", "above the limit"):
+        grid.add_column(title, justify="right", no_wrap=True)
+    for place, one in enumerate(fixed.rounds):
+        if place == MOST_ROUNDS - 1 < len(fixed.rounds) - 1:
+            grid.add_row("…", "…", "…", "…", "…")
+        if place < MOST_ROUNDS - 1 or place == len(fixed.rounds) - 1:
+            cells = f"{one.removed:,}", number(one.delta), number(one.mean), f"{one.above:,}"
+            grid.add_row(str(place), *cells)
+    print_clean(console, grid)
+    lines = [
+        ("sanitizer", plain.message(fixed.sanitizer)),
+        ("model", plain.message(fixed.model)),
+        ("outcome", plain.message(fixed.reason)),
+        ("removed", f"{len(fixed.removed):,} of {fixed.records:,} (budget {fixed.budget:,})"),
+        ("verified", _verified(fixed)),
+    ]
+    lines += _lost(fixed.utility_before, fixed.utility_after)
+    lines += [("written", plain.message(str(path))) for path in (paths or {}).values()]
+    if paths is not None and fixed.release is None:
+        lines.append(("no release", "none is written, since none is below the limit"))
+    lines.append(("proves not", fixed.does_not_prove))
+    section(console, "Fix", lines)
+
+
+def _verified(fixed: Any) -> str:
+    if fixed.verified_delta is None:
+        return plain.message(fixed.verified_by)
+    return f"δ = {number(fixed.verified_delta)} by {fixed.verified_by}, from scratch"
+
+
+def _lost(before: Utility | None, after: Utility | None) -> list[tuple[str, str]]:
+    if before is None or after is None:
+        return []
+    lines = []
+    for name, title in _MEASURES.items():
+        was, now = getattr(before, name), getattr(after, name)
+        if was is not None and now is not None:
+            lines.append(("utility", f"{title}: {counted(was)} → {counted(now)}"))
+    return lines

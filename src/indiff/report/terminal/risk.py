@@ -1,0 +1,262 @@
+"""Risk metrics on a terminal: each with its range and what it means, and what causes them.
+
+No value of the table is shown unless asked for: a value is named by how many records hold it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rich.table import Table as Grid
+from rich.text import Text
+
+from indiff import text as plain
+from indiff.report.terminal.tables import headline, listed, number, percent, print_clean, section
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from indiff.risk.columns import Level
+    from indiff.risk.groups import SensitiveGroups
+    from indiff.risk.information import InformationRisk
+    from indiff.risk.result import Risk
+
+RARE = 10
+MOST_LEVELS, MOST_COMBINATIONS, LONGEST_VALUE = 3, 10, 24
+
+Row = tuple[str, str, str, str]
+
+
+def hidden(records: int) -> str:
+    """Name a value without telling it.
+
+    >>> hidden(9), hidden(10)
+    ('a rare value', 'a value')
+    """
+    return "a rare value" if records < RARE else "a value"
+
+
+def show_risk(console: Console, risk: Risk, source: str, *, show_values: bool = False) -> None:
+    """Show every metric of a result, what causes the worst, and which columns add what."""
+    _show_question(console, risk, source)
+    headline(console, "Who: how far the columns tell to whom a record belongs")
+    _show_metrics(console, _information(risk.reidentification, "person"))
+    section(console, "Where the worst of it comes from", _causes(risk))
+    for name, found in risk.inference.items():
+        headline(console, f"What: how far the columns tell {plain.name(name)}")
+        _show_metrics(console, _information(found, "value"))
+        section(console, "Where the worst of it comes from", [("one value", _cause(found))])
+    _show_metrics(console, _sizes(risk), "Groups: records with equal quasi-identifiers")
+    for name, models in risk.groups.sensitive.items():
+        _show_metrics(console, _models(models), f"Groups: {plain.name(name)} in them")
+    _show_contributions(console, risk)
+    _show_levels(console, risk, show_values)
+    _show_outliers(console, risk, show_values)
+    _show_combinations(console, risk)
+
+
+def _show_question(console: Console, risk: Risk, source: str) -> None:
+    method = risk.method
+    kinds = [f"{plain.name(name)} ({method.kinds[name]})" for name in method.sensitive]
+    who = "each record is one" if method.individual is None else plain.name(method.individual)
+    lines = [
+        ("records", f"{risk.records:,}"),
+        ("individuals", who),
+        ("quasi", listed([plain.name(name) for name in method.quasi])),
+        ("sensitive", listed(kinds) if kinds else "none"),
+        ("engine", method.engine),
+        ("fingerprint", method.fingerprint[:16]),
+    ]
+    notes = [*risk.groups.notes, *(note for x in risk.inference.values() for note in x.notes)]
+    lines += [("note", plain.message(note)) for note in notes]
+    section(console, f"Risk of {plain.name(source)}", lines)
+
+
+def _information(found: InformationRisk, what: str) -> list[Row]:
+    """Return the metrics of the ITPR paper; ``what`` is what is told apart."""
+    most = number(found.h)
+    return [
+        ("ITPR", number(found.itpr), "DR to 1", "the worst group; 1: one is fully told"),
+        ("DR", number(found.dr), "0 to 1", "average share of H(X) removed"),
+        ("MI", number(found.mi), f"0 to {most}", "bits learned on average"),
+        ("CP", number(found.cp), "0 to 1", "the same, rescaled: 1 − 2^−MI"),
+        ("MIL", number(found.mil), f"0 to {most}", "most bits from one group, weighted"),
+        ("MIL, source's", number(found.mil_unweighted), f"to {most}", "the same, unweighted"),
+        ("ELD", number(found.eld), "0 to 1", f"1: a group has a single {what}"),
+        ("H(X)", number(found.h), "0 up", "bits to guess without the columns"),
+        ("H(X|Y)", number(found.h_conditional), f"0 to {most}", "bits left afterwards; 0: none"),
+        ("H(X|Y)/H(X)", number(found.h_normalised), "0 to 1", "the share left; 0: none"),
+        ("H(X, Y)", number(found.h_joint), "0 up", "bits in both together"),
+        ("ε", f"{found.epsilon:,}", "0 up", "largest group minus smallest (Eq. 11)"),
+        *_spread(found),
+        ("ϑ", number(found.theta), f"to {most}", "group against table, in bits (Eq. 13)"),
+    ]
+
+
+def _spread(found: InformationRisk) -> list[Row]:
+    if found.lambda_ is None:
+        return []
+    return [("λ", f"{found.lambda_:,}", "0 up", "spread of counts in a group (Eq. 12)")]
+
+
+def _cause(found: InformationRisk) -> str:
+    """Say what drives ITPR and ELD to their maximum, or that nothing does."""
+    cause = found.at_maximum
+    if not cause.groups:
+        return "in no group: no metric is at its maximum"
+    return f"{cause}, {percent(cause.records, found.records)} of all"
+
+
+def _causes(risk: Risk) -> list[tuple[str, str]]:
+    """Say how many records are alone, in groups of which sizes, and by how many columns."""
+    lines = [("alone", _cause(risk.reidentification))]
+    widths = dict(risk.singled_out_by_width)
+    if risk.columns:
+        singled = {name: part.groups.singled_out for name, part in risk.columns.items()}
+        widths.setdefault(1, max(singled.values()))
+    widths.setdefault(len(risk.method.quasi), risk.groups.singled_out)
+    for width, count in sorted(widths.items()):
+        columns = "1 column" if width == 1 else f"{width} columns"
+        most = "" if width == len(risk.method.quasi) else "at most "
+        lines.append((columns, f"{most}{count:,} records singled out"))
+    return lines
+
+
+def _sizes(risk: Risk) -> list[Row]:
+    groups = risk.groups
+    alone = f"0 to {groups.records:,}"
+    return [
+        ("k", f"{groups.k:,}", "1 up", "smallest group; more: safer"),
+        ("groups", f"{groups.groups:,}", f"1 to {groups.records:,}", "different combinations"),
+        ("singled out", f"{groups.singled_out:,}", alone, "records alone in their group"),
+        ("prosecutor", number(groups.prosecutor), "0 to 1", "1/k: the target is in the table"),
+        ("journalist", number(groups.journalist), "0 to 1", "as prosecutor: upper bound (note)"),
+        ("marketer", number(groups.marketer), "0 to 1", "share of records linked correctly"),
+    ]
+
+
+def _models(found: SensitiveGroups) -> list[Row]:
+    c, least = found.recursive
+    return [
+        ("l", number(found.l), "1 up", "no value has more than 1/l; more: safer"),
+        ("distinct l", f"{found.distinct_l:,}", "1 up", "fewest values in a group"),
+        ("entropy l", number(found.entropy_l), "1 up", "2^H of the least diverse group"),
+        ("recursive", f"({number(c)}, {least})", "c over 0", "(c, l)-diverse for every larger c"),
+        ("alpha", number(found.alpha), "0 to 1", "largest share of one value in a group"),
+        ("t", number(found.t), "0 to 1", "largest distance of a group to the table"),
+        ("beta", number(found.beta), "0 up", "largest relative gain of a value's share"),
+        ("beta, enhanced", number(found.beta_enhanced), "0 up", "the same; ∞: no β is enough"),
+        ("delta", number(found.delta_disclosure), "0 up", "δ-disclosure; ∞: a group lacks a value"),
+    ]
+
+
+def _show_metrics(console: Console, rows: Iterable[Row], heading: str | None = None) -> None:
+    if heading is not None:
+        headline(console, heading)
+    grid = _grid(("metric", "left"), ("value", "right"), ("range", "left"))
+    grid.add_column("meaning", overflow="fold")
+    for row in rows:
+        grid.add_row(*map(Text, row))
+    print_clean(console, grid)
+
+
+def _grid(*columns: tuple[str, str]) -> Grid:
+    grid = Grid(box=None, padding=(0, 2), pad_edge=False, header_style="bold")
+    for heading, side in columns:
+        grid.add_column(heading, justify=side, no_wrap=True)  # type: ignore[arg-type]
+    return grid
+
+
+def _name(column: str, longest: int = 20) -> Text:
+    return Text(plain.shortened(plain.escaped(column), longest))
+
+
+def _show_contributions(console: Console, risk: Risk) -> None:
+    if not risk.contributions:
+        return
+    headline(console, "Columns: alone, and what each adds to the others")
+    grid = _grid(
+        ("column", "left"), ("values", "right"), ("ITPR", "right"), ("alone", "right"),
+        ("adds: alone", "right"), ("DR", "right"), ("links", "right"),
+    )  # fmt: skip
+    for part in sorted(risk.contributions, key=lambda p: (-p.added_marketer, p.column)):
+        grid.add_row(
+            _name(part.column),
+            f"{risk.distinct_values[part.column]:,}",
+            number(part.alone.itpr),
+            f"{part.alone.singled_out:,}",
+            f"{part.added_singled_out:,}",
+            number(part.added_dr),
+            number(part.added_marketer),
+        )
+    print_clean(console, grid)
+    _explain(
+        console,
+        "alone: records singled out by that column only; adds: what all columns lose without it "
+        "(links: share of records linked correctly). Columns that say the same add nothing each.",
+    )
+
+
+def _show_levels(console: Console, risk: Risk, show_values: bool) -> None:
+    if not risk.levels:
+        return
+    headline(console, f"Values: the {MOST_LEVELS} of each column with most of the risk")
+    grid = _grid(
+        ("column", "left"), ("value", "left"), ("records", "right"), ("alone", "right"),
+        ("of the risk", "right"), ("", "left"),
+    )  # fmt: skip
+    for column in risk.method.quasi:
+        own = [level for level in risk.levels if level.column == column]
+        for level in sorted(own, key=lambda x: (-x.share_of_risk, x.records))[:MOST_LEVELS]:
+            grid.add_row(
+                _name(column),
+                Text(_value(level, show_values)),
+                f"{level.records:,}",
+                f"{level.singled_out:,}",
+                f"{100 * level.share_of_risk:.3g} %",
+                "outlier" if level.is_outlier else "",
+            )
+    print_clean(console, grid)
+    if not show_values:
+        _explain(console, f"a rare value: fewer than {RARE} records; --show-values names them.")
+
+
+def _value(level: Level, show_values: bool) -> str:
+    if not show_values:
+        return hidden(level.records)
+    if level.value is None:
+        return "(missing)"
+    return plain.shortened(plain.escaped(str(level.value)), LONGEST_VALUE)
+
+
+def _show_outliers(console: Console, risk: Risk, show_values: bool) -> None:
+    lines = []
+    for column in risk.method.quasi:
+        own = [level for level in risk.outliers if level.column == column]
+        if own:
+            named = f": {listed([_value(level, True) for level in own])}" if show_values else ""
+            held = sum(level.records for level in own)
+            lines.append(
+                (plain.name(column), f"{len(own):,} values, held by {held:,} records{named}")
+            )
+    if lines:
+        section(console, "Outliers: check, correct or suppress", lines)
+
+
+def _show_combinations(console: Console, risk: Risk) -> None:
+    if not risk.combinations:
+        return
+    shown = risk.combinations[:MOST_COMBINATIONS]
+    headline(console, f"Combinations: the worst {len(shown)} of {len(risk.combinations):,}")
+    grid = _grid(("ITPR", "right"), ("alone", "right"), ("DR", "right"), ("k", "right"))
+    grid.add_column("columns", overflow="fold")
+    for found in shown:
+        names = Text(listed([plain.name(column) for column in found.columns]))
+        numbers = number(found.itpr), f"{found.singled_out:,}", number(found.dr), f"{found.k:,}"
+        grid.add_row(*numbers, names)
+    print_clean(console, grid)
+
+
+def _explain(console: Console, sentence: str) -> None:
+    print_clean(console, Text(sentence, style="dim"))

@@ -1,0 +1,389 @@
+"""Tables, releases and results on a terminal: fits 80 columns, plain and stable when piped.
+
+Nothing here shows a value of the table: records are named by their number, columns by their name.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
+from indiff import text as plain
+from indiff.data.schema import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from indiff.data.table import Table
+    from indiff.differential.result import DifferentialResult
+    from indiff.differential.strongest import StrongestResult
+    from indiff.release.release import Release
+
+WIDTH = 80
+BAR = 34
+LONGEST_LIST = 30  # columns of one role that are named; the rest are counted
+
+EXACTNESS = {
+    "exact": "exact",
+    "estimate": "an estimate",
+    "lower-bound": "a lower bound: not every record was tested",
+    "approximation": "an approximation",
+}
+
+
+class _Console(Console):
+    """A console whose reader may leave early; Rich would exit with 1, an exceeded limit."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+        plain.forget_output(sys.stdout)
+
+
+def open_console(stream: TextIO | None = None) -> Console:
+    """Return a console: colours and the terminal's width for a person, 80 columns for a pipe."""
+    stream = sys.stdout if stream is None else stream
+    common: dict[str, Any] = {"file": stream, "highlight": False, "markup": False, "emoji": False}
+    if stream.isatty():
+        return _Console(**common)
+    return _Console(width=WIDTH, force_terminal=False, color_system=None, no_color=True, **common)
+
+
+def number(value: float | str) -> str:
+    """Write a number with four digits; a document has infinite ones as text.
+
+    >>> number(0.93378), number(math.inf), number("Infinity"), number(0.0), number(1.5e-7)
+    ('0.9338', '∞', '∞', '0', '1.5e-07')
+    """
+    size = float(value)
+    if math.isnan(size):
+        return "unknown"
+    return "∞" if math.isinf(size) else f"{size:.4g}"
+
+
+def percent(count: int, total: int) -> str:
+    """Write a share rounded down, so that 100 % means all.
+
+    >>> percent(4999, 5000), percent(5000, 5000)
+    ('99.9 %', '100.0 %')
+    """
+    return f"{math.floor(1000 * count / total) / 10:.1f} %"
+
+
+def show_table(console: Console, table: Table, source: str) -> None:
+    """Show what was read: the records, and every column with its role and kind."""
+    dropped = f" ({table.dropped:,} more were dropped)" if table.dropped else ""
+    lines = [("records", f"{len(table):,}{dropped}")]
+    for role in Role:
+        columns = [column for column in table.schema if column.role == role]
+        if columns:
+            lines.append((str(role), listed([_column(table, c.name) for c in columns])))
+    if len(table.sensitives) == 1 and table.sensitives[0].name not in table.column_names:
+        count = len(table.sensitives[0].values)
+        lines.append(("joint", f"{plain.name(table.sensitives[0].name)}: {count:,} joint values"))
+    lines += [("note", plain.message(note)) for note in table.notes]
+    section(console, f"Table {plain.name(source)}", lines)
+
+
+def _column(table: Table, name: str) -> str:
+    column = table.schema[name]
+    kind = "date" if column.is_date else str(column.kind)
+    for attribute in table.attributes:
+        if attribute.name == name and attribute.hierarchy is not None:
+            kind += " with hierarchy"
+    for sensitive in table.sensitives:
+        if sensitive.name == name:
+            kind += f", {len(sensitive.values):,} values"
+    return f"{plain.name(name)} ({kind})"
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Join names with commas; of very many the first, and how many more."""
+    more = f" and {len(texts) - LONGEST_LIST:,} more" if len(texts) > LONGEST_LIST else ""
+    return ", ".join(texts[:LONGEST_LIST]) + more
+
+
+def show_release(
+    console: Console, release: Release, table: Table, place: str, seed: int | None
+) -> None:
+    """Show what a release holds and where it was written."""
+    shuffle = "at random" if seed is None else f"by seed {seed}, which can undo it"
+    lines = [
+        ("sanitizer", plain.message(release.sanitizer)),
+        (
+            "records" if release.weights is None else "cells",
+            f"{len(release):,}, in an order shuffled {shuffle}",
+        ),
+    ]
+    if release.groups is not None and len(release):
+        sizes = np.bincount(release.groups)
+        sizes = sizes[sizes > 0]
+        lines.append(("groups", f"{len(sizes):,} of {sizes.min():,} to {sizes.max():,} records"))
+    if not release.constraint_met:
+        lines.append(("constraint", "NOT met"))
+    elif release.groups is not None:
+        lines.append(("constraint", "met by every group"))
+    dropped = table.schema.names(Role.IDENTIFIER)
+    if release.kept is None:
+        dropped += table.schema.names(Role.OTHER)
+    else:
+        lines.append(("kept as is", listed([_kept(release, n) for n in release.kept.column_names])))
+    if dropped:
+        lines.append(("left out", listed([plain.name(name) for name in dropped])))
+    lines.append(("written to", plain.message(place)))
+    lines.append(("fingerprint", f"{table.fingerprint[:16]} of the input"))
+    section(console, "Release", lines)
+
+
+def _kept(release: Release, name: str) -> str:
+    """Name a kept column, and say so where it gives every record away."""
+    import pyarrow.compute as pc
+
+    assert release.kept is not None
+    unique = pc.count_distinct(release.kept[name], mode="all").as_py() == len(release.kept) > 1
+    return plain.name(name) + (" (DIFFERENT IN EVERY RECORD)" if unique else "")
+
+
+def show_result(
+    console: Console, result: DifferentialResult, *, known: Sequence[str] = (), worst: int = 10
+) -> None:
+    """Show a differential test: how it was made, its numbers, the worst records, the CDF."""
+    tested = len(result.distances)
+    lines = [
+        ("sanitizer", plain.message(result.sanitizer)),
+        ("model", plain.message(result.model)),
+        ("distance", _distance(result)),
+        ("method", f"{result.method}; {EXACTNESS[result.exactness]}"),
+        _tested(result),
+        ("seed", str(result.seed)),
+        ("fingerprint", result.fingerprint[:16]),
+    ]
+    if not result.complete:
+        lines.insert(5, ("incomplete", f"{result.requested - tested:,} requested, not measured"))
+    if result.failures:
+        first = plain.message(result.failures[0])
+        lines.insert(5, ("failures", f"{len(result.failures):,}; {first}"))
+    if result.guarantee is not None:
+        lines.append(("sample", plain.message(result.guarantee)))
+    lines += [("note", plain.message(note)) for note in result.notes if note not in known]
+    title = f"Differential test of {plain.name(result.sensitive_name)}"
+    section(console, title, lines)
+    if not tested:
+        return
+    section(console, "Result", _numbers(result))
+    show_worst(console, result.worst(worst))
+    show_cdf(console, result.distances)
+
+
+def _tested(result: DifferentialResult) -> tuple[str, str]:
+    tested = len(result.distances)
+    if result.individual is None or result.sizes is None:
+        return "records", f"{tested:,} tested of {result.table_size:,}"
+    held = int(result.sizes.sum())
+    column = plain.name(result.individual)
+    return (
+        "people",
+        f"{tested:,} tested of {result.population:,} by {column}; they hold {held:,} of "
+        f"{result.table_size:,} records; shown by their first",
+    )
+
+
+def _distance(result: DifferentialResult) -> str:
+    return f"{plain.name(result.distance)}, from 0 to {number(result.largest)}"
+
+
+def _numbers(result: DifferentialResult) -> list[tuple[str, str]]:
+    tested = len(result.distances)
+    infinite = f" ({result.infinite:,} infinite)" if result.infinite else ""
+    usual = {0.5: "median", 0.95: "95 %", 0.99: "99 %"}
+    quantiles = [f"{name} {number(result.quantile(share))}" for share, name in usual.items()]
+    changed = int(result.predictions_changed.sum())
+    lines = [
+        ("δ, the largest", number(result.delta) + infinite),
+        *_interval(result),
+        ("mean", number(result.mean)),
+        ("standard deviation", number(result.std)),
+        ("quantiles", ", ".join(quantiles)),
+        ("changed predictions", f"{changed:,} of {tested:,} ({result.changed_predictions:.2f} %)"),
+        (
+            "not covered",
+            f"{result.uncovered:,} targets with their record, "
+            f"{result.uncovered_without:,} without it",
+        ),
+    ]
+    if not result.constraint_met:
+        lines.insert(0, ("constraint", "NOT met: everything was generalized; never a pass"))
+    if result.generalized_without:
+        lines.append(
+            (
+                "generalized",
+                f"without {result.generalized_without:,} of the records the constraint cannot be "
+                "met, and everything was generalized",
+            )
+        )
+    return lines
+
+
+def _interval(result: DifferentialResult) -> list[tuple[str, str]]:
+    """Return the line on δ's limits; none where δ is no estimate."""
+    if result.delta_interval is None:
+        return []
+    low, high = result.delta_interval
+    sure = f"{result.confidence:.4g} confidence, {result.runs:,} runs"
+    return [("δ, limits", f"{number(low)} to {number(high)} ({sure})")]
+
+
+def show_worst(console: Console, worst: Sequence[Mapping[str, Any]]) -> None:
+    """Show the worst records of each attribute, and the model that sees each."""
+    abouts = list(dict.fromkeys(row.get("about") for row in worst))
+    for about in abouts:
+        of = f" of {plain.name(str(about))}" if len(abouts) > 1 else ""
+        headline(console, f"Worst records{of} (belief in the record's true value)")
+        _show_rows(console, [row for row in worst if row.get("about") == about])
+
+
+def _show_rows(console: Console, worst: Sequence[Mapping[str, Any]]) -> None:
+    several = any("model" in row for row in worst)
+    grid = Grid(box=None, padding=(0, 2), pad_edge=False, header_style="bold")
+    for title in ("record", "distance", "belief with", "→ without"):
+        grid.add_column(title, justify="right", no_wrap=True)
+    grid.add_column("prediction", no_wrap=True)
+    if several:
+        grid.add_column("seen by", overflow="fold")
+    for row in worst:
+        seen_by = [Text(plain.name(row["model"]))] if several else []
+        grid.add_row(
+            f"{row['record']}",
+            number(row["distance"]),
+            f"{row['belief']:.4f}",
+            f"{row['belief_without']:.4f}",
+            "changed" if row["prediction_changed"] else "same",
+            *seen_by,
+        )
+    print_clean(console, grid)
+
+
+def show_cdf(console: Console, distances: NDArray[np.float64]) -> None:
+    """Show how many records are at or below a distance."""
+    full = "█" if "utf" in (getattr(console.file, "encoding", "") or "").lower() else "#"
+    grid = Grid(box=None, padding=(0, 2), pad_edge=False, show_header=False)
+    grid.add_column(justify="right", no_wrap=True)
+    grid.add_column(width=BAR, no_wrap=True)
+    grid.add_column(justify="right", no_wrap=True)
+    grid.add_column(justify="right", no_wrap=True)
+    tested = len(distances)
+    for threshold in cdf_steps(distances):
+        count = int((distances <= threshold).sum())
+        bar = full * math.floor(BAR * count / tested)
+        grid.add_row(f"≤ {number(threshold)}", bar, f"{count:,}", percent(count, tested))
+    headline(console, "Records at or below a distance")
+    print_clean(console, grid)
+
+
+def cdf_steps(distances: Any, most: int = 12) -> list[float]:
+    """Choose distances at which to print the CDF: 1, 2, 5 times powers of ten, the last is δ.
+
+    >>> cdf_steps(np.array([0.003, 0.01, 0.07, 0.3]))
+    [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3]
+    >>> cdf_steps(np.zeros(3))
+    [0.0]
+    """
+    top = float(distances.max())
+    positive = distances[(distances > 0) & np.isfinite(distances)]
+    steps = [0.0] if (distances == 0).any() else []
+    if len(positive):
+        low = float(np.quantile(positive, 0.02, method="inverted_cdf"))
+        high = float(positive.max())
+        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        for factors in ((1, 2, 5), (1,)):
+            inner = [float(f"{f}e{power}") for power in powers for f in factors]
+            inner = [step for step in inner if low <= step < high]
+            if len(inner) <= most:
+                break
+        steps += [*inner[-most:], high]
+    return steps if not math.isinf(top) else [*steps, math.inf]
+
+
+def show_reasons(console: Console, reasons: Sequence[str], *, passed: bool) -> None:
+    """Show the verdict's sentences."""
+    console.print()
+    for reason in reasons:
+        style = "bold green" if passed else "bold red"
+        print_clean(console, Text(f"Verdict: {plain.message(reason)}", style=style))
+
+
+def section(console: Console, heading: str, lines: Sequence[tuple[str, str]]) -> None:
+    """Show a heading and lines of a label and a text each."""
+    grid = Grid(box=None, padding=(0, 2), pad_edge=False, show_header=False)
+    grid.add_column(no_wrap=True, style="cyan")
+    grid.add_column(overflow="fold")
+    for label, value in lines:
+        grid.add_row(Text(label), Text(value))
+    headline(console, heading)
+    print_clean(console, grid)
+
+
+def headline(console: Console, text: str) -> None:
+    """Show a heading."""
+    console.print()
+    print_clean(console, Text(text, style="bold"))
+
+
+def print_clean(console: Console, shown: Any) -> None:
+    """Print without the blanks that a grid leaves at the ends of lines."""
+    if console.is_terminal:
+        console.print(shown)
+        return
+    with console.capture() as captured:
+        console.print(shown)
+    lines = captured.get().split("\n")
+    console.out("\n".join(line.rstrip() for line in lines), end="", highlight=False)
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str], object] | None]:
+    """Show the stage of the work on the terminal's error stream; nothing when piped."""
+    console = open_console(sys.stderr)
+    if not console.is_terminal:
+        yield None
+        return
+    with console.status("starting") as shown:
+        yield lambda stage: shown.update(Text(plain.message(stage)))
+
+
+def show_outliers(
+    console: Console, result: DifferentialResult | StrongestResult, planted: Sequence[int]
+) -> None:
+    """Tell which of the planted outliers are among the worst records, and what that means."""
+    if not len(result.distances):
+        return
+    worst = [row["record"] for row in result.worst(10)]
+    found = [record for record in planted if record in worst]
+    headline(console, "Planted outliers")
+    print_clean(
+        console,
+        Text(
+            f"{len(found)} of {len(planted)} are among the 10 worst records: "
+            f"{', '.join(map(str, found))}."
+        ),
+    )
+    worst_one = result.worst(1)[0]
+    headline(console, "What this means")
+    print_clean(
+        console,
+        Text(
+            f"Every group of this release has at least 5 records that look alike. Still, an "
+            f"adversary believes in the true diagnosis of record {worst_one['record']} with "
+            f"probability {worst_one['belief']:.2f} if that record is in the table, and "
+            f"{worst_one['belief_without']:.2f} if it is not: the difference is owed to that one "
+            "person's record. Another adversary may learn more; a small δ would not prove safety."
+        ),
+    )

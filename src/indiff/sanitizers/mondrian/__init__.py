@@ -1,0 +1,1 @@
+"""Mondrian: strict multidimensional partitioning."""

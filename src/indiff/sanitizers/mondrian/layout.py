@@ -1,0 +1,148 @@
+"""A table and its partition as compiled code sees them: few arrays, whole numbers."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indiff.data.hierarchy import Hierarchy
+from indiff.data.schema import Kind
+from indiff.data.table import Table
+from indiff.kernels import borrow, kernel
+from indiff.sanitizers.mondrian.constraints import Limits
+
+ON_A_LINE, BY_TREE = 0, 1  # how an attribute is cut
+RANGE, MEMBERS = 0, 1  # what a tight region covers: lowest to highest, or just the values held
+LEAF = -1
+
+# Columns of Problem.meta, Problem.trees and Tree.nodes.
+CUT_BY, LABEL, POINTS, LEAVES = 0, 1, 2, 3
+FIRST, LAST, DEPTH = 0, 1, 2
+START, END, ATTRIBUTE, CUT, CHILD, CHILDREN = 0, 1, 2, 3, 4, 5
+
+
+class Problem(NamedTuple):
+    """A table as compiled code sees it, in few arrays: each one costs time at every call.
+
+    ``codes[a, r]`` is the place of record r's value among those of attribute a. ``meta[a]`` says
+    how a is cut, what its tight regions cover, where its points begin in ``points`` and where its
+    values begin in ``path``. ``trees`` has the first and last value and the depth of every node of
+    every hierarchy; ``path`` the nodes above each value, root first.
+    """
+
+    codes: NDArray[np.int32]
+    classes: NDArray[np.int32]
+    class_count: np.int64
+    tight: np.int64
+    meta: NDArray[np.int64]
+    points: NDArray[np.float64]
+    trees: NDArray[np.int32]
+    path: NDArray[np.int32]
+    limits: Limits
+
+
+class Tree(NamedTuple):
+    """A partition of ``order``: one row of ``nodes`` for each group ever cut, or published.
+
+    Columns: its segment of ``order``, the attribute and cut that were decided (LEAF if none), its
+    first child and how many. ``low[node]`` and ``high[node]`` are the codes of its cut box, or,
+    for a leaf with tight regions, of its region; ``own_low`` and ``own_high`` are the lowest and
+    highest codes of its records. ``leaves`` lie in the order of their segments.
+    """
+
+    order: NDArray[np.int32]
+    nodes: NDArray[np.int32]
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    own_low: NDArray[np.int32]
+    own_high: NDArray[np.int32]
+    leaves: NDArray[np.int32]
+
+
+def as_problem(table: Table, limits: Limits, *, tight: bool) -> Problem:
+    """Lay a table out for compiled code."""
+    attributes = table.attributes
+    points = [attribute.points for attribute in attributes]
+    trees, path, leaf_start = _lay_out_trees([a.hierarchy for a in attributes])
+    meta = np.zeros((len(attributes), 4), np.int64)
+    for place, a in enumerate(attributes):
+        members = tight and a.kind == Kind.CATEGORICAL and a.hierarchy is None
+        meta[place, CUT_BY] = BY_TREE if a.hierarchy is not None else ON_A_LINE
+        meta[place, LABEL] = MEMBERS if members else RANGE
+    meta[1:, POINTS] = np.cumsum([len(p) for p in points])[:-1]
+    meta[:, LEAVES] = leaf_start
+    return Problem(
+        codes=np.ascontiguousarray(np.stack([a.codes for a in attributes])),
+        classes=np.ascontiguousarray(table.sensitive.codes),
+        class_count=np.int64(len(table.sensitive.values)),
+        tight=np.int64(tight),
+        meta=meta,
+        points=np.concatenate(points),
+        trees=trees,
+        path=path,
+        limits=limits,
+    )
+
+
+def _lay_out_trees(
+    trees: list[Hierarchy | None],
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """Number all trees' nodes one behind the other, every value with a leaf node of its own."""
+    first: list[int] = []
+    last: list[int] = []
+    depth: list[int] = []
+    rows: list[list[int]] = []
+    leaf_start = np.zeros(len(trees), np.int64)
+    for place, tree in enumerate(trees):
+        leaf_start[place] = len(rows)
+        if tree is None:
+            continue
+        base = len(first)
+        paths: list[list[int]] = []
+        for node, above in enumerate(tree.parent):
+            paths.append([*(paths[above] if above >= 0 else []), base + node])
+        first.extend(int(value) for value in tree.first)
+        last.extend(int(value) for value in tree.last)
+        depth.extend(len(steps) - 1 for steps in paths)
+        for code, node in enumerate(tree.value_node):
+            steps = paths[node]
+            if tree.last[node] > tree.first[node]:  # a value that is an inner node as well
+                steps = [*steps, len(first)]
+                first.append(code)
+                last.append(code)
+                depth.append(len(steps) - 1)
+            rows.append(steps)
+    deepest = max((len(steps) for steps in rows), default=1)
+    path = np.full((max(1, len(rows)), deepest), -1, np.int32)
+    for row, steps in enumerate(rows):
+        path[row, : len(steps)] = steps
+        path[row, len(steps) :] = steps[-1]
+    nodes = np.array([first, last, depth], np.int32).T if first else np.zeros((1, 3), np.int32)
+    return np.ascontiguousarray(nodes), path, leaf_start
+
+
+@kernel
+def borrow_problem(problem: Any) -> Any:
+    """A problem whose arrays are not counted as references (see ``borrow``)."""
+    limits = problem.limits
+    return Problem(
+        borrow(problem.codes), borrow(problem.classes), problem.class_count, problem.tight,
+        borrow(problem.meta), borrow(problem.points), borrow(problem.trees), borrow(problem.path),
+        Limits(
+            limits.k, limits.l, limits.more, limits.distinct_l, limits.log_entropy_l,
+            limits.recursive_c, limits.recursive_l, limits.t, limits.ground,
+            borrow(limits.reference), borrow(limits.tree_parent), borrow(limits.tree_height),
+            borrow(limits.tree_node),
+        ),
+    )  # fmt: skip
+
+
+@kernel
+def borrow_tree(tree: Any) -> Any:
+    """A tree whose arrays are not counted as references (see ``borrow``)."""
+    return Tree(
+        borrow(tree.order), borrow(tree.nodes), borrow(tree.low), borrow(tree.high),
+        borrow(tree.own_low), borrow(tree.own_high), borrow(tree.leaves),
+    )  # fmt: skip

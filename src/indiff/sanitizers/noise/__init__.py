@@ -1,0 +1,1 @@
+"""Noisy contingency tables and randomized response."""

@@ -1,0 +1,1 @@
+"""Sanitizers known only by what they return: functions, programs, folders of releases."""

@@ -1,0 +1,156 @@
+"""Writes names, messages, numbers and percentages for people, safe to print."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any, TextIO
+
+LONGEST_NAME = 60
+LONGEST_MESSAGE = 1200
+
+
+def escaped(text: str) -> str:
+    r"""Write every character that does not print, line ends included, as its escape.
+
+    >>> escaped("age\x1b[31m\u202e\n")
+    'age\\x1b[31m\\u202e\\n'
+    """
+    return "".join(
+        character
+        if character.isprintable()
+        else character.encode("unicode_escape", "surrogatepass").decode("ascii")
+        for character in text
+    )
+
+
+def name(text: str) -> str:
+    """Return a column's name as it can be shown; a very long one is cut.
+
+    >>> name("age")
+    'age'
+    >>> len(name("x" * 1000))
+    60
+    """
+    return shortened(escaped(text), LONGEST_NAME)
+
+
+def message(text: str) -> str:
+    """Return a message as one line; of a very long one the middle is left out."""
+    return shortened(escaped(text), LONGEST_MESSAGE)
+
+
+def shortened(text: str, longest: int) -> str:
+    """Cut the middle out of a text that is too long, so that its beginning and end stay.
+
+    >>> shortened("abcdefghij", 7)
+    'abc…hij'
+    """
+    if len(text) <= longest:
+        return text
+    head = longest // 2
+    return text[:head] + "…" + text[len(text) - (longest - head - 1) :]
+
+
+def forget_output(stream: TextIO) -> None:
+    """Send what is still to be written nowhere: the reader at the other end has left."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def number(value: Any, digits: int = 4) -> str:
+    """Write a number of a document; infinity and NaN come as text, nothing as null.
+
+    >>> number(12345.0), number(0.933781), number("Infinity"), number(None), number(True)
+    ('12,345', '0.9338', '∞', '—', 'yes')
+    """
+    if value is None:
+        return "—"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    size = float(value)
+    if math.isnan(size):
+        return "undefined"
+    if math.isinf(size):
+        return "∞" if size > 0 else "−∞"
+    if size.is_integer() and abs(size) < 1e15:
+        return f"{int(size):,}".replace("-", "−")
+    if abs(size) >= 10 ** (digits - 1):
+        return f"{size:,.1f}".replace("-", "−")
+    return f"{size:.{digits}g}".replace("-", "−")
+
+
+def apart(value: Any, limit: Any) -> str:
+    """Write a value with so many digits that it does not read like a limit it differs from.
+
+    >>> apart(0.1000004, 0.1), apart(0.1, 0.1), apart(0.25, 0.1)
+    ('0.1000004', '0.1', '0.25')
+    """
+    for digits in range(4, 18):
+        text = number(value, digits)
+        if text != number(limit, digits) or value == limit:
+            return text
+    return repr(value)
+
+
+def percent(share: Any) -> str:
+    """Write a share; 0% and 100% only where it is exactly that.
+
+    >>> percent(0.99999), percent(1.0), percent(0.0312), percent(0.00001), percent(None)
+    ('> 99.9%', '100%', '3.1%', '< 0.1%', '—')
+    """
+    if share is None or not math.isfinite(float(share)):
+        return number(share)
+    size = 100 * float(share)
+    if 0 < size < 0.1:
+        return "< 0.1%"
+    if 99.9 < size < 100:
+        return "> 99.9%"
+    return f"{size:.1f}".removesuffix(".0") + "%"
+
+
+def moment(text: str) -> str:
+    """Write a moment as a document has it, in Universal Time, for a reader.
+
+    >>> moment("2026-11-16T02:44:10+00:00"), moment("yesterday")
+    ('2026-11-16 02:44:10 UTC', 'yesterday')
+    """
+    return re.sub(r"^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\+00:00$", r"\1 \2 UTC", text)
+
+
+def duration(seconds: Any) -> str:
+    """Write a duration.
+
+    >>> duration(0.25), duration(12.3), duration(3723)
+    ('0.25 s', '12 s', '1 h 2 min')
+    """
+    size = float(seconds)
+    if size < 10:
+        return f"{size:.2g} s"
+    if size < 120:
+        return f"{size:.0f} s"
+    if size < 3600:
+        return f"{size / 60:.0f} min"
+    return f"{int(size // 3600)} h {int(size % 3600 // 60)} min"
+
+
+def html_table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a table for a notebook; every cell is escaped.
+
+    >>> html_table(["δ"], [["<1"]])
+    '<table><thead><tr><th>δ</th></tr></thead><tbody><tr><td>&lt;1</td></tr></tbody></table>'
+    """
+    head = "".join(f"<th>{html(one)}</th>" for one in heads)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def html(text: Any) -> str:
+    """Return a text on one line, escaped for a page."""
+    return escape(message(str(text)))

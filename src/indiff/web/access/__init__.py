@@ -1,0 +1,1 @@
+"""Who may use the server: sessions, and the checks before every request."""

@@ -1,0 +1,153 @@
+"""The audit in a worker: progress to the store, results to the run's folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from indiff.version import __version__
+from indiff.web.jobs.drawing import write_figures
+from indiff.web.jobs.plan_file import plan_text
+from indiff.web.store.results import distances_file
+
+if TYPE_CHECKING:
+    from indiff.audit.result import AuditResult
+    from indiff.web.store.store import Store
+
+CDF_POINTS = 100
+DRAW_EVERY = 0.25
+
+
+@dataclass
+class Follower:
+    """What the audit tells while it runs: the step, how far it is, and distances so far."""
+
+    report: Callable[..., None]
+    _distances: list[float] = field(default_factory=list)
+    _total: int = 0
+    _stage: str = ""
+    _drawn: float = 0.0
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        """Note how far a step of the audit is; 0 of 0 where it cannot tell."""
+        if stage != self._stage:
+            self._stage = stage
+            _give_memory_back()
+        self._total = total or self._total
+        self.report(step=stage, done=done or None, total=total or None, **self._curve())
+
+    def _curve(self) -> dict[str, Any]:
+        """Return the curve so far, seldom: all distances are sorted for it."""
+        begin = time.monotonic()
+        if not self._distances or begin < self._drawn:
+            return {}
+        curve = running_cdf(self._distances, self._total)
+        spent = time.monotonic() - begin
+        self._drawn = begin + max(DRAW_EVERY, 50 * spent)
+        return {"running_cdf": curve}
+
+    def measured(self, distance: float) -> None:
+        """Note one more record's distance."""
+        self._distances.append(distance)
+
+
+def _give_memory_back() -> None:
+    """Let the machine have what the last step no longer needs."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
+
+
+def running_cdf(distances: list[float], total: int) -> dict[str, Any]:
+    """Thin the distances so far to a curve; infinite ones count, but have no place on it.
+
+    >>> running_cdf([0.5, 0.1, 0.5, float("inf")], 10)
+    {'x': [0.1, 0.5], 'y': [0.25, 0.75], 'measured': 4, 'total': 10}
+    """
+    import numpy as np
+
+    values, counts = np.unique(np.asarray(distances, np.float64), return_counts=True)
+    shares = np.cumsum(counts) / len(distances)
+    finite = np.isfinite(values)
+    values, shares = values[finite], shares[finite]
+    if len(values) > CDF_POINTS:
+        kept = np.unique(np.linspace(0, len(values) - 1, CDF_POINTS).round().astype(int))
+        values, shares = values[kept], shares[kept]
+    return {
+        "x": values.tolist(),
+        "y": shares.tolist(),
+        "measured": len(distances),
+        "total": max(total, len(distances)),
+    }
+
+
+def run(store: Store, job: dict[str, Any], report: Callable[..., None]) -> tuple[Any, str]:
+    """Audit one release; return what the list of runs shows, and the document."""
+    from indiff.audit.plan.plan import Plan
+    from indiff.audit.run import run_audit
+
+    plan = Plan(**job["task"]["plan"])
+    folder = store.settings.run_folder(job["id"])
+    _write_private(folder / "plan.toml", plan_text(job["task"]["plan"]))
+    kept = folder / f"finished-{__version__}"  # another version may count in another way
+    result = run_audit(plan, progress=Follower(report), command="indiff audit plan.toml", run=kept)
+    shutil.rmtree(kept, ignore_errors=True)
+    report(step="writing the report", done=None, total=None)
+    write_results(result, folder)
+    verdict = result.verdict
+    answer = {
+        "verdict": {
+            "status": verdict["status"],
+            "reasons": verdict["reasons"],
+            "delta": largest_delta(result.document),
+        }
+    }
+    return answer, result.to_json()
+
+
+def write_results(result: AuditResult, folder: Path) -> None:
+    """Write everything that a finished run shows and offers into its folder."""
+    result.write(folder)
+    write_figures(result.document, folder)
+    _write_distances(result, folder)
+    for release in result.releases[:1]:
+        release.write(folder / "release.csv")
+
+
+def largest_delta(document: dict[str, Any]) -> float | str | None:
+    """Return δ of the strongest adversary over all sensitive attributes, as the document has it.
+
+    >>> finding = {"metric": "delta", "status": "measured"}
+    >>> largest_delta({"findings": [{**finding, "value": 0.5}, {**finding, "value": "Infinity"}]})
+    'Infinity'
+    """
+    found = [
+        finding["value"]
+        for finding in document["findings"]
+        if finding["metric"] == "delta" and finding["status"] == "measured"
+    ]
+    return max(found, key=float, default=None)
+
+
+def _write_distances(result: AuditResult, folder: Path) -> None:
+    """Keep every record's distance: as a table to download, and sorted to count in."""
+    import numpy as np
+
+    from indiff.report.records import write_records
+
+    measured = [one for one in result.results if len(one.distances)]
+    for place, one in enumerate(measured):
+        np.save(distances_file(folder, place), np.sort(one.distances))
+    if measured:
+        write_records(folder / "records.csv", measured)
+
+
+def _write_private(path: Path, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
+        handle.write(text)

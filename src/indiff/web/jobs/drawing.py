@@ -1,0 +1,183 @@
+"""The charts of a finished run, made once by the worker: the pages only hand them on."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+FILE = "figures.json"
+Figure = dict[str, Any]
+
+
+def write_figures(document: Mapping[str, Any], folder: Path) -> None:
+    """Keep a document's figures beside its report."""
+    _figures_to(folder / FILE, document)
+
+
+def figures_of(document: Mapping[str, Any], folder: Path) -> list[Figure]:
+    """Return the figures of a run; of one from before they were kept, make them now."""
+    place = folder / FILE
+    if not place.is_file():
+        _figures_to(place, document)
+    found: list[Figure] = json.loads(place.read_text(encoding="utf-8"))
+    return found
+
+
+def _figures_to(place: Path, document: Mapping[str, Any]) -> None:
+    from indiff.report.page.figures import figures
+
+    text = json.dumps([asdict(figure) for figure in figures(document)])
+    half = place.with_suffix(".half")
+    descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
+        handle.write(text)
+    half.replace(place)
+
+
+def with_threshold(spec: Mapping[str, Any], threshold: float) -> tuple[Figure, list[float]]:
+    """Add a line at a threshold that the page can move; return the ends of the axis too.
+
+    >>> axis = {"x": {"scale": {"domain": [0.01, 2]}}}
+    >>> spec, ends = with_threshold({"layer": [{"encoding": axis}]}, 0.1)
+    >>> spec["params"], ends
+    ([{'name': 'threshold', 'value': 0.1}], [0.01, 2])
+    """
+    made = copy.deepcopy(dict(spec))
+    across = made["layer"][0]["encoding"]["x"]
+    low, high = across["scale"]["domain"]
+    made["params"] = [*made.get("params", []), {"name": "threshold", "value": threshold}]
+    made["layer"].append(
+        {
+            "data": {"values": [{}]},
+            "mark": {"type": "rule", "color": "var(--ink)", "strokeWidth": 2, "clip": True},
+            "encoding": {
+                "x": {
+                    "datum": {"expr": f"clamp(threshold, {low!r}, {high!r})"},
+                    "type": "quantitative",
+                }
+            },
+        }
+    )
+    return made, [low, high]
+
+
+def running_chart() -> Figure:
+    """Return the chart of the distances so far; the page puts them in while they come."""
+    from indiff.report.page.figures import CONFIG
+
+    return {
+        "width": "container",
+        "height": 160,
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        # Replaced by the first distances; without any, the axes would have no ends.
+        "data": {"name": "curve", "values": [{"d": 0.001, "share": 0}, {"d": 1, "share": 0}]},
+        "mark": {
+            "type": "line",
+            "interpolate": "step-after",
+            "strokeWidth": 2,
+            "color": "var(--chart-1)",
+        },
+        "encoding": {
+            "x": {
+                "field": "d",
+                "type": "quantitative",
+                "title": "distance d (logarithmic)",
+                "scale": {"type": "log", "nice": False},
+                "axis": {"tickCount": 4, "format": "~g", "labelOverlap": True},
+            },
+            "y": {
+                "field": "share",
+                "type": "quantitative",
+                "title": "share so far",
+                "scale": {"domain": [0, 1]},
+                "axis": {"tickCount": 3, "format": ".0%"},
+            },
+        },
+        "config": CONFIG,
+    }
+
+
+def drawn_together(
+    runs: Sequence[tuple[str, Mapping[str, Any]]], rows: Sequence[Mapping[str, Any]]
+) -> list[Figure]:
+    """Return the figures of several runs: risk against utility, and all their curves."""
+    from indiff.plot import tradeoff
+    from indiff.report.page.figures import figures, themed
+
+    found: list[Figure] = []
+    for utility, better, title in (
+        ("ncp", "less information lost", "Risk against information lost"),
+        ("accuracy", "a higher accuracy", "Risk against what an analyst keeps"),
+    ):
+        both = [
+            row
+            for row in rows
+            if row["delta"] is not None and row["delta"] != "Infinity" and row[utility] is not None
+        ]
+        if len(both) < 2:
+            continue
+        marked = _with_front(both, utility)
+        front = [str(row["setting"]) for row in marked if row["on_front"]]
+        spec: dict[str, Any] = tradeoff(marked, utility=utility).to_dict()
+        spec.pop("config", None)
+        spec |= {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
+        _break_titles(spec)
+        found.append(
+            {
+                "id": f"trade-{utility}",
+                "title": title,
+                "summary": f"No other run has both a smaller δ and {better} than "
+                f"{' and '.join(front)}.",
+                "headers": ("run", "δ", utility),
+                "rows": [
+                    tuple(str(row[name]) for name in ("setting", "delta", utility))
+                    for row in marked
+                ],
+                "spec": themed(spec),
+                "note": "",
+            }
+        )
+    curves = [
+        {**curve, "name": f"{title}: {curve['name']}"}
+        for title, document in runs
+        for curve in document["charts"].get("cdf") or []
+    ]
+    if curves:
+        shown = figures({"findings": [], "charts": {"cdf": curves}})
+        found += [asdict(figure) for figure in shown]
+    return found
+
+
+def _break_titles(spec: Figure) -> None:
+    """Put what an axis' title says in brackets on a line of its own: a phone is narrow.
+
+    >>> spec = {"layer": [{"encoding": {"x": {"title": "loss (lower is better)"}, "y": {}}}]}
+    >>> _break_titles(spec)
+    >>> spec["layer"][0]["encoding"]["x"]
+    {'title': ['loss', '(lower is better)']}
+    """
+    for layer in spec["layer"]:
+        across = layer["encoding"].get("x", {})
+        if isinstance(across.get("title"), str):
+            head, sign, rest = across["title"].partition(" (")
+            across["title"] = [head, f"({rest}"] if sign else head
+
+
+def _with_front(rows: Sequence[Mapping[str, Any]], utility: str) -> list[dict[str, Any]]:
+    """Mark the rows that no other one beats in δ and in utility."""
+    sign = -1.0 if utility == "accuracy" else 1.0
+    points = [(float(row["delta"]), sign * float(row[utility])) for row in rows]
+    return [
+        {
+            **row,
+            "on_front": not any(
+                other != point and other[0] <= point[0] and other[1] <= point[1] for other in points
+            ),
+        }
+        for row, point in zip(rows, points, strict=True)
+    ]

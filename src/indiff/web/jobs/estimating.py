@@ -1,0 +1,229 @@
+"""How long a run will take: the run itself on a few records, on this machine, scaled up.
+
+A trial does all that a run does, its report included, so that no figure of another machine is
+needed. Where each record is asked on its own, a few are, and their time is counted for all.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from indiff.audit.plan.plan import Plan
+    from indiff.data.table import Table
+    from indiff.web.store.store import Store
+
+FIRST_RECORDS = 200  # of the trial that loads and compiles what the others need
+SMALL_RECORDS = 1_000
+LARGE_RECORDS = 10_000  # of a method that walks the whole table at once
+LARGE_ASKED = 4_000  # of a method that learns again for each record
+TRIAL_RUNS = 5
+LONG_ENOUGH = 0.3  # seconds that a few records take, from which that of all can be told
+PROCESS = 0.3  # seconds until a worker begins
+MOST_START = 8.0  # kernels that were compiled in a trial are there when the run begins
+
+clock = time.perf_counter  # not the processor's: a command takes its time elsewhere
+
+
+def estimate(
+    store: Store, job: dict[str, Any], report: Callable[..., None]
+) -> tuple[dict[str, Any], None]:
+    """Try each plan on a few records; return seconds and a sentence."""
+    trials = Trials(store.settings.run_folder(job["id"]) / "trial", clock())
+    from indiff.audit.plan.plan import Plan
+
+    made = [Plan(**one) for one in job["task"]["plans"]]
+    seconds = 0.0
+    try:
+        for place, plan in enumerate(made):
+            report(step="trying a few records", done=place, total=len(made))
+            seconds += trials.seconds(plan)
+    finally:
+        shutil.rmtree(trials.folder, ignore_errors=True)
+    places = min(len(made), store.settings.workers)
+    seconds = max(1.0, seconds / places)
+    runs = f"{len(made)} run{'s' * (len(made) > 1)}"
+    sentence = f"{plainly(seconds)} for {runs} on {len(trials.table(made[0])):,} records"
+    return {"seconds": round(seconds, 1), "sentence": sentence}, None
+
+
+@dataclass
+class Trials:
+    """Trials of the plans of one request, which have their table and a worker's start in common."""
+
+    folder: Path
+    begin: float  # when the process had done nothing yet
+    _start: float | None = None
+    _tables: dict[str, tuple[Table, float]] = field(default_factory=dict)
+
+    def table(self, plan: Plan) -> Table:
+        """Return the table of a plan, read once."""
+        return self._read(plan)[0]
+
+    def _read(self, plan: Plan) -> tuple[Table, float]:
+        from indiff.audit.run import read_data
+
+        key = plan.data.model_dump_json()
+        if key not in self._tables:
+            begin = clock()
+            table = read_data(plan)
+            self._tables = {key: (table, clock() - begin)}  # one at a time: it may be large
+        return self._tables[key]
+
+    def seconds(self, plan: Plan) -> float:
+        """Return how long a run of a plan takes in a worker of its own."""
+        table, reading = self._read(plan)
+        asked, known, files = plan.adversary.targets, True, 1
+        if plan.release.file is not None:  # read as well, and as much work as no sanitizing
+            known, files = plan.release.rows_in_order or plan.release.key is not None, 3
+            plan = _with(plan, "release", sanitizer="identity", file=None, rows_in_order=False)
+        if self._start is None:
+            self._start = PROCESS + self._loading(plan, sample(table, FIRST_RECORDS), reading)
+        targets = asked if isinstance(asked, int) else len(asked) if asked else len(table)
+        share = min(1.0, targets / len(table))
+        quick = known and all(_walks(plan, name) for name in plan.adversary.models)
+        whole = LARGE_RECORDS if quick else LARGE_ASKED
+        samples = [sample(table, n) for n in sizes(len(table), whole)]
+        counts = [max(1, round(share * len(one))) if quick else 1 for one in samples]
+        around = [self._run(plan, one, n) for one, n in zip(samples, counts, strict=True)]
+        spent = (
+            self._start + files * reading + at(len(table), [len(one) for one in samples], around)
+        )
+        if quick or not known:
+            return spent
+        each = [_each(plan, one) for one in samples]
+        more = targets - 1 + plan.report.worst
+        return spent + more * at(len(table), [len(one) for one in samples], each)
+
+    def _loading(self, plan: Plan, few: Table, reading: float) -> float:
+        """Return what a run takes more in a fresh process, which this one still is, than here."""
+        self._run(plan, few, 1)
+        cold = clock() - self.begin - reading
+        return min(max(0.0, cold - self._run(plan, few, 1)), MOST_START)
+
+    def _run(self, plan: Plan, few: Table, targets: int) -> float:
+        """Return how long a run on a few records takes, with all that it writes."""
+        from indiff.audit.run import run_audit
+        from indiff.web.jobs.audit import write_results
+
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(mode=0o700, parents=True)
+        less = _with(plan, "adversary", targets=targets, runs=min(TRIAL_RUNS, plan.adversary.runs))
+        begin = clock()
+        write_results(run_audit(less, few), self.folder)
+        return clock() - begin
+
+
+def _each(plan: Plan, few: Table) -> float:
+    """Return how long one more record of a table takes, of all adversaries and attributes."""
+    from indiff.differential import differential_test
+
+    asked = plan.adversary
+    runs = min(TRIAL_RUNS, asked.runs)
+    options: dict[str, Any] = {
+        "distance": asked.distance, "method": asked.method, "runs": runs, "jobs": 1,
+    }  # fmt: skip
+
+    def spent(table: Table, name: str, targets: int) -> float:
+        begin = clock()
+        model = None if name == "auto" else name
+        differential_test(table, plan.release.sanitizer, model=model, targets=targets, **options)
+        return clock() - begin
+
+    total = 0.0
+    for sensitive in few.sensitives:
+        for name in asked.models:
+            table = few.focus(sensitive.name)
+            one = spent(table, name, 1)
+            count = 3
+            while True:
+                count = min(count, len(table))
+                more = max(0.0, spent(table, name, count) - one)
+                if more >= LONG_ENOUGH or count == len(table):
+                    break
+                count *= 4
+            scale = asked.runs / runs if _method(plan, name) == "sampled" else 1.0
+            total += scale * more / max(1, count - 1)
+    return total
+
+
+def _walks(plan: Plan, name: str) -> bool:
+    """Tell whether a method goes through all records at once."""
+    from indiff.differential.method import choose_model
+    from indiff.inference import Frequency, NaiveBayes
+    from indiff.sanitizers.parse import as_sanitizer
+
+    method = _method(plan, name)
+    counted = isinstance(
+        choose_model(name, as_sanitizer(plan.release.sanitizer)), NaiveBayes | Frequency
+    )
+    return method == "closed-form" or (method == "leave-one-out" and counted)
+
+
+def _method(plan: Plan, name: str) -> str:
+    from indiff.differential.method import by_method, choose_model
+    from indiff.differential.test import describe
+    from indiff.distances.functions import DISTANCES, emd
+    from indiff.sanitizers.parse import as_sanitizer
+
+    sanitizer = as_sanitizer(plan.release.sanitizer)
+    model = choose_model(name, sanitizer)
+    distance = plan.adversary.distance
+    named = [(distance, DISTANCES.get(distance, emd))]
+    names = (describe(sanitizer), describe(model))
+    (method,) = by_method(sanitizer, model, named, plan.adversary.method, names)
+    return method
+
+
+def _with(plan: Plan, section: str, **values: Any) -> Plan:
+    return plan.model_copy(update={section: getattr(plan, section).model_copy(update=values)})
+
+
+def sizes(records: int, largest: int) -> list[int]:
+    """Return how many records the trials have: a small table is tried whole.
+
+    >>> sizes(800, 4000), sizes(3000, 4000), sizes(100_000, 4000)
+    ([800], [1000, 3000], [1000, 4000])
+    """
+    return [records] if records <= SMALL_RECORDS else [SMALL_RECORDS, min(records, largest)]
+
+
+def sample(table: Table, records: int) -> Table:
+    """Return some records of a table, always the same ones."""
+    import numpy as np
+
+    if records >= len(table):
+        return table
+    return table.take(np.sort(np.random.default_rng(0).permutation(len(table))[:records]))
+
+
+def at(records: int, tried: Sequence[int], seconds: Sequence[float]) -> float:
+    """Go on along the line through the trials; more records never take less time.
+
+    >>> at(10_000, [1000, 2000], [0.5, 1.0]), at(800, [800], [0.4])
+    (5.0, 0.4)
+    """
+    if len(tried) == 1:
+        return seconds[0]
+    slope = max(0.0, (seconds[1] - seconds[0]) / (tried[1] - tried[0]))
+    return seconds[1] + slope * (records - tried[1])
+
+
+def plainly(seconds: float) -> str:
+    """Write a time as a person says it.
+
+    >>> plainly(3), plainly(130), plainly(9000)
+    ('a few seconds', 'about 2 minutes', 'about 2.5 hours')
+    """
+    if seconds < 10:
+        return "a few seconds"
+    if seconds < 90:
+        return f"about {round(seconds, -1):.0f} seconds"
+    if seconds < 5400:
+        return f"about {seconds / 60:.0f} minutes"
+    return f"about {seconds / 3600:.1f} hours"

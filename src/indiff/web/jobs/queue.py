@@ -1,0 +1,252 @@
+"""The queue: jobs wait in the store, and worker processes of their own do them.
+
+Cores are shared fairly between batches: whichever batch has the fewest jobs running is next, and
+among equals the one that waits longest. Profiles, hierarchies and estimates, for which a person
+waits at the screen, have a place of their own beside the runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from indiff.errors import UserError
+from indiff.web.access.guard import log_without_values
+from indiff.web.store.store import Store
+
+LOOK_EVERY = 0.1
+TRY_AGAIN = 2.0  # where the disk is full, say
+# A worker has one core: a second thread in it would take another run's.
+_THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA")
+ONE_THREAD = {
+    "ARROW_IO_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",  # one pool of free memory for each thread would be kept for nothing
+    **{f"{name}_NUM_THREADS": "1" for name in _THREADS},
+}
+
+
+@dataclass
+class Worker:
+    """A running worker process, which leads a process group of its own."""
+
+    job: str
+    batch: str
+    kind: str
+    attempt: int
+    process: subprocess.Popen[bytes]
+
+    def kill(self) -> None:
+        """End the worker and every process that it started."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        if self.process.stdin is not None:
+            self.process.stdin.close()
+
+
+@dataclass
+class Queue:
+    """Starts workers for waiting jobs, in a thread; ``start`` and ``stop`` it."""
+
+    store: Store
+    ending: bool = False  # asked to stop: whoever follows a run is let go
+    _workers: dict[str, Worker] = field(default_factory=dict)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+    _wake: threading.Event = field(default_factory=threading.Event)
+    _stopping: bool = False
+    _thread: threading.Thread | None = None
+
+    def start(self) -> int:
+        """Queue what an earlier server left unfinished, and begin; return how many those were."""
+        self.store.sweep()
+        resumed = self.store.queue_again()
+        self._thread = threading.Thread(target=self._loop, name="queue", daemon=True)
+        self._thread.start()
+        return resumed
+
+    def stop(self) -> None:
+        """End every worker; their jobs are done again by the next server."""
+        self._stopping = True
+        self.wake()
+        if self._thread is not None:
+            self._thread.join()
+        with self._lock:
+            for worker in self._workers.values():
+                worker.kill()
+            self._workers.clear()
+
+    def wake(self) -> None:
+        """Look at the waiting jobs now."""
+        self._wake.set()
+
+    def cancel(self, job: str) -> bool:
+        """End a job that waits or runs; tell whether there was one."""
+        with self._lock:
+            ended = self.store.end(job, "cancelled")
+            self._kill(job)
+        self.wake()
+        return ended
+
+    def end_workers(self, jobs: Sequence[str]) -> None:
+        """End the workers of jobs that are no longer in the store."""
+        with self._lock:
+            for job in jobs:
+                self._kill(job)
+        self.wake()
+
+    def _kill(self, job: str) -> None:
+        worker = self._workers.pop(job, None)
+        if worker is not None:
+            worker.kill()
+
+    def _loop(self) -> None:
+        failing = False
+        while not self._stopping:
+            try:
+                with self._lock:
+                    self._collect()
+                    self._start_next()
+                    pause = LOOK_EVERY if self._workers else None
+                failing = False
+            except (sqlite3.Error, OSError) as error:
+                if not failing:  # say it once: jobs must go on as soon as they can
+                    log_without_values(error)
+                failing, pause = True, TRY_AGAIN
+            self._wake.wait(pause)
+            self._wake.clear()
+
+    def _collect(self) -> None:
+        """Take the ended workers off; a job that its worker did not end has failed."""
+        for job, worker in list(self._workers.items()):
+            code = worker.process.poll()
+            if code is None:
+                continue
+            worker.kill()  # what the worker started ends with it
+            how = f"signal {-code}" if code < 0 else f"exit code {code}"
+            self.store.end(
+                job,
+                "failed",
+                f"the worker process ended before its work was done ({how}); most often the "
+                "memory of this machine does not suffice. Try fewer records or one run at a time.",
+            )
+            self._workers.pop(job)
+
+    def _start_next(self) -> None:
+        waiting = [job for job in self.store.unfinished() if job["state"] == "queued"]
+        while waiting:
+            job = choose(waiting, list(self._workers.values()), self.store.settings.workers)
+            if job is None:
+                return
+            waiting.remove(job)
+            attempt = self.store.begin(job["id"])
+            if attempt is None:
+                continue
+            try:
+                self._workers[job["id"]] = self._spawn(job, attempt)
+            except OSError as error:
+                self.store.end(
+                    job["id"],
+                    "failed",
+                    f"this machine could not start a worker process ({error.strerror}); close "
+                    "other programs and start the run again.",
+                )
+
+    def _spawn(self, job: Mapping[str, Any], attempt: int) -> Worker:
+        settings = self.store.settings
+        words = [str(settings.data_dir), job["id"], str(attempt), str(worker_memory(settings))]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "indiff.web.jobs.worker", *words],
+            stdin=subprocess.PIPE,  # its end tells the worker that the server has died
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,  # a message could hold values
+            start_new_session=True,
+            env=worker_environment(),
+        )
+        return Worker(job["id"], job["batch"], job["kind"], attempt, process)
+
+
+def worker_environment() -> dict[str, str]:
+    """Return the environment of a worker and its commands, which need no password."""
+    kept = {name: value for name, value in os.environ.items() if name != "INDIFF_PASSWORD"}
+    return {**kept, **ONE_THREAD}
+
+
+def choose(
+    waiting: Sequence[dict[str, Any]], running: Sequence[Worker], places: int
+) -> dict[str, Any] | None:
+    """Return the job to start next, or None where none can start.
+
+    >>> jobs = [{"id": "1", "batch": "a", "kind": "run"}, {"id": "2", "batch": "b", "kind": "run"}]
+    >>> choose(jobs, [], 2)["id"]
+    '1'
+    >>> choose(jobs, [Worker("0", "a", "run", 1, None)], 2)["id"]
+    '2'
+    >>> choose(jobs, [Worker("0", "a", "run", 1, None)], 1) is None
+    True
+    """
+    runs = [worker for worker in running if worker.kind == "run"]
+    if len(running) - len(runs) < 1:
+        for job in waiting:
+            if job["kind"] != "run":
+                return job
+    if len(runs) >= places:
+        return None
+    shares = Counter(worker.batch for worker in runs)
+    candidates = [job for job in waiting if job["kind"] == "run"]
+    return min(candidates, key=lambda job: shares[job["batch"]], default=None)
+
+
+def in_turn(waiting: Sequence[dict[str, Any]], running: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the waiting runs in the order in which they will start, if none is added.
+
+    >>> jobs = [{"id": str(n), "batch": b, "kind": "run"} for n, b in enumerate("aab")]
+    >>> in_turn(jobs[1:], jobs[:1])
+    ['2', '1']
+    """
+    left = list(waiting)
+    shares = Counter(job["batch"] for job in running)
+    order = []
+    while left:
+        job = min(left, key=lambda one: shares[one["batch"]])
+        left.remove(job)
+        shares[job["batch"]] += 1
+        order.append(job["id"])
+    return order
+
+
+def worker_memory(settings: Any) -> int:
+    """Return how many bytes one worker may take: an equal share of three quarters of them all."""
+    if settings.worker_memory is not None:
+        return int(settings.worker_memory)
+    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return max(10**9, whole * 3 // 4 // settings.workers)
+
+
+def lock_data_dir(data_dir: Path) -> Any:
+    """Hold the data folder for one server; two would do each other's work."""
+    import fcntl
+
+    handle = open(data_dir / "lock", "a", opener=_private)  # noqa: SIM115 - held
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        handle.close()
+        raise UserError(
+            f"another server uses {str(data_dir)!r}; stop it, or choose another "
+            "folder with --data-dir."
+        ) from None
+    return handle
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

@@ -1,0 +1,1 @@
+"""The server: routes, sessions, and the checks before every request."""

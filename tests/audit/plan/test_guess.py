@@ -1,0 +1,70 @@
+"""A first plan: roles guessed with their reasons, valid TOML, never a value of the table."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import indiff
+from indiff.audit.plan.guess import guess_roles, plan_text, quoted
+from indiff.errors import UserError
+
+HOSTILE = ['a"b', "c\\d", "e\nf", "#g", "\u202eh", "x" * 10_000]
+
+
+def test_the_demo_table() -> None:
+    guesses = {guess.column: guess for guess in guess_roles(indiff.datasets.demo())}
+    roles = {name: guess.role for name, guess in guesses.items()}
+    assert roles == {
+        "patient_id": "identifier", "age": "quasi", "sex": "quasi", "zip": "quasi",
+        "marital_status": "quasi", "admitted": "quasi", "diagnosis": "sensitive",
+    }  # fmt: skip
+    assert guesses["patient_id"].reason == "different in every record"
+    assert guesses["sex"].reason == "a text with few distinct values (2)"
+    assert guesses["admitted"].kind == "date"
+
+
+def test_a_guess_of_the_sensitive_column_is_marked() -> None:
+    frame = pa.table({"age": [1, 2, 2, 3], "a": ["x", "y", "y", "y"], "b": ["u", "v", "v", "u"]})
+    last = guess_roles(frame)[-1]
+    assert (last.column, last.role) == ("b", "sensitive")
+    assert "A GUESS, choose yourself" in last.reason
+
+
+def test_constant_and_unique_columns() -> None:
+    frame = pa.table({"same": ["x"] * 3, "key": [7, 8, 9], "illness": ["a", "b", "b"],
+                      "age": [1, 1, 2]})  # fmt: skip
+    roles = {guess.column: guess.role for guess in guess_roles(frame)}
+    assert roles == {"same": "other", "key": "identifier", "illness": "sensitive", "age": "quasi"}
+
+
+def test_the_plan_is_read_back(tmp_path: Path) -> None:
+    frame = pa.table({name: [1, 1, 2, 2] for name in HOSTILE} | {"income": [5, 6, 7, 7]})
+    text = plan_text("data.csv", guess_roles(frame))
+    sections = tomllib.loads(text)
+    assert sections["data"]["quasi"] == HOSTILE
+    assert sections["data"]["bins"] == {"income": 4}
+    place = tmp_path / "plan.toml"
+    place.write_text(text, encoding="utf-8")
+    assert indiff.read_plan(place).data.sensitive == ["income"]
+    assert all(len(line) < 11_000 for line in text.splitlines())
+
+
+def test_no_value_of_the_table_is_written() -> None:
+    frame = pa.table({"token": ["qqa", "qqb", "qqb"], "disease": ["zzx", "zzy", "zzx"]})
+    text = plan_text("data.csv", guess_roles(frame))
+    for value in ("qqa", "qqb", "zzx", "zzy"):
+        assert value not in text
+
+
+def test_an_empty_table_is_refused() -> None:
+    with pytest.raises(UserError, match="a table needs at least one record"):
+        guess_roles(pa.table({"a": pa.array([], pa.int64())}))
+
+
+def test_toml_texts() -> None:
+    for text in [*HOSTILE, "\x7f", "\t", "é😀"]:
+        assert tomllib.loads(f"a = {quoted(text)}")["a"] == text

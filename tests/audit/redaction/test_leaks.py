@@ -1,0 +1,304 @@
+"""The report leaks nothing: no rare value in any output, whatever part of the plan held it."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+import indiff
+from indiff.audit.findings.exposure import _nothing
+from indiff.audit.redaction.naming import RARE, Naming
+from indiff.data.table import read_table
+from indiff.report.page.bundle import chart_bundle
+
+RECORDS = 60
+
+
+def unique_frame() -> Any:
+    """Every text a token of its own, every number nine digits of its own."""
+    rng = np.random.default_rng(5)
+    numbers = iter(rng.choice(np.arange(100_000_000, 999_999_999, 7919), 4 * RECORDS, False))
+    letters = np.array(list("bcdfghjkmpqrtvwxz"))
+    tokens = iter({"".join(rng.choice(letters, 8)) for _ in range(6 * RECORDS)})
+
+    def texts() -> Any:
+        return [next(tokens) for _ in range(RECORDS)]
+
+    def integers() -> Any:
+        return [int(next(numbers)) for _ in range(RECORDS)]
+
+    return pa.table(
+        {"who": texts(), "street": texts(), "pay": integers(), "code": integers(),
+         "size": texts(), "ill": texts(), "debt": integers()}
+    )  # fmt: skip
+
+
+def outputs(result: Any) -> Any:
+    page = result.to_html().replace(chart_bundle(), "")  # a megabyte that is the same for all
+    assert len(page) < 600_000
+    return {"json": result.to_json(), "md": result.to_markdown(), "html": page}
+
+
+def audited(frame: Any, **sections: Any) -> Any:
+    sections.setdefault("release", {"sanitizer": "mondrian:k=5"})
+    return indiff.run_audit(indiff.Plan(**sections), frame)
+
+
+@pytest.mark.parametrize("sensitive", ["ill", "debt"])
+def test_no_value_of_a_table_of_unique_values(sensitive: Any) -> None:
+    frame = unique_frame()
+    order = frame["size"].to_pylist()
+    edges = sorted(frame["debt"].to_pylist())[10:50:15]
+    data = {
+        "identifier": "who", "quasi": ["street", "pay", "code", "size"], "sensitive": sensitive,
+        "orders": {"size": order},
+    }  # fmt: skip
+    if sensitive == "debt":
+        data["bins"] = edges
+    result = audited(
+        frame,
+        data=data,
+        adversary={"models": ["naive-bayes", "frequency"], "targets": list(range(RECORDS))},
+        limits={"delta": 0.1, "k": 5},
+        report={"parameter": "mondrian:k=2,5"},
+        run={"jobs": 1},
+    )
+    assert len(result.document["charts"]["worst"]) == 10
+    assert result.document["plan"]["data"]["orders"]["size"] == [RARE] * RECORDS
+    values = {str(value) for name in frame.column_names for value in frame[name].to_pylist()}
+    for kind, text in outputs(result).items():
+        assert [value for value in values if value in text] == [], kind
+
+
+def test_no_rare_value_of_a_normal_table() -> None:
+    frame = indiff.datasets.demo(records=600)
+    result = audited(
+        frame,
+        data={
+            "identifier": "patient_id",
+            "quasi": ["age", "sex", "zip", "marital_status", "admitted"],
+            "sensitive": "diagnosis",
+        },
+    )
+    rare = set()
+    for name in ("patient_id", "zip", "marital_status", "admitted", "diagnosis"):
+        counted = frame[name].cast(pa.string()).value_counts().to_pylist()
+        rare |= {one["values"] for one in counted if one["counts"] < 10}
+    assert {"tetanus", "leprosy"} <= rare
+    for kind, text in outputs(result).items():
+        near = [value for value in rare if value in text]
+        found = [value for value in near if re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text)]
+        assert found == [], kind
+
+
+def test_a_reason_that_quotes_a_cell_does_not(tmp_path: Path) -> None:
+    """A release from elsewhere with a wrong cell: the finding fails, and does not tell it."""
+    frame = indiff.datasets.demo(records=200).select(["age", "sex", "diagnosis"])
+    wrong = frame["diagnosis"].to_pylist()
+    unique = next(value for value in wrong if wrong.count(value) == 1)
+    release = pa.table({"age": ["0-120"] * 200, "sex": ["*"] * 200, "diagnosis": wrong})
+    release = release.set_column(1, "sex", pa.array([unique] + ["*"] * 199))
+    pyarrow.csv.write_csv(release, tmp_path / "release.csv")
+    result = audited(
+        frame,
+        data={"quasi": ["age", "sex"], "sensitive": "diagnosis"},
+        release={"file": str(tmp_path / "release.csv")},
+        limits={"k": 5},
+    )
+    k = result.finding("k")
+    assert k.status == "failed"
+    assert result.verdict["exit_code"] == 3
+    assert k.before is not None
+    assert RARE in str(k.reason)
+    for text in outputs(result).values():
+        assert unique not in text
+        assert str(tmp_path) not in text
+
+
+def test_naming() -> None:
+    frame = pa.table(
+        {"age": [30] * 10 + [47, 123456], "ill": ["flu"] * 10 + ["HIV", "heart failure"]}
+    )
+    table = read_table(frame, quasi=["age"], sensitive="ill")
+    naming = Naming(table, 10)
+    assert naming.value("ill", "flu") == "flu"
+    assert naming.value("ill", "HIV") == RARE
+    assert naming.value("age", 47.0) == RARE
+    assert naming.value("age", 30) == 30
+    assert naming.value("ill", "never seen") == "never seen"
+    assert naming.text("it holds 'HIV' and flu") == "it holds a rare value and flu"
+    assert naming.text("row 3: heart failure here") == f"row 3: {RARE} here"
+    assert naming.text("got 123,456 or 123456.0") == f"got {RARE} or {RARE}"
+    assert naming.text("column 'ill' has 47 records") == "column 'ill' has 47 records"
+    days = [datetime.date(2024, 2, 28)] * 10 + [datetime.date(2023, 5, 17)] * 2
+    dated = read_table(frame.append_column("day", pa.array(days)), quasi=["day"], sensitive="ill")
+    told = Naming(dated, 10, paths=("/home/me/data.csv",)).text(
+        "2024-02-28 and 2023-05-17 in '/home/me/data.csv'"
+    )
+    assert told == f"2024-02-28 and {RARE} in 'data.csv'"
+    assert Naming(table, 10, show_values=True).text("holds 'HIV'") == "holds 'HIV'"
+    assert Naming(table, 1).value("ill", "HIV") == "HIV"
+
+
+AWKWARD = ['O\'Brien "Bob"', "tab\tname", "back\\slash", "multi\nline", "'quoted'", "q" * 200]
+
+
+@pytest.mark.parametrize("value", AWKWARD)
+def test_a_quoted_value_is_found_however_python_writes_it(value: Any) -> None:
+    frame = pa.table({"age": [30] * 12, "ill": ["flu"] * 11 + [value]})
+    naming = Naming(read_table(frame, quasi=["age"], sensitive="ill"), 10, words=("mondrian:k=5",))
+    assert naming.text(f"{value!r} is no level; 'mondrian:k=5' needs it") == (
+        f"{RARE} is no level; 'mondrian:k=5' needs it"
+    )
+    assert naming.text("column 'ill' holds 'flu'") == "column 'ill' holds 'flu'"
+    # What no record holds may be made of what some do.
+    assert naming.text(f"got {value[:6] + '~'!r}.") == "got a hidden text."
+
+
+def test_numbers_are_found_in_lists_and_behind_signs() -> None:
+    frame = pa.table({"pay": [100_000_007, 100_000_009] + [5] * 12, "ill": ["a", "b"] * 7})
+    naming = Naming(read_table(frame, quasi=["pay"], sensitive="ill"), 10)
+    for text in ("[100000007,100000009)", "-100000009", "3-100000007", "100000007..100000009"):
+        told = naming.text(text)
+        assert "10000000" not in told, text
+        assert RARE in told
+    assert naming.text("5,000 of 12,345 records") == "5,000 of 12,345 records"
+
+
+def test_what_was_received_is_no_count_however_short() -> None:
+    frame = pa.table({"age": [30] * 11 + [97], "ill": ["a", "b"] * 6})
+    table = read_table(frame, quasi=["age"], sensitive="ill")
+    naming = Naming(table, 10, words=("mondrian:k=97",))
+    told = Naming(table, 10).text
+    assert told("row 97: 97 of 97 records; got 97 and 30.") == (
+        f"row 97: 97 of 97 records; got {RARE} and 30."
+    )
+    assert told("it runs from 97 down to 30; 97 rows") == f"it runs from {RARE} down to 30; 97 rows"
+    assert told("got [97,30]. Use 97.") == f"got [{RARE}]. Use 97."
+    assert naming.text("k is at most 12; got 97.") == "k is at most 12; got 97."
+
+
+def test_thousands_are_one_number_and_our_own_proposals_are_shown() -> None:
+    frame = pa.table({"age": [3, 0] + [30] * 10, "ill": ["a", "b"] * 5 + ["drop", "b"]})
+    naming = Naming(read_table(frame, quasi=["age"], sensitive="ill"), 5)
+    assert naming.text("at most 12; got 3,000.") == "at most 12; got 3,000."
+    assert naming.text("pass missing='split' or method='sampled'") == (
+        "pass missing='split' or method='sampled'"
+    )
+    assert naming.text("pass missing='drop'") == f"pass missing={RARE}"
+
+
+def test_only_usual_tokens_for_missing_are_shown() -> None:
+    frame = pa.table({"age": [30] * 20, "ill": ["a", "b"] * 9 + ["Smith", "n/a"]})
+    data = {"quasi": ["age"], "sensitive": "ill", "missing_tokens": ["", "Smith", "N/A", "47"]}
+    found = audited(frame, data=data)
+    hidden = "a hidden text"
+    assert found.document["plan"]["data"]["missing_tokens"] == ["", hidden, "N/A", hidden]
+    assert all("Smith" not in text for text in outputs(found).values())
+    shown = audited(frame, data=data, report={"show_values": True})
+    assert shown.document["plan"]["data"]["missing_tokens"] == data["missing_tokens"]
+
+
+def test_a_very_long_sentence_costs_little() -> None:
+    table = read_table(pa.table({"age": [1, 2], "ill": ["a", "b"]}), quasi=["age"], sensitive="ill")
+    assert len(Naming(table).text("word " * 20_000)) <= 4000
+
+
+def failing_tool(tmp_path: Path, ends: Any) -> Any:
+    tool = tmp_path / "tool.sh"
+    tool.write_text(
+        'if [ "$(wc -l < "$1")" -lt ' + str(ends) + " ]; then\n"
+        'tail -n 3 "$1" | tr a-z A-Z >&2; exit 4\nfi\ncp "$1" "$2"\n'
+    )
+    return f"command:sh {tool} {{input}} {{output}}"
+
+
+@pytest.mark.parametrize("ends", [31, 99])
+def test_what_a_failing_program_says_is_left_out(tmp_path: Path, ends: Any) -> None:
+    """It fails without a record (31), or on the whole table (99), and prints rows in capitals."""
+    frame = unique_frame().slice(0, 30)
+    result = audited(
+        frame,
+        data={"quasi": ["street", "pay"], "sensitive": "ill"},
+        release={"sanitizer": failing_tool(tmp_path, ends)},
+        adversary={"targets": [0, 1]},
+        limits={"delta": 2},
+        run={"jobs": 1},
+    )
+    assert result.verdict["exit_code"] == 3
+    reason = str(result.finding("delta:ill:naive-bayes").reason)
+    assert "ended with code 4" in reason
+    assert reason.endswith("It said: (its words are left out: they may hold values)")
+    values = {
+        str(value).upper() for name in frame.column_names for value in frame[name].to_pylist()
+    }
+    for kind, text in outputs(result).items():
+        assert [value for value in values if value in text] == [], kind
+
+
+class Telltale:
+    """A model that fails without a record, and whose error holds the sensitive values."""
+
+    def beliefs(self, release: Any, targets: Any) -> Any:
+        if len(release) == 20:
+            return np.full((len(targets), 20), 1 / 20)
+        raise RuntimeError(f"cannot tell {[str(v).upper() for v in release.sensitive_values]}")
+
+
+def test_what_a_failing_model_says_is_left_out() -> None:
+    frame = unique_frame().slice(0, 20)
+    table = read_table(frame, quasi=["street"], sensitive="ill")
+    tested = indiff.differential_test(
+        table, "mondrian:k=5", model=Telltale(), targets=[3], method="refit", jobs=1
+    )
+    told = Naming(table).text(_nothing(tested))
+    assert "RuntimeError: (its words are left out" in told
+    assert not any(value.upper() in told for value in frame["ill"].to_pylist())
+
+
+def test_show_values_is_explicit_and_marked() -> None:
+    frame = indiff.datasets.demo(records=200)
+    data = {"quasi": ["age", "sex"], "sensitive": "diagnosis"}
+    shown = audited(frame, data=data, report={"show_values": True})
+    assert shown.document["show_values"] is True
+    assert "CONFIDENTIAL: this report shows values" in shown.to_markdown()
+    assert any("[" in one["why"] for one in shown.document["charts"]["worst"])
+    hidden = audited(frame, data=data)
+    assert "CONFIDENTIAL" not in hidden.to_markdown()
+    assert not any("[" in one["why"] for one in hidden.document["charts"]["worst"])
+
+
+HOSTILE = [
+    "<script>alert(1)</script>", "=HYPERLINK(\"http://x\")", "\u202eevil", "😀", "x" * 10_000,
+    "a\x1b[31m\x07\n|b", "`code` [link](http://x) {brace}",
+]  # fmt: skip
+
+
+def test_hostile_names_and_values() -> None:
+    rng = np.random.default_rng(0)
+    columns = {name: rng.choice(HOSTILE, 80).tolist() for name in HOSTILE[:-1]}
+    frame = pa.table(columns | {HOSTILE[-1]: rng.choice(HOSTILE[:3], 80).tolist()})
+    result = audited(frame, data={"quasi": HOSTILE[:-1], "sensitive": HOSTILE[-1]})
+    assert json.loads(result.to_json()) == result.document
+    text = result.to_markdown()
+    assert re.search(r"(?<!\\)<", text) is None
+    assert "x" * 200 not in text
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    lines = text.splitlines()
+    for place, line in enumerate(lines):
+        if line.startswith("|--"):  # every row of a table has as many cells as its head
+            cells = len(re.findall(r"(?<!\\)\|", line))
+            rows = lines[place - 1 :]
+            for row in rows[: next((i for i, r in enumerate(rows) if not r), None)]:
+                assert len(re.findall(r"(?<!\\)\|", row)) == cells
+    assert "<script>alert" not in result._repr_html_()
+    assert "<script>alert(1)" not in result.to_html()

@@ -1,0 +1,270 @@
+"""``indiff risk``: what it prints and writes, and how it ends."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import openpyxl
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+import indiff
+from indiff.cli.risk_limits import RiskCheck
+from tests.command_line import ANSI, call, call_alone, write_people
+
+# ITPR paper, Table 5, row 4: eight records, ages 30 (six times) and 47 (twice): 0.83.
+AGES = "age,ill\n" + "".join(
+    f"{age},{ill}\n" for age, ill in zip([30, 30, 30, 47, 30, 47, 30, 30], "fffhfhgg", strict=True)
+)
+
+
+@pytest.fixture
+def ages(tmp_path: Path) -> Path:
+    path = tmp_path / "ages.csv"
+    path.write_text(AGES)
+    return path
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    return write_people(tmp_path, records_each=2)
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_the_papers_example(ages: Path) -> None:
+    ended = call("risk", ages, "--quasi", "age")
+    assert (ended.code, ended.err) == (0, "")
+    assert re.search(r"^ITPR +0\.8333 +DR to 1 +the worst group", ended.out, re.MULTILINE)
+    assert re.search(r"^DR +0\.2704 +0 to 1 ", ended.out, re.MULTILINE)
+    assert re.search(r"^MI +0\.8113 +0 to 3 ", ended.out, re.MULTILINE)
+    assert re.search(r"^MIL +2\.75 +0 to 3 ", ended.out, re.MULTILINE)
+    assert re.search(r"^ELD +0\.5 ", ended.out, re.MULTILINE)
+    assert re.search(r"^k +2 +1 up ", ended.out, re.MULTILINE)
+    assert re.search(r"^marketer +0\.25 ", ended.out, re.MULTILINE)
+    assert "no group: no metric is at its maximum" in ended.out
+    assert "journalist risk equals prosecutor risk because no population" in words(ended.out)
+    assert "no limit was given" in ended.out
+
+
+def test_a_metric_at_its_maximum_says_why(people: Path) -> None:
+    ended = call("risk", people, "--quasi", "age,town", "--sensitive", "ill", "--combinations", "1")
+    shown = words(ended.out)
+    # ages 20 … 59: twenty occur once, twenty twice; the town follows from neither
+    assert "alone 20 records in 20 groups (20 in groups of 1), 33.3 % of all" in shown
+    assert "1 column at most 20 records singled out 2 columns 20 records singled out" in shown
+    assert "20 in groups of 1, 6 in groups of 2" in shown
+    assert "Combinations: the worst 2 of 2" in shown
+
+
+def test_columns_and_values_contribute(people: Path) -> None:
+    ended = call("risk", people, "--quasi", "age,town", "--sensitive", "ill")
+    assert re.search(r"^age +40 +1 +20 +20 +0\.\d+ +0\.5833$", ended.out, re.MULTILINE)
+    assert re.search(r"^town +5 +0\.3931 +0 +0 +0 +0$", ended.out, re.MULTILINE)
+    assert len(re.findall(r"^age +a rare value +1 +1 +2\.5 %$", ended.out, re.MULTILINE)) == 3
+    assert len(re.findall(r"^town +a value +12 +4 +20 %$", ended.out, re.MULTILINE)) == 3
+    short = call("risk", people, "--quasi", "age,town", "--sensitive", "ill", "--no-details")
+    assert "a rare value" not in short.out
+    assert "Columns:" not in short.out
+
+
+def test_an_outlier_is_named_only_when_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "ages.csv"
+    path.write_text("age,town\n" + "30,a\n" * 50 + "40,b\n" * 49 + "400,b\n")
+    ended = call("risk", path)
+    assert "age 1 values, held by 1 records" in words(ended.out)
+    assert "400" not in ended.out
+    ended = call("risk", path, "--show-values")
+    assert "age 1 values, held by 1 records: 400" in words(ended.out)
+    assert re.search(r"^age +400 +1 +1 +33\.3 % +outlier$", ended.out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("limits", "code", "reason"),
+    [
+        (["k=2", "reidentification.itpr=0.9"], 0, "no limit was exceeded"),
+        (["k=3"], 1, "k is 2, below the limit 3"),
+        (["reidentification.itpr=0.5"], 1, "reidentification.itpr is 0.8333, above the limit 0.5"),
+        (["l=1", "distinct_l=1", "t=0.75"], 0, "no limit was exceeded"),
+        (["l=1.1"], 1, "l is 1, below the limit 1.1"),
+        (["inference.itpr=0.5"], 1, "inference.ill.itpr is 1, above the limit 0.5"),
+        (["inference.ill.dr=0.9"], 0, "no limit was exceeded"),
+        (["delta_disclosure=1000"], 1, "delta_disclosure is inf, above the limit 1000"),
+        (["k=5", "marketer=0.1"], 1, "marketer is 0.25, above the limit 0.1"),
+    ],
+)
+def test_limits(ages: Path, limits: list[str], code: int, reason: str) -> None:
+    options = [word for limit in limits for word in ("--limit", limit)]
+    ended = call("risk", ages, "--quasi", "age", "--sensitive", "ill", *options)
+    assert ended.code == code
+    assert f"Verdict: {reason}" in words(ended.out)
+
+
+def test_an_unknown_number_is_beyond_any_limit() -> None:
+    assert RiskCheck("k", float("nan"), 0).exceeded
+    assert RiskCheck("t", float("nan"), 1).exceeded
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--limit", "k"), "a limit is written NAME=NUMBER, of at least 0; got 'k'"),
+        (("--limit", "k=-1"), "of at least 0; got 'k=-1'"),
+        (("--limit", "kk=1"), "no limit 'kk'"),
+        (("--limit", "inference.itpr=1"), "needs a sensitive attribute; add --sensitive COLUMN"),
+        (("--limit", "l=1"), "the limit l needs a sensitive attribute"),
+        (("--sensitive", "ill", "--limit", "inference.il.dr=1"), "did you mean 'ill'"),
+        (("--sensitive", "ill", "--limit", "inference.drr=1"), "no limit 'inference.drr'"),
+        (("--limit", "k=1", "--limit", "k=2"), "a limit may be given once; got 'k' twice"),
+        (("--engine", "sparc"), "no engine 'sparc': did you mean 'spark'?"),
+        (("--engine", "duckdb", "--master", "local[2]"), "--master is for Spark"),
+        (("--master", "local[2]", "--threads", "2"), "--threads is for this machine"),
+        (("--quasi", "agee"), "no column 'agee': did you mean 'age'?"),
+        (("--sensitive", "age", "--quasi", "age"), "a column may be named once"),
+        (("--memory-limit", "much"), "--memory-limit must be a size such as 2GB; got 'much'"),
+        (("--threads", "0"), "'--threads'"),
+        (("--records", "r.txt"), "--records must end in .csv, .tsv, .parquet"),
+        (("--json", "/nowhere/r.json"), "--json must be in a folder that exists"),
+        (("--quasi", "age", "--individual", "age"), "a column may be named once"),
+    ],
+)
+def test_bad_usage(ages: Path, options: tuple[str, ...], message: str) -> None:
+    ended = call("risk", ages, *options)
+    assert ended.code == 2
+    assert ended.out == ""
+    assert message in ended.err
+
+
+def test_java_and_pyspark_that_are_missing(
+    ages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for options in (("--engine", "spark"), ("--master", "spark://127.0.0.1:7077")):
+        ended = call("risk", ages, *options)
+        assert ended.code == 2
+        assert "sudo apt install openjdk-17-jre-headless" in ended.err
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    ended = call("risk", ages, "--engine", "spark")
+    assert ended.code == 2
+    assert "pip install 'indiff[spark]'" in ended.err
+
+
+def test_files_hold_what_python_computes(people: Path, tmp_path: Path) -> None:
+    places = tmp_path / "r.json", tmp_path / "r.tsv"
+    asked = ("--quasi", "age,town", "--sensitive", "ill", "--individual", "id", "--limit", "k=1")
+    ended = call("risk", people, *asked, "--json", places[0], "--records", places[1])
+    assert ended.code == 0
+    expected = indiff.measure_risk(people, quasi=["age", "town"], sensitive="ill", individual="id")
+    stored = json.loads(places[0].read_text())
+    assert stored["reidentification"]["itpr"] == expected.reidentification.itpr
+    assert stored["inference"]["ill"]["dr"] == expected.inference["ill"].dr
+    assert stored["groups"]["t"] == expected.groups.t
+    assert stored["limits"] == [
+        {"name": "k", "value": 1.0, "limit": 1.0, "is_lower": True, "exceeded": False}
+    ]
+    assert stored["verdict"] == {"exit_code": 0, "reasons": ["no limit was exceeded"]}
+    tabs = pyarrow.csv.ParseOptions(delimiter="\t")
+    rows = pyarrow.csv.read_csv(places[1], parse_options=tabs)
+    assert rows["record"].to_pylist() == list(range(60))
+    assert max(rows["itpr"].to_pylist()) == expected.reidentification.itpr
+    for place in places:
+        assert place.stat().st_mode & 0o777 == 0o600
+
+
+def test_no_value_of_the_table_is_printed_or_stored(people: Path, tmp_path: Path) -> None:
+    places = tmp_path / "r.json", tmp_path / "r.csv"
+    asked = ("risk", people, "--sensitive", "ill", "--json", places[0], "--records", places[1])
+    ended = call(*asked)
+    everything = ended.out + ended.err + "".join(place.read_text() for place in places)
+    for value in ("secret", "person1", "town3", "puff"):
+        assert value not in everything
+    call(*asked, "--show-values")
+    assert "town3" in places[0].read_text()
+
+
+@pytest.mark.parametrize("engine", ["in-process", "duckdb"])
+def test_engines_print_the_same(people: Path, tmp_path: Path, engine: str) -> None:
+    path = tmp_path / "people.parquet"
+    pq.write_table(pyarrow.csv.read_csv(people), path)
+    asked = ("--quasi", "age,town", "--sensitive", "ill,smokes", "--combinations", "2")
+    ended = call("risk", path, *asked, "--engine", engine, "--threads", "1")
+    assert ended.code == 0
+    assert f"engine {engine}" in words(ended.out)
+    reference = call("risk", path, *asked, "--engine", "duckdb")
+    assert ended.out.replace(engine, "duckdb") == reference.out
+
+
+def test_a_workbook_and_recoded_text(ages: Path, tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for line in AGES.splitlines():
+        age, ill = line.split(",")
+        book.active.append([int(age) if age.isdigit() else age, ill])
+    book.save(tmp_path / "ages.xlsx")
+    reference = call("risk", ages, "--quasi", "age").out
+    found = call("risk", tmp_path / "ages.xlsx", "--quasi", "age").out
+    assert re.findall(r"^(?:ITPR|k|DR) +\S+", found, re.MULTILINE) == re.findall(
+        r"^(?:ITPR|k|DR) +\S+", reference, re.MULTILINE
+    )
+    latin = tmp_path / "latin.csv"
+    latin.write_bytes("âge,ill\n30,a\n30,b\n31,é\n".encode("latin-1"))
+    ended = call("risk", latin, "--quasi", "âge", "--encoding", "latin-1")
+    assert "20 records" not in ended.out
+    assert re.search(r"^k +1 ", ended.out, re.MULTILINE)
+
+
+def test_a_release_is_less_risky_than_its_table(people: Path, tmp_path: Path) -> None:
+    release = tmp_path / "release.csv"
+    asked = ("--sensitive", "ill", "--quasi", "age,town")
+    assert (
+        call("sanitize", people, *asked, "--sanitizer", "mondrian:k=4", "--out", release).code == 0
+    )
+    assert call("risk", people, *asked, "--limit", "k=4").code == 1
+    ended = call("risk", release, "--sensitive", "ill", "--limit", "k=4")
+    assert ended.code == 0
+    assert "quasi age, town" in words(ended.out)
+
+
+def test_piped_output_is_plain_stable_and_narrow(people: Path) -> None:
+    asked = ("risk", people, "--sensitive", "ill", "--combinations", "2", "--limit", "k=5")
+    colourful = {"FORCE_COLOR": "1", "COLUMNS": "200", "TERM": "xterm-256color"}
+    ended = call_alone(*asked, environment=colourful)
+    assert (ended.code, ended.err) == (1, "")
+    assert not ANSI.search(ended.out)
+    assert max(map(len, ended.out.splitlines())) <= 80
+    assert all(line == line.rstrip() for line in ended.out.splitlines())
+    assert ended == call(*asked)
+
+
+def test_odd_names_are_escaped(tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    path.write_text('"ag\x1b[31me\u202e[bold]",ill\n1,"\x1b[2J"\n2,b\n3,a\n')
+    ended = call("risk", path, "--sensitive", "ill", "--show-values")
+    assert ended.code == 0
+    assert r"ag\x1b[31me\u202e[bold]" in ended.out
+    assert "\x1b" not in ended.out
+    assert "\u202e" not in ended.out
+
+
+def test_help_names_every_option_and_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, indiff.cli.main\n"
+        "try: indiff.cli.main.main(['risk', '--help'])\n"
+        "finally: sys.stderr.write(' '.join(sys.modules))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, encoding="utf-8"
+    )
+    loaded = {name.partition(".")[0] for name in done.stderr.split()}
+    assert not loaded & {"numba", "sklearn", "pyarrow", "altair", "pyspark", "duckdb", "scipy"}
+    for option in ("--quasi", "--sensitive", "--individual", "--engine", "--master", "--limit",
+                   "--combinations", "--records", "--json", "--show-values"):  # fmt: skip
+        assert option in done.stdout

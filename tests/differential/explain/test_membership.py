@@ -1,0 +1,168 @@
+"""Membership inference from two beliefs: hand-made scores, scikit-learn's ROC, known intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score, roc_curve
+
+from indiff import DifferentialResult, Laplace, UserError, differential_test
+from indiff.differential.explain.membership import membership_inference
+from tests.properties.random_tables import make_sample
+
+
+def result_of(
+    present: NDArray[np.float64], absent: NDArray[np.float64], method: str = "refit"
+) -> DifferentialResult:
+    """A result whose true value is always the first of two."""
+    beliefs = np.stack([present, 1 - present], axis=1)
+    without = np.stack([absent, 1 - absent], axis=1)
+    size = len(present)
+    return DifferentialResult(
+        distances=np.abs(beliefs - without).sum(axis=1),
+        beliefs=beliefs,
+        beliefs_without=without,
+        records=np.arange(size),
+        classes=np.zeros(size, np.int32),
+        sensitive_name="s",
+        sensitive_values=("yes", "no"),
+        sanitizer="f",
+        model="a",
+        distance="wasserstein",
+        method=method,
+        exactness="exact",
+        table_size=size,
+        fingerprint="",
+        requested=size,
+    )
+
+
+def test_by_hand() -> None:
+    found = membership_inference(
+        result_of(np.array([0.9, 0.6, 0.6, 0.2]), np.array([0.6, 0.3, 0.1, 0.2]))
+    )
+    # Thresholds .9, .6, .3, .2, .1: in ≥ t is 1, 3, 3, 4, 4 of 4 and out ≥ t is 0, 1, 2, 3, 4.
+    assert found.true_positive_rates.tolist() == [0, 0.25, 0.75, 0.75, 1, 1]
+    assert found.false_positive_rates.tolist() == [0, 0, 0.25, 0.5, 0.75, 1]
+    assert found.thresholds.tolist() == [np.inf, 0.9, 0.6, 0.3, 0.2, 0.1]
+    assert found.advantage.value == 0.5
+    assert found.true_positives_at[0.001].value == 0.25
+    assert found.told_apart == 0.75
+    # 16 pairs (in, out): .9 beats 4; each .6 beats 3 and ties 1; .2 beats 1, ties 1.
+    assert found.area.value == pytest.approx((4 + 2 * 3.5 + 1.5) / 16)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_equals_scikit_learn(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    present, absent = rng.integers(0, 40, 2000) / 40, rng.integers(0, 36, 2000) / 40
+    found = membership_inference(result_of(present, absent), resamples=100)
+    truth, scores = np.repeat([1, 0], 2000), np.concatenate([present, absent])
+    false, true, _ = roc_curve(truth, scores, drop_intermediate=False)
+    assert np.allclose(found.roc(), (false, true))
+    assert found.area.value == pytest.approx(roc_auc_score(truth, scores))
+    assert found.advantage.value == pytest.approx((true - false).max())
+    for rate, estimate in found.true_positives_at.items():
+        assert estimate.value == pytest.approx(true[false <= rate].max())
+
+
+def test_same_beliefs_tell_nothing_for_certain() -> None:
+    scores = np.random.default_rng(0).random(500)
+    found = membership_inference(result_of(scores, scores))
+    assert (found.advantage.value, found.advantage.lower, found.advantage.upper) == (0, 0, 0)
+    assert (found.area.value, found.area.lower, found.area.upper) == pytest.approx((0.5, 0.5, 0.5))
+    assert found.told_apart == 0
+
+
+def test_rounding_is_not_knowledge() -> None:
+    scores = np.random.default_rng(0).random(500)
+    found = membership_inference(result_of(scores + 1e-15, scores))
+    assert found.advantage.value == 0
+    assert found.told_apart == 0
+
+
+def test_nobody_told_of_few_is_no_proof_that_nobody_is() -> None:
+    """0 of 60 still allow 6.0 % (Clopper–Pearson: 1 − 0.025^(1/60)); all of 60 allow all."""
+    absent = np.linspace(0.2, 0.9, 60)
+    found = membership_inference(result_of(absent - 0.1, absent))
+    assert found.true_positives_at[0.001].value == found.true_positives_at[0.001].lower == 0
+    assert found.true_positives_at[0.001].upper == pytest.approx(1 - 0.025 ** (1 / 60))
+
+
+def test_perfect_separation() -> None:
+    found = membership_inference(result_of(np.full(50, 1.0), np.zeros(50)))
+    assert found.advantage.value == found.advantage.lower == found.area.value == 1
+    assert found.true_positives_at[0.001].lower == 1
+
+
+def test_small_advantage_may_hide_that_everyone_is_told_apart() -> None:
+    absent = np.linspace(0.1, 0.8, 1000)
+    found = membership_inference(result_of(absent + 1e-6, absent))
+    assert found.told_apart == 1
+    assert found.advantage.value < 0.01
+    assert any("does not bound what is learned about one" in note for note in found.notes)
+
+
+def test_intervals_cover_the_true_area() -> None:
+    """In and out are independent normal scores: the area is Φ(shift / √2) = 0.7602."""
+    covered = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        present = 1 / (1 + np.exp(-(rng.normal(size=150) + 1)))
+        absent = 1 / (1 + np.exp(-rng.normal(size=150)))
+        area = membership_inference(result_of(present, absent), resamples=200, seed=seed).area
+        covered += area.lower <= 0.7602 <= area.upper
+    assert covered >= 88  # 95 expected; below 88 has a chance of less than 1 in 500
+
+
+@pytest.mark.parametrize("size", [60, 240])
+def test_intervals_cover_the_truth_where_beliefs_go_together(size: int) -> None:
+    """A record lowers a uniform score by at most 0.1 as it leaves: known areas of a population.
+
+    In is u, out is u − 0.1·v for independent uniform u and v, whatever is below 0 being possible
+    too: P(out < t) − P(in < t) is largest, and constant, for t from 0 to 0.9, where it is the mean
+    0.05; P(in > out) = ½ + 0.05 − E[(0.1·v)²]/2 = 0.5483.
+    """
+    covered = np.zeros(2)
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        present = rng.random(size)
+        absent = present - 0.1 * rng.random(size)
+        scores = result_of(0.1 + 0.9 * present, 0.1 + 0.9 * absent)
+        found = membership_inference(scores, resamples=100, seed=seed)
+        covered += [
+            found.advantage.lower <= 0.05 <= found.advantage.upper,
+            found.area.lower <= 0.5483 <= found.area.upper,
+        ]
+        for limits in (found.advantage, found.area, *found.true_positives_at.values()):
+            assert 0 <= limits.lower <= limits.value <= limits.upper <= 1
+    assert covered.min() >= 85
+
+
+def test_the_seed_decides() -> None:
+    rng = np.random.default_rng(3)
+    result = result_of(rng.random(300), rng.random(300))
+    one, same, other = (membership_inference(result, seed=seed) for seed in (1, 1, 2))
+    assert one.to_dict() == same.to_dict()
+    assert one.advantage.value == other.advantage.value
+    assert one.area.lower != other.area.lower
+
+
+def test_bad_input() -> None:
+    good = result_of(np.array([0.5, 0.6]), np.array([0.4, 0.6]))
+    with pytest.raises(UserError, match="confidence is a share between 0 and 1; got 95"):
+        membership_inference(good, confidence=95)
+    with pytest.raises(UserError, match="resamples must be a whole number of at least 100; got 5"):
+        membership_inference(good, resamples=5)
+    with pytest.raises(UserError, match="seed must be a whole number of at least 0; got -1"):
+        membership_inference(good, seed=-1)
+    with pytest.raises(UserError, match="at least 1 tested record"):
+        membership_inference(result_of(np.empty(0), np.empty(0)))
+
+
+def test_means_over_runs_are_refused() -> None:
+    table = make_sample(1, 20, ["ties"], 3).table
+    result = differential_test(table, Laplace(1.0))
+    with pytest.raises(UserError, match="'closed-form' gives means over runs"):
+        membership_inference(result)

@@ -1,0 +1,126 @@
+"""The journal of a run: torn writes, damage, other settings, two processes."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from indiff import UserError
+from indiff.differential.refit.journal import Journal
+
+SETTINGS = {"table": "t", "sanitizer": "s", "seed": "0"}
+
+
+def fill(folder: Path, targets: range, settings: dict[str, str] = SETTINGS) -> None:
+    with Journal(folder, settings) as journal:
+        for target in targets:
+            journal.append([(target, {"b": [target / 7]})])
+
+
+def read(folder: Path, settings: dict[str, str] = SETTINGS) -> dict[int, dict[str, Any]]:
+    with Journal(folder, settings) as journal:
+        return dict(journal.take())
+
+
+def test_numbers_come_back_bit_by_bit(tmp_path: Path) -> None:
+    numbers = np.random.default_rng(0).random(2000) * 10.0 ** np.arange(-300, -100, 0.1)
+    values = [*numbers.tolist(), 5e-324, 1.7976931348623157e308, 0.1 + 0.2, float("inf")]
+    with Journal(tmp_path, SETTINGS) as journal:
+        journal.append([(3, {"belief": values})])
+    assert read(tmp_path)[3]["belief"] == values
+
+
+def test_a_write_torn_at_any_byte_loses_that_entry_alone(tmp_path: Path) -> None:
+    few = {"seed": "0"}  # every byte is tried, so there are not many
+    fill(tmp_path, range(3), few)
+    file = tmp_path / "journal"
+    whole = file.read_bytes()
+    ends = [place + 1 for place, byte in enumerate(whole) if byte == ord("\n")]
+    assert len(ends) == 4  # the settings and three targets
+    for length in range(len(whole) + 1):
+        file.write_bytes(whole[:length])
+        kept = max(0, sum(end <= length for end in ends) - 1)
+        assert sorted(read(tmp_path, few)) == list(range(kept))
+        # Whoever goes on from there ends with the bytes of an undisturbed run.
+        fill(tmp_path, range(kept, 3), few)
+        assert file.read_bytes() == whole
+
+
+def test_garbage_after_a_crash_is_cut_off(tmp_path: Path) -> None:
+    fill(tmp_path, range(2))
+    file = tmp_path / "journal"
+    whole = file.read_bytes()
+    for garbage in (b"\0" * 500, b"\n\n\n", b"abc\ndef\n"):
+        file.write_bytes(whole + garbage)
+        assert sorted(read(tmp_path)) == [0, 1]
+        assert file.read_bytes() == whole
+
+
+def test_damage_in_the_middle_is_refused(tmp_path: Path) -> None:
+    fill(tmp_path, range(3))
+    file = tmp_path / "journal"
+    whole = file.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    start = len(lines[0])
+    for place in range(start, start + len(lines[1]), 5):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1
+        file.write_bytes(damaged)
+        with pytest.raises(UserError, match=r"is damaged: line 2 of its journal does not match"):
+            Journal(tmp_path, SETTINGS)
+        assert file.read_bytes() == damaged  # nothing is lost by looking
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_other_settings_are_refused_by_name(tmp_path: Path, name: str) -> None:
+    fill(tmp_path, range(1))
+    with pytest.raises(
+        UserError, match=rf"the {name} is another one than when .* Use the same {name}, or another"
+    ):
+        Journal(tmp_path, {**SETTINGS, name: "x"})
+    assert sorted(read(tmp_path)) == [0]
+
+
+def test_one_process_at_a_time(tmp_path: Path) -> None:
+    with (
+        Journal(tmp_path, SETTINGS),
+        pytest.raises(UserError, match="is in use by another process; wait for it"),
+    ):
+        Journal(tmp_path, SETTINGS)
+    assert read(tmp_path) == {}
+
+
+def test_a_file_of_someone_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "journal").write_text("dear diary\ntoday\n")
+    with pytest.raises(UserError, match="is no journal of a run; name another folder"):
+        Journal(tmp_path, SETTINGS)
+    assert (tmp_path / "journal").read_text() == "dear diary\ntoday\n"
+
+
+def test_the_folder_is_its_owners_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "b"
+    before = os.umask(0)
+    try:
+        fill(folder, range(1))
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE((folder / "journal").stat().st_mode) == 0o600
+
+
+def test_a_folder_that_cannot_be_used(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match=r"run folder '.*/file' cannot be used \(File exists\)"):
+        Journal(tmp_path / "file", SETTINGS)
+
+
+def test_a_later_entry_replaces_an_earlier_one(tmp_path: Path) -> None:
+    with Journal(tmp_path, SETTINGS) as journal:
+        journal.append([(1, {"failed": "x"}), (2, {"a": 1})])
+        journal.append([(1, {"a": 2})])
+    assert read(tmp_path) == {1: {"a": 2}, 2: {"a": 1}}

@@ -1,0 +1,151 @@
+"""The distribution-free bounds: exact on small tables, at their stated rate by simulation."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indiff import UserError
+from indiff.differential.targets.guarantee import most_above, share_above, statement
+
+
+def few_hits(hits: int, size: int, marked: int, drawn: int) -> Fraction:
+    """Return the probability that a draw hits the marked records so often or less, by counting."""
+    ways = sum(math.comb(marked, h) * math.comb(size - marked, drawn - h) for h in range(hits + 1))
+    return Fraction(ways, math.comb(size, drawn))
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 40])
+@pytest.mark.parametrize("error", [0.0501, 0.2999])
+def test_most_above_is_the_definition(size: int, error: float) -> None:
+    for drawn in range(1, size + 1):
+        for seen in range(min(drawn, 4) + 1):
+            fits = [
+                k
+                for k in range(size + 1)
+                if k == size or few_hits(seen, size, k + 1, drawn) <= Fraction(error)
+            ]
+            assert most_above(seen, drawn, size, error) == fits[0]
+
+
+def test_known_figures() -> None:
+    """Without replacement from many is as with: the rule of three, and Wilks' 59 (1941)."""
+    assert most_above(0, 300, 10**8, 0.05) / 1e8 == pytest.approx(1 - 0.05 ** (1 / 300), rel=1e-4)
+    assert most_above(0, 59, 10**8, 0.05) / 1e8 < 0.05
+    assert most_above(0, 58, 10**8, 0.05) / 1e8 > 0.05
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.5, math.inf]), min_size=2, max_size=9),
+    st.data(),
+    st.sampled_from([0.5, 0.8, 0.95]),
+)
+def test_every_sample_of_a_small_table(
+    distances: list[float], data: st.DataObject, confidence: float
+) -> None:
+    """All samples are equally likely, so the share of wrong statements is their probability."""
+    size = len(distances)
+    drawn = data.draw(st.integers(1, size))
+    failing = data.draw(st.sets(st.integers(0, size - 1), max_size=2))
+    worth = [math.inf if i in failing else d for i, d in enumerate(distances)]
+    wrong = together = limit = total = 0
+    for sample in combinations(range(size), drawn):
+        seen = [distances[i] for i in sample if i not in failing]
+        failed = drawn - len(seen)
+        total += 1
+        if not seen:
+            continue  # nothing is said
+        found = statement(seen, population=size, confidence=confidence, failed=failed)
+        top = found.largest
+        reach = sum(
+            i in failing or (d == math.inf if math.isinf(top.threshold) else d > top.threshold)
+            for i, d in enumerate(distances)
+        )
+        wrong += reach > top.records
+        together += any(
+            sum(w > bound.threshold for w in worth) > bound.records for bound in found.bounds
+        )
+        above = share_above(seen, 0.1, population=size, confidence=confidence, failed=failed)
+        limit += sum(w > 0.1 for w in worth) > above.records
+    for count in (wrong, together, limit):
+        assert count / total <= 1 - confidence + 1e-9
+
+
+LEVELS, SHARES = [0.0, 0.1, 0.2, 1.0], [0.9, 0.07, 0.02, 0.01]
+POPULATIONS = {
+    "all different": np.random.default_rng(1).pareto(1.5, 2_000),
+    "many ties": np.random.default_rng(2).choice(LEVELS, 2_000, p=SHARES),
+    "small": np.arange(30.0),
+    "one outlier": np.r_[np.zeros(499), 1.0],
+}
+
+
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_rate_over_1000_samples(name: str) -> None:
+    distances = POPULATIONS[name]
+    rng = np.random.default_rng(7)
+    drawn = min(200, len(distances) // 2)
+    limit = float(np.quantile(distances, 0.98))
+    wrong = together = above = 0
+    for _ in range(1_000):
+        sample = rng.choice(distances, drawn, replace=False)
+        found = statement(sample, population=len(distances))
+        wrong += int((distances > found.largest.threshold).sum() > found.largest.records)
+        together += any((distances > b.threshold).sum() > b.records for b in found.bounds)
+        fixed = share_above(sample, limit, population=len(distances))
+        above += int((distances > limit).sum() > fixed.records)
+        assert found.delta_at_least <= distances.max()
+    # 50 are expected at most; 75 has a probability below 0.001 if each is wrong with 5 %.
+    assert max(wrong, together, above) <= 75
+    if name == "all different":
+        assert wrong >= 20  # a bound that is never wrong would be far too weak
+
+
+def test_words() -> None:
+    found = statement([0.12, *[0.01] * 499], population=100_000)
+    assert str(found) == (
+        "with 95 % confidence at most 0.6 % of the records exceed 0.12; the largest distance of a "
+        "sample is a lower bound on δ"
+    )
+    assert found.delta_at_least == 0.12
+    # Both figures are rounded up: rounded to the nearest they would say more than is known.
+    assert "exceed 0.124;" in str(statement([0.12301], population=50))
+    assert str(statement([0.3, 0.1], population=2)).startswith("all 2 records were measured")
+    assert "have an infinite distance; δ is infinite" in str(
+        statement([0.1, math.inf], population=50, confidence=0.999)
+    )
+
+
+def test_all_bounds_of_a_full_sample_are_exact() -> None:
+    distances = np.random.default_rng(0).random(101)
+    for bound in statement(distances, population=101).bounds:
+        assert bound.records == (distances > bound.threshold).sum()
+        assert bound.share == bound.records / 101
+
+
+def test_failures_weaken_the_statement() -> None:
+    sure = statement([0.1] * 100, population=1_000)
+    unsure = statement([0.1] * 95, population=1_000, failed=5)
+    assert unsure.largest.share > sure.largest.share + 0.04
+    assert unsure.sampled == sure.sampled == 100
+
+
+def test_bad_input() -> None:
+    with pytest.raises(UserError, match=r"1 of 2 are NaN\. Count targets without a result in fail"):
+        statement([0.1, math.nan], population=5)
+    with pytest.raises(UserError, match=r"as many targets as the population has records \(2\)"):
+        statement([0.1] * 3, population=2)
+    with pytest.raises(UserError, match="at least one drawn target"):
+        statement([], population=5)
+    with pytest.raises(UserError, match="confidence must lie between 0 and 1"):
+        statement([0.1], population=5, confidence=1.0)
+    with pytest.raises(UserError, match="failed must be at least 0; got -1"):
+        statement([0.1], population=5, failed=-1)
+    with pytest.raises(UserError, match="threshold must be a number; got NaN"):
+        share_above([0.1], math.nan, population=5)

@@ -1,0 +1,160 @@
+"""Roles by forms: wide tables some columns at a time, and states that come in the wrong order."""
+
+from __future__ import annotations
+
+from html import unescape
+
+import pytest
+
+from indiff.web.pages.columns import AT_ONCE
+from tests.web.pages.test_pages import look, send
+from tests.web.site import V1, Site, people
+
+COLUMNS = 1_000
+MOST_BYTES = 1_000_000
+
+
+@pytest.fixture
+def browser(site: Site) -> Site:
+    """A browser that sends the token as a form's field only."""
+    site.token = site.csrf
+    del site.client.headers["x-csrf-token"]
+    return site
+
+
+def wide_table(columns: int, records: int = 12) -> bytes:
+    names = [f"answer {number}" for number in range(columns - 1)]
+    lines = [",".join([*names, "diagnosis"])]
+    for record in range(records):
+        cells = [str((7 * place + 3 * record) % 5) for place in range(columns - 1)]
+        cells[record] = ""  # a value is missing in as many columns as there are records
+        lines.append(",".join([*cells, "flu" if record % 3 else "asthma"]))
+    return ("\n".join(lines) + "\n").encode()
+
+
+def opened(site: Site, table: bytes) -> str:
+    place = send(site, "/data/upload", {}, ("table.csv", table))
+    site.work()
+    return place
+
+
+def states(site: Site, place: str) -> dict[str, dict[str, object]]:
+    dataset = site.client.get(f"{V1}/datasets/{place.removeprefix('/data/')}").json()
+    return {column["name"]: column for column in dataset["columns"]}
+
+
+def shown_columns(site: Site, address: str) -> list[int]:
+    fields = next(
+        form["fields"] for form in look(site, address).forms if form["action"].endswith("/roles")
+    )
+    numbered = [name for name in fields if name.startswith("role-")]
+    return sorted(int(name.removeprefix("role-")) for name in numbered)
+
+
+def test_a_wide_table_is_shown_some_columns_at_a_time(browser: Site) -> None:
+    place = opened(browser, wide_table(COLUMNS))
+    assert shown_columns(browser, place) == list(range(AT_ONCE))
+    following = browser.client.get(place).text
+    assert f'href="{place}?part=2#h-columns"' in following
+    assert shown_columns(browser, f"{place}?part=5") == list(range(800, 1000))
+    assert shown_columns(browser, f"{place}?part=99") == list(range(800, 1000))
+    assert shown_columns(browser, f"{place}?find=ANSWER%2099") == [99, *range(990, 999)]
+    assert shown_columns(browser, f"{place}?role=sensitive") == [999]
+    assert shown_columns(browser, f"{place}?find=nothing") == []
+    assert "1,000 columns" in look(browser, place).text
+    for text in ("<script>", "%3Cscript%3E"):
+        assert "<script>" not in browser.client.get(f"{place}?find={text}").text.split("<main")[1]
+
+
+def test_no_page_of_ten_thousand_columns_is_large(browser: Site) -> None:
+    place = opened(browser, people(20))
+    store, dataset = browser.server.store, place.removeprefix("/data/")
+    profile = store.dataset(dataset)["profile"]
+    columns = [
+        {**profile["columns"][0], "name": f"a column with a long name {number}", "missing": 3}
+        for number in range(10_000)
+    ]
+    profile |= {"columns": columns, "preview": [["a value"] * 10_000] * 20}
+    roles = [{**column, "role": "quasi" if place else "sensitive"}
+             for place, column in enumerate(columns)]  # fmt: skip
+    store.set_profile(dataset, profile, roles)
+    for path in ("", "?part=50", "?role=quasi&part=7", "/release", "/adversary"):
+        answer = browser.client.get(f"{place}{path}")
+        assert answer.status_code == 200
+        assert len(answer.content) < MOST_BYTES, path
+
+
+def test_columns_that_are_not_shown_stay_as_they_are(browser: Site) -> None:
+    place = opened(browser, wide_table(COLUMNS))
+    ordered = {"role-3": "quasi", "kind-3": "ordinal", "order-3": "4, 3, 2, 1, 0"}
+    send(browser, f"{place}/roles", ordered)
+    before = states(browser, place)
+    assert before["answer 3"]["order"] == ["4", "3", "2", "1", "0"]
+    part = {"find": "", "role": "", "part": "2"}
+    back = send(browser, f"{place}/roles", {"role-205": "other", "kind-205": "numeric", **part})
+    assert back == f"{place}?part=2"
+    after = states(browser, place)
+    assert after.pop("answer 205")["role"] == "other"
+    del before["answer 205"]
+    assert after == before
+    view = {"find": "answer 7", "role": "quasi", "part": "1"}
+    built = {"column": "7", "build": "bands", "widths": "2", **view}
+    assert send(browser, f"{place}/hierarchy/build", built) == f"{place}?find=answer+7&role=quasi"
+    attached = send(
+        browser, f"{place}/hierarchy", {"column": "8", **part}, ("a.csv", b"0;*\n1;*\n")
+    )
+    assert attached == f"{place}?part=2"
+    assert send(browser, f"{place}/hierarchy/remove", {"column": "8", **part}) == attached
+
+
+def test_a_narrow_table_has_no_parts(browser: Site) -> None:
+    place = opened(browser, people())
+    text = browser.client.get(place).text
+    assert 'name="find"' not in text
+    assert 'rel="next"' not in text
+    assert shown_columns(browser, place) == list(range(5))
+
+
+def test_a_state_of_a_form_that_comes_late_is_not_kept(browser: Site) -> None:
+    place = opened(browser, people())
+    form = {"form_id": "0123456789abcdef", "kind-3": "numeric"}
+    assert send(browser, f"{place}/roles", {**form, "edit": "1", "role-3": "quasi"}) == place
+    forward = {**form, "edit": "3", "role-3": "other", "next": "1"}
+    assert send(browser, f"{place}/roles", forward) == f"{place}/release"
+    send(browser, f"{place}/roles", {**form, "edit": "2", "role-3": "sensitive"})
+    assert states(browser, place)["zip"]["role"] == "other"
+    # The same page loaded again is another form, and so is that of another table.
+    again = {**form, "form_id": "fedcba9876543210", "edit": "0", "role-3": "quasi"}
+    send(browser, f"{place}/roles", again)
+    assert states(browser, place)["zip"]["role"] == "quasi"
+    second = opened(browser, people())
+    send(browser, f"{second}/roles", {**form, "edit": "1", "role-3": "sensitive"})
+    assert states(browser, second)["zip"]["role"] == "sensitive"
+
+
+def test_each_loading_of_the_page_is_a_form_of_its_own(browser: Site) -> None:
+    place = opened(browser, people())
+    names = {
+        browser.client.get(place).text.split('name="form_id" value="')[1][:16] for _ in range(2)
+    }
+    assert len(names) == 2
+
+
+def test_a_role_that_does_not_exist_is_refused(browser: Site) -> None:
+    place = opened(browser, people())
+    for field, sentence in (("role-3", "no role 'king'"), ("kind-3", "no kind 'king'")):
+        sent = {"csrf": browser.token, "role-3": "quasi", field: "king"}
+        answer = browser.client.post(f"{place}/roles", data=sent)
+        assert answer.status_code == 422
+        assert sentence in unescape(answer.text)
+
+
+def test_a_script_gets_no_page_for_each_change(browser: Site) -> None:
+    place = opened(browser, people())
+    answer = browser.client.post(
+        f"{place}/roles",
+        data={"csrf": browser.token, "role-3": "other"},
+        headers={"hx-request": "true"},
+    )
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert states(browser, place)["zip"]["role"] == "other"
