@@ -25,13 +25,13 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(
-            f"--out must be a folder that can be made; {str(folder)!r} cannot "
-            f"({error.strerror}). Choose another place."
+            f"--out must be a folder that can be made; {str(folder)!r} cannot ({error.strerror})",
+            way_out="Choose another place",
         ) from None
     if not os.access(folder, os.W_OK):
         raise UserError(
-            f"--out must be a folder that can be written; {str(folder)!r} is not. "
-            "Choose another place."
+            f"--out must be a folder that can be written; {str(folder)!r} is not",
+            way_out="Choose another place",
         )
 
 
@@ -40,8 +40,8 @@ def refuse_inputs(what: str, folder: Path, names: Iterable[str], inputs: list[Pa
     for place in (folder / name for name in names):
         if any(is_same_file(place, path) for path in inputs):
             raise UserError(
-                f"a {what} must not overwrite its input; {str(place)!r} is one. "
-                "Choose another folder with --out."
+                f"a {what} must not overwrite its input; {str(place)!r} is one",
+                way_out="Choose another folder with --out",
             )
 
 
@@ -101,33 +101,39 @@ def check_places(
             continue
         if option in frames and path.suffix.lower() not in FRAME_ENDINGS:
             raise UserError(
-                f"{option} must end in {', '.join(FRAME_ENDINGS)}; got {str(path)!r}. "
-                "Change the ending."
+                f"{option} must end in {', '.join(FRAME_ENDINGS)}",
+                f"{str(path)!r}",
+                "Change the ending",
             )
         _check_writable(option, path)
         other = next((what for place, what in taken if is_same_file(path, place)), None)
         if other is not None:
             raise UserError(
-                f"{option} must be a file of its own; got {str(path)!r}, which is {other}. "
-                "Choose another name."
+                f"{option} must be a file of its own",
+                f"{str(path)!r}, which is {other}",
+                "Choose another name",
             )
         taken.append((path, f"also {option}"))
 
 
 def _check_writable(option: str, path: Path) -> None:
     if len(os.fsencode(path.name)) > 255:
-        raise UserError(f"{option} must have a name of at most 255 bytes. Choose a shorter one.")
+        raise UserError(
+            f"{option} must have a name of at most 255 bytes", way_out="Choose a shorter one"
+        )
     if path.is_dir():
-        raise UserError(f"{option} must be a file; {str(path)!r} is a folder. Name a file in it.")
+        raise UserError(
+            f"{option} must be a file; {str(path)!r} is a folder", way_out="Name a file in it"
+        )
     if not path.parent.is_dir():
         raise UserError(
-            f"{option} must be in a folder that exists; there is no {str(path.parent)!r}. "
-            "Make it, or choose another place."
+            f"{option} must be in a folder that exists; there is no {str(path.parent)!r}",
+            way_out="Make it, or choose another place",
         )
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise UserError(
-            f"{option} must be a place that can be written; {str(path)!r} is not. "
-            "Choose another place."
+            f"{option} must be a place that can be written; {str(path)!r} is not",
+            way_out="Choose another place",
         )
 
 
@@ -143,8 +149,9 @@ def write_frame(frame: pa.Table, path: str | Path) -> None:
     suffix = target.suffix.lower()
     if suffix not in (".csv", ".tsv", ".parquet"):
         raise UserError(
-            f"a table is written to a .csv, .tsv or .parquet file; got {str(path)!r}. "
-            "Change the ending."
+            "a table is written to a .csv, .tsv or .parquet file",
+            f"{str(path)!r}",
+            "Change the ending",
         )
     with open_private(target) as handle:
         if suffix == ".parquet":

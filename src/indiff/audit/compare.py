@@ -131,7 +131,7 @@ class Comparison:
             if name not in LIMITS:
                 raise unknown("limit", name, LIMITS)
             if not math.isfinite(limit) or limit < 0:
-                raise UserError(f"a limit is a number of at least 0; got {name}={limit}.")
+                raise UserError("a limit is a number of at least 0", f"{name}={limit}")
         eligible = [row for row in self.rows if row.within(limits)]
         eligible = [row for row in eligible if getattr(row, self.utility) is not None]
         if not eligible:
@@ -287,7 +287,7 @@ def _settings(sanitizers: Sequence[Any] | str) -> list[tuple[Setting, Sanitizer]
     texts = [setting.text for setting, _ in found]
     twice = next((text for text in texts if texts.count(text) > 1), None)
     if twice is not None:
-        raise UserError(f"a setting may be compared once; got {twice!r} twice. Leave one out.")
+        raise UserError("a setting may be compared once", f"{twice!r} twice", "Leave one out")
     return found
 
 

@@ -198,15 +198,16 @@ def fix(
     (True, True)
     """
     if not 0 <= delta < math.inf:
-        raise UserError(f"a limit on delta is a number of at least 0; got {delta!r}.")
+        raise UserError("a limit on delta is a number of at least 0", f"{delta!r}")
     if not 0 < share <= 1:
-        raise UserError(f"share must be above 0 and at most 1; got {share!r}.")
+        raise UserError("share must be above 0 and at most 1", f"{share!r}")
     table.sensitive  # noqa: B018 - one attribute at a time: says how to choose
     chosen, most = as_sanitizer(sanitizer), _budget(budget, len(table))
     if isinstance(chosen, NoisySanitizer):
         raise UserError(
-            "records removed because of what the data says void differential privacy; got "
-            f"{describe(chosen)}. Add more noise instead: a smaller epsilon or a larger sigma."
+            "records removed because of what the data says void differential privacy",
+            describe(chosen),
+            "Add more noise instead: a smaller epsilon or a larger sigma",
         )
     options = {
         "model": model, "distance": distance, "runs": runs, "confidence": confidence,
@@ -283,8 +284,9 @@ def _budget(budget: float | None, records: int) -> int:
     most = math.floor(asked * records) if 0 < asked < 1 else asked
     if isinstance(asked, bool) or most != int(most) or not 0 <= most <= records - 2:
         raise UserError(
-            f"a budget is a number of records from 0 to {records - 2:,}, or a share of them below "
-            f"1; got {budget!r}."
+            f"a budget is a number of records from 0 to {records - 2:,}, or a share "
+            "of them below 1",
+            f"{budget!r}",
         )
     return int(most)
 

@@ -46,13 +46,13 @@ class AuditResult:
             document = json.loads(text)
         except json.JSONDecodeError as error:
             raise UserError(
-                f"an audit's file is JSON; this is not ({error}). Use report.json."
+                f"an audit's file is JSON; this is not ({error})", way_out="Use report.json"
             ) from None
         if not isinstance(document, dict) or document.get("kind") != "audit":
             raise UserError("this is no audit's document; use the report.json that indiff wrote.")
         if document.get("format") != 1:
             raise UserError(
-                f"this version reads documents of format 1; got {document.get('format')!r}."
+                "this version reads documents of format 1", f"{document.get('format')!r}"
             )
         return cls(document)
 

@@ -67,7 +67,7 @@ def check_names(
         named = as_distance(distance)
     adversaries = [choose_model(model, chosen) for model in models or (None,)]
     if questions.why is not None and questions.why < 1:
-        raise UserError(f"--why must be at least 1 record; got {questions.why}.")
+        raise UserError("--why must be at least 1 record", questions.why)
     if questions.show_values and questions.why is None:
         raise UserError("--show-values needs --why N, which alone can show values; add it.")
     for model in adversaries:
@@ -75,17 +75,20 @@ def check_names(
         noisy = isinstance(chosen, NoisySanitizer) or is_randomized_model(model)
         if questions.why is not None and (noisy or chosen.randomized):
             raise UserError(
-                "--why compares one release with one other, which says nothing about a randomized "
-                f"sanitizer or model; got {names[0]} and {names[1]}. Leave it out."
+                "--why compares one release with one other, which says nothing about a "
+                "randomized sanitizer or model",
+                f"{names[0]} and {names[1]}",
+                "Leave it out",
             )
         if not questions.membership:
             continue
         path = choose_method(chosen, model, named, method, names)
         if path in ("sampled", "closed-form"):
             raise UserError(
-                "--membership needs a sanitizer and models that are not random, and beliefs that "
-                f"are no means over runs; got {names[0]} and {names[1]}, measured by {path}. "
-                "Leave it out."
+                "--membership needs a sanitizer and models that are not random, and "
+                "beliefs that are no means over runs",
+                f"{names[0]} and {names[1]}, measured by {path}",
+                "Leave it out",
             )
 
 

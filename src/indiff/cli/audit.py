@@ -298,8 +298,8 @@ def _write_first_plan(data: Path, encoding: str | None, sheet: str | int | None)
     place = Path("plan.toml")
     if place.exists():
         raise UserError(
-            "a plan is never overwritten; there is a 'plan.toml' here. Move it, or work in "
-            "another folder."
+            "a plan is never overwritten; there is a 'plan.toml' here",
+            way_out="Move it, or work in another folder",
         )
     guesses = guess_roles(data, encoding=encoding, sheet=sheet)
     try:

@@ -113,7 +113,7 @@ def command(
     )
     if chart is not None and chart.suffix.lower() not in CHARTS:
         raise UserError(
-            f"--chart must end in {', '.join(CHARTS)}; got {str(chart)!r}. Change the ending."
+            f"--chart must end in {', '.join(CHARTS)}", f"{str(chart)!r}", "Change the ending"
         )
     table = options.read(
         data, quasi=quasi, sensitive=sensitive, joint=joint, identifier=identifier, other=other,

@@ -49,8 +49,7 @@ def with_limit(plan: Plan, asked: Wanted) -> Plan:
     }.items():
         if wrong:
             raise UserError(
-                f"--fix tests every record, row by row, as often as it takes; got {name}. Leave "
-                "it out."
+                "--fix tests every record, row by row, as often as it takes", name, "Leave it out"
             )
     sections = plan.model_dump()
     sections["limits"]["delta"] = min(asked.delta, plan.limits.get("delta", asked.delta))

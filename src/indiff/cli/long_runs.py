@@ -66,13 +66,13 @@ class LongRun:
         if self.time is not None:
             seconds_of(self.time)
         if self.retries < 0:
-            raise UserError(f"--retries must be at least 0; got {self.retries}.")
+            raise UserError("--retries must be at least 0", self.retries)
         if self.backend not in BACKENDS:
             raise unknown("backend", self.backend, BACKENDS)
         if (self.backend == "dask") != (self.scheduler is not None):
             raise UserError(
-                "--backend dask and --scheduler tcp://HOST:PORT belong together; got only "
-                f"{'--backend' if self.scheduler is None else '--scheduler'}."
+                "--backend dask and --scheduler tcp://HOST:PORT belong together",
+                f"only {'--backend' if self.scheduler is None else '--scheduler'}",
             )
         if self.order is not None and self.order not in ORDERS:
             raise unknown("order", self.order, ORDERS)
@@ -111,7 +111,7 @@ def split_orders(texts: Sequence[str] | None) -> tuple[list[str], str | None]:
     columns = [text for text in texts or () if "=" in text]
     others = [text for text in texts or () if "=" not in text]
     if len(others) > 1:
-        raise UserError(f"--order of the targets may be given once; got {', '.join(others)}.")
+        raise UserError("--order of the targets may be given once", ", ".join(others))
     return columns, others[0] if others else None
 
 

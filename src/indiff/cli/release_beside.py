@@ -83,7 +83,8 @@ def check_options(
     if given:
         raise UserError(
             "--release tests one release by dropping its rows, for which there is no "
-            f"{', '.join(given)}. Leave it out."
+            f"{', '.join(given)}",
+            way_out="Leave it out",
         )
 
 

@@ -59,7 +59,7 @@ def command(
     if not what:
         raise UserError("name what to reproduce: all, a paper or an item; --list names them.")
     if seeds < 1:
-        raise UserError(f"--seeds must be at least 1; got {seeds}.")
+        raise UserError("--seeds must be at least 1", seeds)
     items = index.choose(what)
     _make_folder(out)
     clock = Clock(items)
@@ -130,6 +130,6 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(
-            f"--out must be a folder that can be made; {str(folder)!r} cannot "
-            f"({error.strerror}). Choose another place."
+            f"--out must be a folder that can be made; {str(folder)!r} cannot ({error.strerror})",
+            way_out="Choose another place",
         ) from None

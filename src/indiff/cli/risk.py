@@ -143,7 +143,7 @@ def _check_engine(engine: str, master: str | None, threads: int | None) -> None:
     if engine not in ("auto", "in-process", "duckdb", "spark"):
         raise unknown("engine", engine, ["auto", "in-process", "duckdb", "spark"])
     if master is not None and engine not in ("auto", "spark"):
-        raise UserError(f"--master is for Spark; got --engine {engine}. Leave one of them out.")
+        raise UserError("--master is for Spark", f"--engine {engine}", "Leave one of them out")
     if master is not None and threads is not None:
         raise UserError("--threads is for this machine; with --master write local[N] instead.")
     if master is not None or engine == "spark":

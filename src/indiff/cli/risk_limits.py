@@ -72,10 +72,10 @@ def risk_limits(texts: Iterable[str] | None, sensitive: Sequence[str]) -> dict[s
         except ValueError:
             limit = math.nan
         if not name or not 0 <= limit < math.inf:
-            raise UserError(f"a limit is written NAME=NUMBER, of at least 0; got {text!r}.")
+            raise UserError("a limit is written NAME=NUMBER, of at least 0", f"{text!r}")
         for expanded in _names(name, sensitive):
             if expanded in read:
-                raise UserError(f"a limit may be given once; got {expanded!r} twice.")
+                raise UserError("a limit may be given once", f"{expanded!r} twice")
             read[expanded] = limit
     return read
 

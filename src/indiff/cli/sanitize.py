@@ -62,7 +62,9 @@ def command(
         release = chosen.sanitize(table)  # noise for publication never comes from a seed
     if keep:
         if release.weights is not None:
-            raise UserError("--keep needs a row per record; a noisy table has none. Leave it out.")
+            raise UserError(
+                "--keep needs a row per record; a noisy table has none", way_out="Leave it out"
+            )
         release = replace(release, kept=table.frame().select(table.schema.names(Role.OTHER)))
     release.write(out, seed=seed)
     release = replace(release, sanitizer=in_shell_words(release.sanitizer))
@@ -84,7 +86,7 @@ def _declared(
     if not edges and not domains:
         return sanitizer
     if not isinstance(sanitizer, NoisySanitizer):
-        raise UserError(f"--edges and --domain are for noisy tables; got {sanitizer}. Leave out.")
+        raise UserError("--edges and --domain are for noisy tables", sanitizer, "Leave out")
     return replace(
         sanitizer,
         edges=parsing.numbers("--edges", edges),

@@ -76,7 +76,7 @@ def command(
     from indiff.web.store.settings import Settings, as_bytes, as_commands, default_data_dir
 
     if workers is not None and workers < 1:
-        raise UserError(f"--workers must be at least 1; got {workers}.")
+        raise UserError("--workers must be at least 1", workers)
     more = {} if workers is None else {"workers": workers}
     serve(
         Settings(
@@ -104,6 +104,8 @@ def _password(ask: bool) -> str | None:
     if given or not ask:
         return given or None
     if not sys.stdin.isatty():
-        raise UserError("--password asks at a terminal; there is none. Set INDIFF_PASSWORD.")
+        raise UserError(
+            "--password asks at a terminal; there is none", way_out="Set INDIFF_PASSWORD"
+        )
     asked: str = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
     return asked

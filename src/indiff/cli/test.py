@@ -165,9 +165,9 @@ def command(
 def check_numbers(jobs: int, confidence: float) -> None:
     """Refuse numbers out of their range before any file is read."""
     if jobs < 1 and jobs != -1:
-        raise UserError(f"--jobs must be -1 (all cores) or at least 1; got {jobs}.")
+        raise UserError("--jobs must be -1 (all cores) or at least 1", jobs)
     if not 0 < confidence < 1:
-        raise UserError(f"--confidence must be between 0 and 1; got {confidence}.")
+        raise UserError("--confidence must be between 0 and 1", confidence)
 
 
 def records_of(

@@ -77,15 +77,18 @@ def code_sensitive(
             column_name = name if name.isidentifier() else f'"{name}"'
             example = f"{column_name} > {middle!r}"
             raise UserError(
-                f"a numeric sensitive attribute may have at most {MOST_SENSITIVE_NUMBERS} distinct "
-                f"values; {name!r} has {len(shown):,}. Pass bins= (a number of quantiles or a list "
-                f"of edges) or an expression such as: {example}."
+                f"a numeric sensitive attribute may have at most {MOST_SENSITIVE_NUMBERS} "
+                f"distinct values; {name!r} has {len(shown):,}",
+                way_out=(
+                    "Pass bins= (a number of quantiles or a list of edges) or an expression "
+                    f"such as: {example}"
+                ),
             )
         return {"kind": decided, "values": tuple(shown), "codes": codes}
     if bins is not None:
         raise UserError(
-            f"bins= groups numbers; {name!r} is {decided}. Name the numeric attributes alone, as "
-            "in bins={'income': 4}."
+            f"bins= groups numbers; {name!r} is {decided}",
+            way_out="Name the numeric attributes alone, as in bins={'income': 4}",
         )
     if hierarchy is not None:
         _, _, hierarchy, _ = _code_by_hierarchy(name, column, hierarchy)
@@ -128,21 +131,21 @@ def _decide_kind(
             return Kind.ORDINAL
         return Kind.NUMERIC if is_number and hierarchy is None else Kind.CATEGORICAL
     if kind not in tuple(Kind):
-        raise UserError(f"a kind is one of {', '.join(Kind)}; got {kind!r} for column {name!r}.")
+        raise UserError(f"a kind is one of {', '.join(Kind)}", f"{kind!r} for column {name!r}")
     if kind == Kind.NUMERIC and not is_number:
         raise UserError(
-            f"column {name!r} cannot be numeric: it holds text such as {_example(column)!r}. "
-            "Declare it categorical or ordinal, or correct the column."
+            f"column {name!r} cannot be numeric: it holds text such as {_example(column)!r}",
+            way_out="Declare it categorical or ordinal, or correct the column",
         )
     if kind == Kind.ORDINAL and order is None and not is_number:
         raise UserError(
-            f"an ordinal column of text needs its order; {name!r} has none. Pass "
-            f"orders={{{name!r}: [lowest, …, highest]}}."
+            f"an ordinal column of text needs its order; {name!r} has none",
+            way_out=f"Pass orders={{{name!r}: [lowest, …, highest]}}",
         )
     if hierarchy is not None and kind != Kind.CATEGORICAL:
         raise UserError(
-            f"a hierarchy makes a column categorical; {name!r} is declared {kind}. "
-            "Remove the hierarchy or the kind."
+            f"a hierarchy makes a column categorical; {name!r} is declared {kind}",
+            way_out="Remove the hierarchy or the kind",
         )
     return Kind(kind)
 
@@ -171,8 +174,9 @@ def _code_numbers(
         largest = pc.max(pc.abs(column)).as_py()
         if largest is not None and largest > LARGEST_WHOLE_NUMBER:
             raise UserError(
-                f"whole numbers beyond {LARGEST_WHOLE_NUMBER:,} cannot be kept apart in a numeric "
-                f"column with missing values; {name!r} has {largest:,}. Declare it categorical."
+                f"whole numbers beyond {LARGEST_WHOLE_NUMBER:,} cannot be kept apart in a "
+                f"numeric column with missing values; {name!r} has {largest:,}",
+                way_out="Declare it categorical",
             )
     numbers = np.asarray(column.to_numpy(zero_copy_only=False))  # nulls become NaN
     values, codes = np.unique(numbers, return_inverse=True)  # NaN sorts last, as one value
@@ -256,7 +260,9 @@ def _bin(
     known = numbers[: len(numbers) - has_missing].astype(np.float64)
     rows = known[codes[codes < len(known)]]
     if not len(known):
-        raise UserError(f"bins= groups numbers; {name!r} has none at all. Choose another column.")
+        raise UserError(
+            f"bins= groups numbers; {name!r} has none at all", way_out="Choose another column"
+        )
     inner = _inner_edges(name, rows, bins)
     place = np.searchsorted(np.unique(inner), known, side="left")  # edges close the lower bin
     present, compact = np.unique(place, return_inverse=True)
@@ -275,7 +281,7 @@ def _inner_edges(name: str, rows: NDArray[np.float64], bins: Any) -> NDArray[np.
     """Return where bins end: quantiles of the records, or as given."""
     if isinstance(bins, Integral):
         if bins < 2:
-            raise UserError(f"bins must be at least 2; got {bins} for {name!r}.")
+            raise UserError("bins must be at least 2", f"{bins} for {name!r}")
         # The smallest value that a share of the records does not exceed, in whole numbers: rounded
         # shares would put an edge one record too far.
         needed = -(-len(rows) * np.arange(1, int(bins), dtype=np.int64) // int(bins))
@@ -286,6 +292,6 @@ def _inner_edges(name: str, rows: NDArray[np.float64], bins: Any) -> NDArray[np.
         edges = np.empty(0)
     if not len(edges) or not np.isfinite(edges).all():
         raise UserError(
-            f"bins= is a number of quantiles or a list of finite edges; got {bins!r} for {name!r}."
+            "bins= is a number of quantiles or a list of finite edges", f"{bins!r} for {name!r}"
         )
     return edges

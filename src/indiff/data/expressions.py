@@ -19,7 +19,7 @@ def with_expressions(
 ) -> tuple[Raw, dict[str, tuple[str, ...]]]:
     """Add a column for every sensitive attribute that is an expression; say what it looks at."""
     if len(set(wanted)) < len(wanted):
-        raise UserError(f"a sensitive attribute may be named once; got {', '.join(wanted)}.")
+        raise UserError("a sensitive attribute may be named once", ", ".join(wanted))
     frame, notes = raw.frame, list(raw.notes)
     behind: dict[str, tuple[str, ...]] = {}
     for name in wanted:
@@ -68,8 +68,10 @@ def _refuse_ambiguous_names(frame: pa.Table, expression: str) -> None:
         if folded[name.casefold()] > 1 and name.casefold() in expression.casefold():
             twins = [other for other in frame.column_names if other.casefold() == name.casefold()]
             raise UserError(
-                f"an expression cannot tell {' and '.join(map(repr, twins))} apart, which differ "
-                f"only in case; got {expression!r}. Rename one of the columns."
+                f"an expression cannot tell {' and '.join(map(repr, twins))} apart, which "
+                "differ only in case",
+                f"{expression!r}",
+                "Rename one of the columns",
             )
 
 
@@ -85,8 +87,9 @@ def _run(frame: pa.Table, expression: str) -> pa.ChunkedArray:
         except duckdb.Error as error:
             reason = str(error).splitlines()[0]
             raise UserError(
-                f"the sensitive attribute {expression!r} is neither a column nor an expression "
-                f"over columns ({reason}). Columns: {', '.join(frame.column_names)}."
+                f"the sensitive attribute {expression!r} is neither a column nor an "
+                f"expression over columns ({reason})",
+                way_out=f"Columns: {', '.join(frame.column_names)}",
             ) from None
 
 
@@ -113,7 +116,8 @@ def _plain(column: pa.ChunkedArray, expression: str, tokens: Sequence[str]) -> C
     )
     if not plain:
         raise UserError(
-            f"the sensitive expression {expression!r} must give a number, a text, a date or a "
-            f"truth value; it gave {kind}. Cast it, for example with ({expression})::text."
+            f"the sensitive expression {expression!r} must give a number, a text, a "
+            f"date or a truth value; it gave {kind}",
+            way_out=f"Cast it, for example with ({expression})::text",
         )
     return plain_column(expression, column, tokens)

@@ -48,8 +48,9 @@ def read_cells(path: Path, what: str) -> list[tuple[int, list[str]]]:
     for number, cells in lines:
         if len(cells) != len(lines[0][1]):
             raise UserError(
-                f"{path.name}, line {number}: {len(lines[0][1])} cells are needed, as in the "
-                f"first row; got {len(cells)}."
+                f"{path.name}, line {number}: {len(lines[0][1])} cells are needed, as "
+                "in the first row",
+                len(cells),
             )
     return lines
 

@@ -111,8 +111,8 @@ class Table:
         if len(self.sensitives) != 1:
             names = ", ".join(s.name for s in self.sensitives) or "none"
             raise UserError(
-                f"exactly one sensitive attribute is needed here; the table has: {names}. "
-                "Name one with sensitive=, or several with joint=True."
+                f"exactly one sensitive attribute is needed here; the table has: {names}",
+                way_out="Name one with sensitive=, or several with joint=True",
             )
         return self.sensitives[0]
 
@@ -214,7 +214,7 @@ def read_table(
     (3, ('no', 'yes'))
     """
     if missing not in ("error", "drop", "split"):
-        raise UserError(f"missing must be 'error', 'drop' or 'split'; got {missing!r}.")
+        raise UserError("missing must be 'error', 'drop' or 'split'", f"{missing!r}")
     raw = read_raw(source, encoding=encoding, missing_tokens=missing_tokens, sheet=sheet)
     wanted = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
     raw, behind = with_expressions(raw, wanted, missing_tokens)
@@ -239,9 +239,12 @@ def read_table(
     if gaps and missing == "error":
         shown = ", ".join(f"{name} ({int(rows.sum()):,})" for name, rows in gaps.items())
         raise UserError(
-            "a numeric or ordinal quasi-identifier must have a value in every record; missing in "
-            f"{shown}. Pass missing='drop' to leave those records out, or missing='split' to "
-            "release them as a part of their own."
+            "a numeric or ordinal quasi-identifier must have a value in every record; "
+            f"missing in {shown}",
+            way_out=(
+                "Pass missing='drop' to leave those records out, or missing='split' to "
+                "release them as a part of their own"
+            ),
         )
     if gaps and missing == "drop":
         keep = ~np.logical_or.reduce(list(gaps.values()))
@@ -340,8 +343,8 @@ def _assign_roles(
                 raise unknown("column", name, columns)
             if name in roles:
                 raise UserError(
-                    f"a column has one role; {name!r} is listed as {roles[name]} and as {role}. "
-                    "Remove it from one of the two."
+                    f"a column has one role; {name!r} is listed as {roles[name]} and as {role}",
+                    way_out="Remove it from one of the two",
                 )
             roles[name] = role
     for name in columns:

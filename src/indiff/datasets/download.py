@@ -118,7 +118,7 @@ def _receive(file: RemoteFile, url: str, write: Callable[[bytes], object]) -> st
     """Pass the body at ``url`` to ``write`` and return its SHA-256."""
     way_out = "check the connection, or point INDIFF_DATA to a local copy."
     if not url.startswith(("https://", "http://")):
-        raise UserError(f"a download address must start with https://; got {url!r}.")
+        raise UserError("a download address must start with https://", f"{url!r}")
     digest, received = hashlib.sha256(), 0
     try:
         with urllib.request.urlopen(url, timeout=_TIMEOUT) as response:

@@ -140,7 +140,7 @@ def adult_frame(
         adult_frame(download=True).num_rows    # 10000
     """
     if seed < 0:
-        raise UserError(f"seed must be 0 or more; got {seed}. Choose another seed.")
+        raise UserError("seed must be 0 or more", seed, "Choose another seed")
     rows: list[list[str]] = []
     for file in (_ADULT_TRAINING, _ADULT_TEST):
         path = locate(file, folder=folder, download=download, base_url=base_url)
@@ -151,8 +151,10 @@ def adult_frame(
     complete = [row for row in rows if "?" not in row]
     if records is not None and not 1 <= records <= len(complete):
         raise UserError(
-            f"records must be at least 1 and at most the number of complete ones "
-            f"({len(complete):,}); got {records:,}. Choose a number between them, or None for all."
+            "records must be at least 1 and at most the number of complete ones "
+            f"({len(complete):,})",
+            f"{records:,}",
+            "Choose a number between them, or None for all",
         )
     notes = [
         f"{len(rows) - len(complete):,} of {len(rows):,} records with a missing value left out"
@@ -233,7 +235,8 @@ def _split(file: RemoteFile, lines: Sequence[str], separator: str, fields: int) 
         if len(row) != fields:
             raise UserError(
                 f"{file.name} must have {fields} fields on each line; one has {len(row)}: "
-                f"{separator.join(row)[:60]!r}. Replace the file."
+                f"{separator.join(row)[:60]!r}",
+                way_out="Replace the file",
             )
     return rows
 

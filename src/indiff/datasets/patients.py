@@ -236,11 +236,12 @@ _TYPES = {
 def _generator(records: int, seed: int) -> np.random.Generator:
     if records < 100:
         raise UserError(
-            f"the demo table needs at least 100 records, so that its outliers stay rare; "
-            f"got {records}. Raise records."
+            "the demo table needs at least 100 records, so that its outliers stay rare",
+            records,
+            "Raise records",
         )
     if seed < 0:
-        raise UserError(f"seed must be 0 or more; got {seed}. Choose another seed.")
+        raise UserError("seed must be 0 or more", seed, "Choose another seed")
     return np.random.Generator(np.random.PCG64(seed))
 
 

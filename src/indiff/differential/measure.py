@@ -73,7 +73,8 @@ def measure(
         if forced:
             raise UserError(
                 "method 'closed-form' is about people with one record each; "
-                f"{test.people.column!r} has people with several. Use method='sampled'."
+                f"{test.people.column!r} has people with several",
+                way_out="Use method='sampled'",
             )
         method, notes = "sampled", ("people with several records have no closed form: sampled",)
         exact_too = bool((test.people.sizes == 1).any())

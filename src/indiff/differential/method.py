@@ -50,18 +50,21 @@ def choose_method(
     got = f"got {names[0]}, {names[1]} and {distance[0]}"
     if method == "leave-one-out" and not walkable:
         raise UserError(
-            "method 'leave-one-out' needs Mondrian and a model that is not random; got "
-            f"{names[0]} and {names[1]}. Use method='{'sampled' if randomized else 'refit'}'."
+            "method 'leave-one-out' needs Mondrian and a model that is not random",
+            f"{names[0]} and {names[1]}",
+            f"Use method='{'sampled' if randomized else 'refit'}'",
         )
     if method == "closed-form" and not exact:
         raise UserError(
-            "method 'closed-form' needs a noisy table or randomized response, the model frequency "
-            f"and the distance wasserstein; {got}. Use method='sampled'."
+            "method 'closed-form' needs a noisy table or randomized response, the "
+            f"model frequency and the distance wasserstein; {got}",
+            way_out="Use method='sampled'",
         )
     if method == "refit" and randomized:
         raise UserError(
-            "method 'refit' runs once with and once without a record, which says nothing about a "
-            f"randomized sanitizer or model; {got}. Use method='sampled'."
+            "method 'refit' runs once with and once without a record, which says "
+            f"nothing about a randomized sanitizer or model; {got}",
+            way_out="Use method='sampled'",
         )
     if method != "auto":
         return method

@@ -91,8 +91,9 @@ def find_people(table: Table, column: str | None) -> People:
     values = table.source[column].take(table.records).combine_chunks()
     if values.null_count:
         raise UserError(
-            f"the individual column must have a value in every record; {column!r} has none in "
-            f"{values.null_count:,}. Give each of these people a value, or leave the records out."
+            f"the individual column must have a value in every record; {column!r} has "
+            f"none in {values.null_count:,}",
+            way_out="Give each of these people a value, or leave the records out",
         )
     coded = values.dictionary_encode().indices.to_numpy(zero_copy_only=False)
     rows = np.argsort(coded, kind="stable").astype(np.intp)

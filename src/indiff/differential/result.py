@@ -162,8 +162,9 @@ class DifferentialResult:
     def _runs_of(self, name: str) -> NDArray[np.float64]:
         if self.run_distances is None:
             raise UserError(
-                f"{name}() needs the distances of single runs, which method {self.method!r} does "
-                "not make. Test a randomized sanitizer with method='sampled'."
+                f"{name}() needs the distances of single runs, which method "
+                f"{self.method!r} does not make",
+                way_out="Test a randomized sanitizer with method='sampled'",
             )
         return self.run_distances
 
@@ -197,7 +198,7 @@ class DifferentialResult:
     def quantile(self, share: float) -> float:
         """Return the smallest distance that at least this share of the records does not exceed."""
         if not 0 <= share <= 1:
-            raise UserError(f"a quantile is a share from 0 to 1; got {share}.")
+            raise UserError("a quantile is a share from 0 to 1", share)
         if not len(self.distances):
             return math.nan
         return float(np.quantile(self.distances, share, method="inverted_cdf"))

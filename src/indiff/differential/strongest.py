@@ -248,7 +248,7 @@ def combine(names: Sequence[str], run: Callable[[int], Any], confidence: float) 
     """Run each model, and put their results together; several distances give a mapping."""
     if len(set(names)) < len(names):
         raise UserError(
-            f"models need names of their own; got {', '.join(names)}. Name each of them once."
+            "models need names of their own", ", ".join(names), "Name each of them once"
         )
     found: list[Any] = []
     for place in range(len(names)):

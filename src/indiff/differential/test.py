@@ -147,8 +147,9 @@ def differential_test(
     wanted = [_bind(measure, table, chosen) for measure in measures]
     if len({name for name, _ in wanted}) < max(1, len(wanted)):
         raise UserError(
-            "distances need names of their own; got "
-            f"{', '.join(name for name, _ in wanted) or 'none'}. Define a function for each."
+            "distances need names of their own",
+            ", ".join((name for name, _ in wanted)) or "none",
+            "Define a function for each",
         )
     _check_numbers(jobs, seed, retries)
     if backend not in BACKENDS:
@@ -210,11 +211,11 @@ def part_of(run: str | Path | None, what: str, place: int) -> Path | None:
 
 def _check_numbers(jobs: Any, seed: Any, retries: Any) -> None:
     if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs == 0:
-        raise UserError(f"jobs is a number of processes, or -1 for all cores; got {jobs!r}.")
+        raise UserError("jobs is a number of processes, or -1 for all cores", f"{jobs!r}")
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise UserError(f"seed must be a whole number of at least 0; got {seed!r}.")
+        raise UserError("seed must be a whole number of at least 0", f"{seed!r}")
     if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
-        raise UserError(f"retries must be a whole number of at least 0; got {retries!r}.")
+        raise UserError("retries must be a whole number of at least 0", f"{retries!r}")
 
 
 def _bind(measure: Any, table: Table, sanitizer: Sanitizer) -> Named:
@@ -229,12 +230,13 @@ def check_testable(table: Table) -> None:
     """Refuse tables on which the test says nothing."""
     if len(table) < 2:
         raise UserError(
-            f"the differential test needs at least 2 records; the table has {len(table)}. "
-            "Add records."
+            f"the differential test needs at least 2 records; the table has {len(table)}",
+            way_out="Add records",
         )
     held = int((table.sensitive.counts > 0).sum())
     if held < 2:
         raise UserError(
-            f"a sensitive attribute needs at least 2 values; {table.sensitive.name!r} has {held}, "
-            "so nothing can be learned about it. Choose another column."
+            f"a sensitive attribute needs at least 2 values; {table.sensitive.name!r} "
+            f"has {held}, so nothing can be learned about it",
+            way_out="Choose another column",
         )

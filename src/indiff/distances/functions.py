@@ -146,8 +146,8 @@ def as_distance(distance: str | Distance) -> tuple[str, Distance]:
         return distance, DISTANCES[distance]
     if not callable(distance):
         raise UserError(
-            f"a distance is a name ({', '.join(DISTANCES)}) or a function of two arrays of "
-            f"beliefs; got {distance!r}."
+            f"a distance is a name ({', '.join(DISTANCES)}) or a function of two arrays of beliefs",
+            f"{distance!r}",
         )
     known = [name for name, function in DISTANCES.items() if function is distance]
     return (known[0] if known else str(getattr(distance, "__name__", "custom"))), distance

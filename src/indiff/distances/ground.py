@@ -77,8 +77,8 @@ class Emd:
             return
         if not isinstance(self.ground, str | Path) or not str(self.ground):
             raise UserError(
-                f"a ground distance is one of {', '.join(GROUNDS)} or a CSV file; "
-                f"got {self.ground!r}."
+                f"a ground distance is one of {', '.join(GROUNDS)} or a CSV file",
+                f"{self.ground!r}",
             )
         if Path(self.ground).suffix.lower() != ".csv":
             raise unknown("ground distance", str(self.ground), [*GROUNDS, "a .csv file"])
@@ -100,8 +100,8 @@ class Emd:
             if sensitive.hierarchy is None:
                 raise UserError(
                     "the ground distance 'hierarchy' needs a hierarchy of the sensitive "
-                    f"attribute; {sensitive.name!r} has none. Pass it as "
-                    f"hierarchies={{{sensitive.name!r}: 'file.csv'}}."
+                    f"attribute; {sensitive.name!r} has none",
+                    way_out=f"Pass it as hierarchies={{{sensitive.name!r}: 'file.csv'}}",
                 )
             return Paths.of(sensitive.hierarchy, values)
         return Matrix(read_ground(Path(self.ground), [label_of(value) for value in values]))
@@ -125,9 +125,10 @@ class BoundEmd:
         one, other = np.asarray(with_record, np.float64), np.asarray(without, np.float64)
         if one.shape[-1] != self.values or one.shape != other.shape:
             raise UserError(
-                f"the distance {self.name!r} was made for beliefs in {self.values} sensitive "
-                f"values; got shapes {one.shape} and {other.shape}. Declare the same values for "
-                "the sanitizer and the table."
+                f"the distance {self.name!r} was made for beliefs in {self.values} "
+                "sensitive values",
+                f"shapes {one.shape} and {other.shape}",
+                "Declare the same values for the sanitizer and the table",
             )
         return self.transport(one, other)
 
@@ -197,7 +198,8 @@ class Paths:
         if missing:
             raise UserError(
                 "the hierarchy of the sensitive attribute must hold every value; it lacks "
-                f"{_shown(missing)}. Add a line for each."
+                f"{_shown(missing)}",
+                way_out="Add a line for each",
             )
         places = [int(tree.value_node[tree.code_of[value]]) for value in values]
         return cls(np.array(places, np.intp), tree.parent)
@@ -294,8 +296,9 @@ def _numbers(sensitive: Sensitive, values: Sequence[Any]) -> Floats:
             strays.append(value)
     if strays:
         raise UserError(
-            f"the ground distance 'numeric' needs a number for every value of {sensitive.name!r}; "
-            f"got {_shown(strays)}. Use another ground distance, or a matrix."
+            f"the ground distance 'numeric' needs a number for every value of {sensitive.name!r}",
+            _shown(strays),
+            "Use another ground distance, or a matrix",
         )
     return np.array(points)
 

@@ -25,8 +25,9 @@ def read_ground(path: Path, labels: Sequence[str]) -> Floats:
     alike = next((label for label, times in Counter(labels).items() if times > 1), None)
     if alike is not None:  # they would be 0 apart
         raise UserError(
-            "a file of ground distances names each value once; two sensitive values are both "
-            f"called {alike!r} there. Rename one of them in the table."
+            "a file of ground distances names each value once; two sensitive values "
+            f"are both called {alike!r} there",
+            way_out="Rename one of them in the table",
         )
     lines = read_cells(path, "ground distances")
     if len(lines) < 2:
@@ -106,7 +107,8 @@ def _check_complete(path: Path, labels: Sequence[str], found: Any, part: str = "
     if missing:
         names = ", ".join(repr(label) if label else "'' (the missing value)" for label in missing)
         raise UserError(
-            f"{path.name} must name every sensitive value; it has no {part} for {names}. Add it."
+            f"{path.name} must name every sensitive value; it has no {part} for {names}",
+            way_out="Add it",
         )
 
 
@@ -117,5 +119,5 @@ def _number(path: Path, line: int, cell: str, what: str, low: float, high: float
         number = math.nan
     if not (low <= number <= high and math.isfinite(number)):
         span = f"from {low} to {high}" if math.isfinite(high) else "of at least 0"
-        raise UserError(f"{path.name}, line {line}: {what} is a number {span}; got {cell!r}.")
+        raise UserError(f"{path.name}, line {line}: {what} is a number {span}", f"{cell!r}")
     return number

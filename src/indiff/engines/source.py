@@ -102,8 +102,8 @@ def column_names(source: Any) -> list[str]:
 def nested(name: str, kind: object) -> UserError:
     """Return the error for a column whose values are not single values."""
     return UserError(
-        f"a column must hold single values; {name!r} is nested ({kind}). "
-        "Unnest it, or turn it into text first."
+        f"a column must hold single values; {name!r} is nested ({kind})",
+        way_out="Unnest it, or turn it into text first",
     )
 
 
@@ -144,8 +144,9 @@ def _resolve_path(path: str, columns: Sequence[str]) -> Source:
         return Source("csv", path, paths=tuple(found))
     strange = next(part for part in found if not part.lower().endswith((*PARQUET, *TEXT)))
     raise UserError(
-        f"a file must be CSV (.csv, .tsv, .txt) or Parquet (.parquet, .pq), all of one format; "
-        f"got {strange!r}. Rename it, or pass a frame."
+        "a file must be CSV (.csv, .tsv, .txt) or Parquet (.parquet, .pq), all of one format",
+        f"{strange!r}",
+        "Rename it, or pass a frame",
     )
 
 
@@ -159,8 +160,9 @@ def _check_headers(paths: Sequence[str]) -> None:
     for path, names in zip(paths[1:], others, strict=True):
         if names != first:
             raise UserError(
-                f"text files that are read together must have the same header; {path!r} has "
-                f"{', '.join(names)} and {paths[0]!r} has {', '.join(first)}. Rewrite one of them."
+                f"text files that are read together must have the same header; {path!r} "
+                f"has {', '.join(names)} and {paths[0]!r} has {', '.join(first)}",
+                way_out="Rewrite one of them",
             )
 
 
@@ -182,13 +184,14 @@ def _check_parquet(paths: Sequence[str], columns: Sequence[str]) -> None:
                 raise nested(name, kind)
             if pa.types.is_decimal256(kind):
                 raise UserError(
-                    f"a decimal may have 38 digits; {name!r} is {kind}. Convert it to text first."
+                    f"a decimal may have 38 digits; {name!r} is {kind}",
+                    way_out="Convert it to text first",
                 )
             if first is not None and first.field(name).type != kind:
                 raise UserError(
                     f"a column must have one type in all files; {name!r} is "
-                    f"{first.field(name).type} in {paths[0]!r} and {kind} in {path!r}. "
-                    "Rewrite one of them."
+                    f"{first.field(name).type} in {paths[0]!r} and {kind} in {path!r}",
+                    way_out="Rewrite one of them",
                 )
         first = first or schema
 
@@ -198,8 +201,9 @@ def _to_arrow(source: Any, columns: Sequence[str]) -> pa.Table:
         frame = nw.from_native(source)
     except TypeError:
         raise UserError(
-            "risk is measured on a path, a pandas, Polars or PyArrow frame, a DuckDB relation or "
-            f"a Spark DataFrame; got {type(source).__name__}."
+            "risk is measured on a path, a pandas, Polars or PyArrow frame, a DuckDB "
+            "relation or a Spark DataFrame",
+            type(source).__name__,
         ) from None
     schema = frame.collect_schema()
     require_columns(columns, schema.names())
@@ -244,8 +248,8 @@ def _plain(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column.cast(other)
     except pa.ArrowInvalid as error:
         raise UserError(
-            f"column {name!r} of type {value} has values that no engine holds ({error}). Convert "
-            "it to text first."
+            f"column {name!r} of type {value} has values that no engine holds ({error})",
+            way_out="Convert it to text first",
         ) from None
 
 
@@ -267,6 +271,6 @@ def _known_everywhere(kind: pa.DataType) -> pa.DataType:
 
 def _mixed(reason: str) -> UserError:
     return UserError(
-        f"a column must hold values of one type ({reason}). Convert the column to text or to "
-        "numbers first."
+        f"a column must hold values of one type ({reason})",
+        way_out="Convert the column to text or to numbers first",
     )

@@ -37,8 +37,9 @@ def as_model(model: str | Model) -> Model:
     if is_estimator(given):
         return Classifier(given)
     raise UserError(
-        f"a model is a name ({', '.join(MODELS)}), a scikit-learn classifier (with predict_proba) "
-        f"or an object with beliefs(release, targets); got {given!r}."
+        f"a model is a name ({', '.join(MODELS)}), a scikit-learn classifier "
+        "(with predict_proba) or an object with beliefs(release, targets)",
+        f"{given!r}",
     )
 
 
@@ -52,7 +53,8 @@ def _parse(text: str) -> Model:
     if name not in CLASSIFIERS or key != "encoding" or not sign:
         raise UserError(
             "a model takes no parameter in its name but an encoding, as in "
-            f"tree:encoding=Scaling-Hot, and frequency takes none; got {text!r}."
+            "tree:encoding=Scaling-Hot, and frequency takes none",
+            f"{text!r}",
         )
     return Classifier(name, encoding=encoding)
 

@@ -50,8 +50,9 @@ class Prior:
             return cls(_read(Path(prior)))
         if not isinstance(prior, Mapping) or not prior:
             raise UserError(
-                "a prior is a mapping from sensitive values to probabilities, one such mapping for "
-                f"each record, or a CSV file; got {prior!r}."
+                "a prior is a mapping from sensitive values to probabilities, one such "
+                "mapping for each record, or a CSV file",
+                f"{prior!r}",
             )
         if any(isinstance(shares, Mapping) for shares in prior.values()):
             return cls({_record(key): _checked(shares, key) for key, shares in prior.items()})
@@ -73,15 +74,16 @@ class Prior:
         where = "" if record is None else f" for record {record:,}"
         if record not in self.shares:
             raise UserError(
-                f"a prior for each record must name every tested record; there is none{where}. "
-                "Add it, or test fewer records."
+                f"a prior for each record must name every tested record; there is none{where}",
+                way_out="Add it, or test fewer records",
             )
         shares = self.shares[record]
         missing = [value for value in values if label_of(value) not in shares]
         if missing:
             raise UserError(
                 f"a prior must give every sensitive value a probability{where}; it misses "
-                f"{', '.join(map(repr, missing[:5]))}. Add it, with 0 if it is ruled out."
+                f"{', '.join(map(repr, missing[:5]))}",
+                way_out="Add it, with 0 if it is ruled out",
             )
         return np.array([shares[label_of(value)] for value in values])
 
@@ -162,9 +164,10 @@ class Background:
         if not (sums > 0).all():
             stray = int(np.flatnonzero(~(sums[:, 0] > 0))[0])
             raise UserError(
-                "a prior must give some probability to a value that the release leaves possible; "
-                f"for record {int(targets.records[stray]):,} it gives all of them none. "
-                "Give every value that may be true a little."
+                "a prior must give some probability to a value that the release leaves "
+                f"possible; for record {int(targets.records[stray]):,} it gives all of "
+                "them none",
+                way_out="Give every value that may be true a little",
             )
         return np.asarray(weighted / sums, np.float64)
 
@@ -184,7 +187,7 @@ def with_background(
         asked = [known] if isinstance(known, str) else known
         names = [attribute.name for attribute in table.attributes]
         if not isinstance(asked, Collection) or any(not isinstance(name, str) for name in asked):
-            raise UserError(f"known is a list of names of quasi-identifiers; got {known!r}.")
+            raise UserError("known is a list of names of quasi-identifiers", f"{known!r}")
         if not asked:
             raise UserError("known names no quasi-identifier; leave it out if all are known.")
         for name in asked:
@@ -206,8 +209,9 @@ def _with_prior(model: Model, table: Table, prior: Prior) -> Model:
     known = model.known if isinstance(model, Background) else None
     if isinstance(inner, NaiveBayes) and inner.prior != "release":
         raise UserError(
-            "a prior is given once; got prior= beside a model with a prior of its own, "
-            f"{inner!r}. Remove one."
+            "a prior is given once",
+            f"prior= beside a model with a prior of its own, {inner!r}",
+            "Remove one",
         )
     values = table.sensitive.values
     if prior.per_record:
@@ -221,7 +225,7 @@ def _with_prior(model: Model, table: Table, prior: Prior) -> Model:
 
 def _record(key: Any) -> int:
     if isinstance(key, bool) or not isinstance(key, int | np.integer):
-        raise UserError(f"a prior for each record has record numbers as keys; got {key!r}.")
+        raise UserError("a prior for each record has record numbers as keys", f"{key!r}")
     return int(key)
 
 
@@ -230,14 +234,14 @@ def _checked(shares: Any, record: int | None) -> dict[str, float]:
     where = "" if record is None else f" for record {record:,}"
     if not isinstance(shares, Mapping):
         raise UserError(
-            f"a prior for each record maps values to probabilities; got {shares!r}{where}."
+            "a prior for each record maps values to probabilities", f"{shares!r}{where}"
         )
     named: dict[str, float] = {}
     for value, share in shares.items():
         numeric = isinstance(share, int | float | np.number) and not isinstance(share, bool)
         if not numeric or not 0 <= share <= 1:
             raise UserError(
-                f"a prior is made of probabilities from 0 to 1{where}; got {share!r} for {value!r}."
+                f"a prior is made of probabilities from 0 to 1{where}", f"{share!r} for {value!r}"
             )
         label = label_of(value)
         if label in named:
@@ -245,7 +249,7 @@ def _checked(shares: Any, record: int | None) -> dict[str, float]:
         named[label] = float(share)
     total = math.fsum(named.values())
     if abs(total - 1) > TOLERANCE:
-        raise UserError(f"a prior must sum to 1{where}; got {total:.6g}. Rescale it.")
+        raise UserError(f"a prior must sum to 1{where}", f"{total:.6g}", "Rescale it")
     return named
 
 
@@ -259,8 +263,9 @@ def _read(path: Path) -> dict[int | None, dict[str, float]]:
         return {None: _checked(named, None)}
     if len(header) < 2 or header[0] != "record":
         raise UserError(
-            f"{path.name} must have the columns value and probability, or record and one column "
-            f"per sensitive value; got {', '.join(lines[0][1]) if lines else 'nothing'}."
+            f"{path.name} must have the columns value and probability, or record and "
+            "one column per sensitive value",
+            ", ".join(lines[0][1]) if lines else "nothing",
         )
     values = lines[0][1][1:]
     if len(set(values)) < len(values):
@@ -269,7 +274,7 @@ def _read(path: Path) -> dict[int | None, dict[str, float]]:
     for line, cells in lines[1:]:
         if not cells[0].isdecimal():
             raise UserError(
-                f"{path.name}, line {line}: a record is a number from 0; got {cells[0]!r}."
+                f"{path.name}, line {line}: a record is a number from 0", f"{cells[0]!r}"
             )
         record = int(cells[0])
         if record in found:
@@ -286,5 +291,5 @@ def _number(path: Path, line: int, cell: str) -> float:
         return float(cell)
     except ValueError:
         raise UserError(
-            f"{path.name}, line {line}: a probability is a number; got {cell!r}."
+            f"{path.name}, line {line}: a probability is a number", f"{cell!r}"
         ) from None

@@ -190,8 +190,9 @@ class Classifier:
         """Return the belief about each target from the release."""
         if not len(release) or not release.class_totals().any():
             raise UserError(
-                f"{self} needs a release with at least one record; got an empty one. Check the "
-                "sanitizer."
+                f"{self} needs a release with at least one record",
+                "an empty one",
+                "Check the sanitizer",
             )
         codes = np.stack(
             [targets.attribute(c.attribute.name).codes for c in release.columns], axis=1
@@ -274,8 +275,8 @@ class Classifier:
         except ValueError as error:
             raise UserError(
                 f"{self} cannot learn from a release of {records:,} records with "
-                f"{int((totals > 0).sum())} sensitive values ({foreign(str(error))}). Change its "
-                "parameters."
+                f"{int((totals > 0).sum())} sensitive values ({foreign(str(error))})",
+                way_out="Change its parameters",
             ) from error
 
     def _sure(self, tally: Tally) -> Floats | None:
@@ -359,12 +360,12 @@ def _check_classifier(estimator: Any) -> None:
         )
     if not is_estimator(estimator):
         raise UserError(
-            f"a classifier is a name ({', '.join(CLASSIFIERS)}) or a scikit-learn classifier; got "
-            f"{estimator!r}."
+            f"a classifier is a name ({', '.join(CLASSIFIERS)}) or a scikit-learn classifier",
+            f"{estimator!r}",
         )
     if not hasattr(estimator, "predict_proba"):
         raise UserError(
-            "a classifier must offer predict_proba, since a belief is a probability for each "
-            f"sensitive value; {type(estimator).__name__} does not. Wrap it in "
-            "sklearn.calibration.CalibratedClassifierCV, or choose another."
+            "a classifier must offer predict_proba, since a belief is a probability "
+            f"for each sensitive value; {type(estimator).__name__} does not",
+            way_out="Wrap it in sklearn.calibration.CalibratedClassifierCV, or choose another",
         )

@@ -36,18 +36,18 @@ class NaiveBayes:
 
     def __post_init__(self) -> None:
         if not (isinstance(self.alpha, int | float) and 0 < self.alpha < np.inf):
-            raise UserError(f"alpha must be a positive number; got {self.alpha!r}.")
+            raise UserError("alpha must be a positive number", f"{self.alpha!r}")
         if isinstance(self.prior, str):
             if self.prior not in ("release", "uniform"):
                 raise UserError(
-                    "prior must be 'release', 'uniform' or one number per sensitive value; "
-                    f"got {self.prior!r}."
+                    "prior must be 'release', 'uniform' or one number per sensitive value",
+                    f"{self.prior!r}",
                 )
             return
         shares = tuple(float(share) for share in self.prior)
         object.__setattr__(self, "prior", shares)
         if any(share < 0 or share != share for share in shares) or abs(sum(shares) - 1) > 1e-9:
-            raise UserError(f"a prior must be non-negative and sum to 1; got {list(shares)}.")
+            raise UserError("a prior must be non-negative and sum to 1", list(shares))
 
     def __str__(self) -> str:
         return "naive-bayes"
@@ -58,8 +58,7 @@ class NaiveBayes:
             return totals if self.prior == "release" else np.ones_like(totals)
         if len(self.prior) != len(totals):
             raise UserError(
-                f"a prior needs one number per sensitive value ({len(totals)}); "
-                f"got {len(self.prior)}."
+                f"a prior needs one number per sensitive value ({len(totals)})", len(self.prior)
             )
         return np.asarray(self.prior, np.float64)
 
@@ -94,8 +93,8 @@ class NaiveBayes:
         weights = np.where(totals > 0, self.prior_weights(totals), 0.0)
         if not (weights > 0).any():
             raise UserError(
-                "a prior must give some probability to a sensitive value of the release; got "
-                f"{self.prior!r}, in which all of them have none."
+                "a prior must give some probability to a sensitive value of the release",
+                f"{self.prior!r}, in which all of them have none",
             )
         with np.errstate(divide="ignore"):
             scores = np.log(weights) + np.log(

@@ -32,9 +32,9 @@ def thinned(
     """
     across, up = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if most < _FEWEST:
-        raise UserError(f"a thinned curve keeps at least {_FEWEST} points; got {most}.")
+        raise UserError(f"a thinned curve keeps at least {_FEWEST} points", most)
     if across.shape != up.shape or across.ndim != 1:
-        raise UserError(f"a curve has one y for each x; got {across.size} of x and {up.size} of y.")
+        raise UserError("a curve has one y for each x", f"{across.size} of x and {up.size} of y")
     if np.any(across[1:] < across[:-1]) or np.any(up[1:] < up[:-1]):
         raise UserError("a cumulative curve must not fall: sort its points by x, then by y.")
     if len(across) <= most:

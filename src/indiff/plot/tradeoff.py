@@ -63,8 +63,9 @@ def tradeoff(
         )
     if not rows:
         raise UserError(
-            f"no setting has both {risk} and {utility}: measure one that has, or choose other "
-            f"measures. Risks: {', '.join(RISKS)}; utilities: {', '.join(UTILITIES)}."
+            f"no setting has both {risk} and {utility}: measure one that has, or "
+            "choose other measures",
+            way_out=f"Risks: {', '.join(RISKS)}; utilities: {', '.join(UTILITIES)}",
         )
     return _drawn(rows, label(UTILITIES[utility]), label(RISKS[risk]))
 

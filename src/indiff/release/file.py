@@ -60,8 +60,8 @@ def read_weights(column: pa.ChunkedArray) -> NDArray[np.float64]:
     if not number or len(wrong):
         got = f"row {int(wrong[0]) + 1} has none" if number else f"it holds {column.type}s"
         raise UserError(
-            "the column 'weight' of a release must have a count of at least 0 in every row; "
-            f"{got}. Write 0 for a negative count, or rename the column."
+            f"the column 'weight' of a release must have a count of at least 0 in every row; {got}",
+            way_out="Write 0 for a negative count, or rename the column",
         )
     return weights
 
@@ -79,9 +79,9 @@ def read_classes(frame: pa.Table, table: Table) -> NDArray[np.int32]:
     cells = list(zip(*parts, strict=True))
     if len(place) < len(sensitive.values):
         raise UserError(
-            f"a release must tell the values of {sensitive.name!r} apart, but two of them are "
-            "written alike, the empty text and the missing value. Read the table with '' among "
-            "its missing_tokens."
+            f"a release must tell the values of {sensitive.name!r} apart, but two of "
+            "them are written alike, the empty text and the missing value",
+            way_out="Read the table with '' among its missing_tokens",
         )
     classes = np.empty(len(cells), np.int32)
     for row, cell in enumerate(cells):

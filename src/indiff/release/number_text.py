@@ -52,8 +52,9 @@ class NumberText:
                     members.append(self._write_missing())
                 return members[0] if len(members) == 1 else "{" + ", ".join(members) + "}"
         raise UserError(
-            f"a numeric column has intervals, sets of numbers, {MISSING!r} and '*'; got {region}. "
-            "Declare the column categorical."
+            f"a numeric column has intervals, sets of numbers, {MISSING!r} and '*'",
+            region,
+            "Declare the column categorical",
         )
 
     def _write_missing(self) -> str:
@@ -80,7 +81,7 @@ class NumberText:
             return str(float(number))
         if self._is_date:
             if number != int(number):
-                raise UserError(f"a date is a whole number of days; got {number!r}: round it.")
+                raise UserError("a date is a whole number of days", f"{number!r}: round it")
             return _iso(int(number))
         if isinstance(number, float) and number.is_integer() and abs(number) < 1e16:
             return str(int(number))
@@ -207,8 +208,9 @@ def _numbers(values: frozenset[Value]) -> list[float]:
     for value in values:
         if isinstance(value, str):
             raise UserError(
-                f"a set in a numeric column holds numbers; got {value!r}. "
-                "Declare the column categorical."
+                "a set in a numeric column holds numbers",
+                f"{value!r}",
+                "Declare the column categorical",
             )
     return [value for value in values if isinstance(value, float | int)]
 
@@ -225,5 +227,5 @@ def _days(text: str) -> int | float | None:
 def _iso(days: int) -> str:
     text = str(np.datetime64(days, "D"))
     if not _DATE.fullmatch(text) or text.startswith("0000"):
-        raise UserError(f"dates run from 0001-01-01 to 9999-12-31; got {text}: correct the column.")
+        raise UserError("dates run from 0001-01-01 to 9999-12-31", f"{text}: correct the column")
     return text

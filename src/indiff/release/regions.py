@@ -87,19 +87,19 @@ class Interval:
         for end in ("low", "high"):
             number = plain(getattr(self, end))
             if number is None or isinstance(number, str):
-                raise UserError(f"the ends of an interval must be numbers; got {number!r}.")
+                raise UserError("the ends of an interval must be numbers", f"{number!r}")
             object.__setattr__(self, end, number)
             if abs(number) == math.inf:  # one way to write an end that is not there
                 object.__setattr__(self, f"{end}_closed", True)
         if self.low > self.high:
             raise UserError(
-                f"an interval must not start above its end; got {self.low} to {self.high}: "
-                "put the smaller number first."
+                "an interval must not start above its end",
+                f"{self.low} to {self.high}: put the smaller number first",
             )
         if self.low == self.high and not (self.low_closed and self.high_closed):
             raise UserError(
-                f"an interval must cover a number; got {self.low} to {self.high} with an open end: "
-                "close both ends."
+                "an interval must cover a number",
+                f"{self.low} to {self.high} with an open end: close both ends",
             )
 
     def covers(self, value: Value) -> bool:
@@ -123,7 +123,7 @@ class ValueSet:
 
     def __post_init__(self) -> None:
         if not self.values:
-            raise UserError("a set region must have a value; got the empty set.")
+            raise UserError("a set region must have a value", "the empty set")
         object.__setattr__(self, "values", frozenset(map(plain, self.values)))
 
     def covers(self, value: Value) -> bool:
@@ -160,8 +160,8 @@ class Mask:
     def __post_init__(self) -> None:
         if self.prefix.endswith("*"):
             raise UserError(
-                f"the prefix of a mask must not end in '*'; got {self.prefix!r}: "
-                "leave out the stars that stand for hidden characters."
+                "the prefix of a mask must not end in '*'",
+                f"{self.prefix!r}: leave out the stars that stand for hidden characters",
             )
 
     def covers(self, value: Value) -> bool:

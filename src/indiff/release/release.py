@@ -178,7 +178,8 @@ class Release:
             if "weight" in columns:
                 raise UserError(
                     "a noisy table is released with a column 'weight' for its counts, but the "
-                    "table has a column of that name. Rename the table's column."
+                    "table has a column of that name",
+                    way_out="Rename the table's column",
                 )
             columns["weight"] = pa.array(self.weights)
         return pa.table(columns)
@@ -209,13 +210,13 @@ def _as_value(value: Value | datetime.date, attribute: Attribute) -> Value:
             value = datetime.date.fromisoformat(value)
         except ValueError:
             raise UserError(
-                f"column {attribute.name!r} holds dates; got {value!r}. Write it as 2024-12-31."
+                f"column {attribute.name!r} holds dates", f"{value!r}", "Write it as 2024-12-31"
             ) from None
     if isinstance(value, datetime.date):
         return value.toordinal() - datetime.date(1970, 1, 1).toordinal()
     if isinstance(value, str):
         raise UserError(
-            f"column {attribute.name!r} is numeric; got the text {value!r}. Pass a number."
+            f"column {attribute.name!r} is numeric", f"the text {value!r}", "Pass a number"
         )
     return value
 

@@ -85,8 +85,9 @@ class ValueText:
                 return frozenset({None})
             case Interval():
                 raise UserError(
-                    f"an interval needs a numeric column; got {region} in a column of text. "
-                    "Declare the column numeric."
+                    "an interval needs a numeric column",
+                    f"{region} in a column of text",
+                    "Declare the column numeric",
                 )
 
     # Reading
@@ -286,8 +287,8 @@ class ValueText:
         if strange or not extent:
             what = f"{shown(str(strange[0]))} is none" if strange else f"{region} covers none"
             raise UserError(
-                f"a region must be made of values of its column; {what}. "
-                "Release values of the original, or '*'."
+                f"a region must be made of values of its column; {what}",
+                way_out="Release values of the original, or '*'",
             )
         for text in self._texts(region, extent):
             try:

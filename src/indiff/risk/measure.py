@@ -147,7 +147,7 @@ def _check(
                 "among quasi, sensitive and individual."
             )
     if largest < 0:
-        raise UserError(f"combinations must be 0 or more columns; got {largest}.")
+        raise UserError("combinations must be 0 or more columns", largest)
     for mapping in mappings:
         for name in mapping or {}:
             if name not in sensitive:

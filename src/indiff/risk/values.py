@@ -54,12 +54,12 @@ def decide_kind(
     number without leading zeros, and with so few digits that different ones stay different.
     """
     if kind is not None and kind not in tuple(Kind):
-        raise UserError(f"a kind is one of {', '.join(Kind)}; got {kind!r} for column {name!r}.")
+        raise UserError(f"a kind is one of {', '.join(Kind)}", f"{kind!r} for column {name!r}")
     if tree:
         if kind not in (None, Kind.CATEGORICAL):
             raise UserError(
-                f"a hierarchy makes a column categorical; {name!r} is declared {kind}. "
-                "Remove the hierarchy or the kind."
+                f"a hierarchy makes a column categorical; {name!r} is declared {kind}",
+                way_out="Remove the hierarchy or the kind",
             )
         return Kind.CATEGORICAL
     if ordered or kind == Kind.ORDINAL:
@@ -81,8 +81,8 @@ def decide_kind(
         if kind == Kind.NUMERIC:
             example = strange[0][0] if strange else ""
             raise UserError(
-                f"column {name!r} cannot be numeric: it holds text such as {example!r}. "
-                "Declare it categorical or ordinal, or correct the column."
+                f"column {name!r} cannot be numeric: it holds text such as {example!r}",
+                way_out="Declare it categorical or ordinal, or correct the column",
             )
     elif kind == Kind.NUMERIC:
         raise UserError(f"column {name!r} cannot be numeric; declare it categorical.")

@@ -94,8 +94,9 @@ def as_sanitizer(sanitizer: Any) -> Sanitizer:
     if callable(sanitizer):
         return SeededOracle(sanitizer) if takes_rng(sanitizer) else Oracle(sanitizer)
     raise UserError(
-        "a sanitizer is a name such as 'mondrian:k=5', an object with sanitize(table), or a "
-        f"function from frame to frame; got {sanitizer!r}."
+        "a sanitizer is a name such as 'mondrian:k=5', an object with "
+        "sanitize(table), or a function from frame to frame",
+        f"{sanitizer!r}",
     )
 
 
@@ -122,12 +123,12 @@ def _parse(text: str) -> Sanitizer:
             raise (
                 unknown(f"parameter of {name}", key, known)
                 if known
-                else UserError(f"{name} takes no parameters; got {part!r}. Write {name} alone.")
+                else UserError(f"{name} takes no parameters", f"{part!r}", f"Write {name} alone")
             )
         if not sign:
-            raise UserError(f"a parameter is written name=value; got {part!r} in {text!r}.")
+            raise UserError("a parameter is written name=value", f"{part!r} in {text!r}")
         if key in parameters:
-            raise UserError(f"a parameter may be given once; got {key!r} twice in {text!r}.")
+            raise UserError("a parameter may be given once", f"{key!r} twice in {text!r}")
         try:
             parameters[key] = known[key](value)
         except ValueError:
@@ -135,5 +136,5 @@ def _parse(text: str) -> Sanitizer:
             raise UserError(f"{key} cannot be {value!r} in {text!r}; {way_out}.") from None
     needed = NEEDED.get(name)
     if needed is not None and needed not in parameters:
-        raise UserError(f"{name} needs {needed}; got {text!r}. Write {name}:{needed}=0.5.")
+        raise UserError(f"{name} needs {needed}", f"{text!r}", f"Write {name}:{needed}=0.5")
     return make(**parameters)

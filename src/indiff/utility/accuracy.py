@@ -63,8 +63,9 @@ class Analyst:
             )
         if not self._predictors:
             raise UserError(
-                f"an analyst predicts {self.predicted!r} from the other quasi-identifiers, and "
-                "there is none. Choose another task."
+                f"an analyst predicts {self.predicted!r} from the other "
+                "quasi-identifiers, and there is none",
+                way_out="Choose another task",
             )
         _ = self._labels
 
@@ -169,8 +170,8 @@ class Analyst:
 def _check_classes(name: str, count: int) -> None:
     if not 2 <= count <= MOST_CLASSES:
         raise UserError(
-            f"a column to predict has from 2 to {MOST_CLASSES} values; {name!r} has {count:,}. "
-            "Choose another task."
+            f"a column to predict has from 2 to {MOST_CLASSES} values; {name!r} has {count:,}",
+            way_out="Choose another task",
         )
 
 

@@ -49,8 +49,9 @@ def check_rows(table: Table, release: Release) -> None:
         )
     if len(release) > len(table):
         raise UserError(
-            f"a release has at most one row per record; the table has {len(table):,} records and "
-            f"the release {len(release):,} rows. Measure it against the table it was made from."
+            f"a release has at most one row per record; the table has {len(table):,} "
+            f"records and the release {len(release):,} rows",
+            way_out="Measure it against the table it was made from",
         )
 
 

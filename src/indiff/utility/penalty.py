@@ -35,8 +35,9 @@ def certainty_penalty(table: Table, release: Release) -> float:
     """
     if release.weights is None and len(release) > len(table):
         raise UserError(
-            f"a release has at most one row per record; the table has {len(table):,} records and "
-            f"the release {len(release):,} rows. Measure it against the table it was made from."
+            f"a release has at most one row per record; the table has {len(table):,} "
+            f"records and the release {len(release):,} rows",
+            way_out="Measure it against the table it was made from",
         )
     rows = np.zeros(len(release))
     for column in release.columns:

@@ -22,7 +22,7 @@ def check_files(plan: Plan) -> None:
     named = {"[release] file": plan.release.file, "[adversary] prior": plan.adversary.prior}
     for place, path in named.items():
         if path is not None and not Path(path).exists():
-            raise UserError(f"{place} must exist; there is no {path!r}. Check its name.")
+            raise UserError(f"{place} must exist; there is no {path!r}", way_out="Check its name")
 
 
 def check_names(plan: Plan, table: Table) -> None:

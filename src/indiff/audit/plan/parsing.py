@@ -27,7 +27,7 @@ def split_list(text: str) -> list[str]:
             parts[-1] += character
     names = [_unquoted(part.strip()) for part in parts]
     if not all(names):
-        raise UserError(f"a list is written a,b,c with no empty part; got {text!r}.")
+        raise UserError("a list is written a,b,c with no empty part", f"{text!r}")
     return names
 
 
@@ -56,9 +56,9 @@ def pairs(option: str, texts: Iterable[str] | None, what: str) -> dict[str, str]
         match = re.fullmatch(r'\s*("[^"]*"|[^=]*?)\s*=\s*(.*?)\s*', text, re.DOTALL)
         column = _unquoted(match.group(1)) if match else ""
         if match is None or not column or not match.group(2):
-            raise UserError(f"{option} is written COLUMN={what}; got {text!r}.")
+            raise UserError(f"{option} is written COLUMN={what}", f"{text!r}")
         if column in read:
-            raise UserError(f"{option} may name a column once; got {column!r} twice.")
+            raise UserError(f"{option} may name a column once", f"{column!r} twice")
         read[column] = match.group(2)
     return read
 
@@ -83,9 +83,7 @@ def numbers(option: str, texts: Iterable[str] | None) -> dict[str, Sequence[floa
         try:
             read[column] = [float(part) for part in text.split(",")]
         except ValueError:
-            raise UserError(
-                f"{option} is written {column}=X,Y with numbers; got {text!r}."
-            ) from None
+            raise UserError(f"{option} is written {column}=X,Y with numbers", f"{text!r}") from None
     return read
 
 
@@ -102,7 +100,7 @@ def bins(texts: Sequence[str] | None) -> Bins | dict[str, Bins] | None:
         return {column: _bins(value) for column, value in named.items()}
     if len(texts) > 1:
         raise UserError(
-            f"--bins may be given once, or once per column as COLUMN=…; got {', '.join(texts)}."
+            "--bins may be given once, or once per column as COLUMN=…", ", ".join(texts)
         )
     return _bins(texts[0])
 
@@ -116,7 +114,7 @@ def _bins(text: str) -> Bins:
         edges = []
     if not edges or not all(map(math.isfinite, edges)):
         raise UserError(
-            f"--bins is a number of quantiles (4) or a list of edges (18,65); got {text!r}."
+            "--bins is a number of quantiles (4) or a list of edges (18,65)", f"{text!r}"
         )
     return edges
 
@@ -143,8 +141,9 @@ def targets(text: str | None, records: int) -> list[int] | int | None:
     if re.fullmatch(r"\s*[0-9]{1,12}\s*", text):
         if int(text) < 1:
             raise UserError(
-                "--targets is a number of records of at least 1, or record numbers such as 0-49 "
-                f"or 7-7; got {text!r}."
+                "--targets is a number of records of at least 1, or record numbers such as "
+                "0-49 or 7-7",
+                f"{text!r}",
             )
         return int(text)
     numbers: list[int] = []
@@ -153,13 +152,14 @@ def targets(text: str | None, records: int) -> list[int] | int | None:
         first, last = (match.group(1), match.group(2) or match.group(1)) if match else ("1", "0")
         if int(first) > int(last):
             raise UserError(
-                "--targets is how many (200), or a list of record numbers and ranges such as 7-7, "
-                f"0-49 or 3,10-12; got {text!r}."
+                "--targets is how many (200), or a list of record numbers and ranges such "
+                "as 7-7, 0-49 or 3,10-12",
+                f"{text!r}",
             )
         if int(last) >= records:
             raise UserError(
-                f"--targets must name records from 0 to {records - 1:,}, the last of the input; "
-                f"got {text!r}."
+                f"--targets must name records from 0 to {records - 1:,}, the last of the input",
+                f"{text!r}",
             )
         numbers.extend(range(int(first), int(last) + 1))
     return numbers
@@ -177,12 +177,12 @@ def limits(texts: Iterable[str] | None, known: Iterable[str]) -> dict[str, float
         if name not in known:
             raise unknown("limit", name, known)
         if name in read:
-            raise UserError(f"a limit may be given once; got {name!r} twice.")
+            raise UserError("a limit may be given once", f"{name!r} twice")
         try:
             number = float(value)
         except ValueError:
             number = math.nan
         if not 0 <= number < math.inf:
-            raise UserError(f"a limit is written {name}=NUMBER, of at least 0; got {text!r}.")
+            raise UserError(f"a limit is written {name}=NUMBER, of at least 0", f"{text!r}")
         read[name] = number
     return read

@@ -116,14 +116,14 @@ class Adversary(_Section):
             if name != "auto":
                 as_model(name)
         if len(set(value)) < len(value):
-            raise UserError(f"models may be named once; got {', '.join(value)}.")
+            raise UserError("models may be named once", ", ".join(value))
         return value
 
     @field_validator("targets")
     @classmethod
     def _some_targets(cls, value: int | list[int] | None) -> int | list[int] | None:
         if isinstance(value, int) and value < 1:
-            raise UserError(f"targets is a number of at least 1, or record numbers; got {value}.")
+            raise UserError("targets is a number of at least 1, or record numbers", value)
         if isinstance(value, list) and not value:
             raise UserError("targets names no record; leave it out to test all of them.")
         return value
@@ -192,7 +192,7 @@ class Run(_Section):
     @classmethod
     def _processes(cls, value: int) -> int:
         if value == 0 or value < -1:
-            raise UserError(f"jobs must be -1 (all cores) or at least 1; got {value}.")
+            raise UserError("jobs must be -1 (all cores) or at least 1", value)
         return value
 
 
@@ -232,7 +232,7 @@ class Plan(_Section):
     def _known_limits(cls, value: dict[str, float]) -> dict[str, float]:
         for name, limit in value.items():
             if not 0 <= limit < math.inf:
-                raise UserError(f"a limit is a number of at least 0; got {name} = {limit}.")
+                raise UserError("a limit is a number of at least 0", f"{name} = {limit}")
         return value
 
     @property
@@ -271,15 +271,17 @@ def read_plan(path: str | Path) -> Plan:
         text = place.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UserError(
-            f"a plan must be readable; {str(place)!r} is not ({error.strerror}). Check the path, "
-            "or write one with: indiff audit --init DATA."
+            f"a plan must be readable; {str(place)!r} is not ({error.strerror})",
+            way_out="Check the path, or write one with: indiff audit --init DATA",
         ) from None
     except UnicodeDecodeError:
-        raise UserError(f"a plan is UTF-8 text; {str(place)!r} is not. Save it as UTF-8.") from None
+        raise UserError(
+            f"a plan is UTF-8 text; {str(place)!r} is not", way_out="Save it as UTF-8"
+        ) from None
     try:
         sections = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{place.name} is no TOML: {error}. Correct that line.") from None
+        raise UserError(f"{place.name} is no TOML: {error}", way_out="Correct that line") from None
     try:
         return _beside(Plan(**sections), place.parent)
     except UserError as error:

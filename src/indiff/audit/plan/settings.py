@@ -32,7 +32,8 @@ def expand(text: str) -> list[Setting]:
     if settings[0].parameter is None:
         raise UserError(
             "a curve needs a sanitizer with several values of one parameter, as in "
-            f"mondrian:k=2,5,10; got {text!r}."
+            "mondrian:k=2,5,10",
+            f"{text!r}",
         )
     return settings
 
@@ -73,12 +74,13 @@ def _values(text: str, rest: str) -> dict[str, list[str]]:
         if sign:
             if key in values:
                 raise UserError(
-                    f"a parameter may be given once; got {key!r} twice in {text!r}. Write several "
-                    f"values as {key}=1,2."
+                    "a parameter may be given once",
+                    f"{key!r} twice in {text!r}",
+                    f"Write several values as {key}=1,2",
                 )
             last, values[key] = key, [value]
         elif last is None:
-            raise UserError(f"a parameter is written name=value; got {part!r} in {text!r}.")
+            raise UserError("a parameter is written name=value", f"{part!r} in {text!r}")
         else:
             values[last].append(part)
     return values

@@ -102,17 +102,15 @@ def _raw(columns: Named, notes: Sequence[str], backend: Backend) -> Raw:
 def _checked_tokens(tokens: Sequence[str]) -> tuple[str, ...]:
     if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
         raise UserError(
-            f"missing_tokens must be a list of texts; got {tokens!r}: write for example "
-            "missing_tokens=['', '?']."
+            "missing_tokens must be a list of texts",
+            f"{tokens!r}: write for example missing_tokens=['', '?']",
         )
     return tuple(token.strip() for token in tokens)
 
 
 def _refuse(option: str, value: object, what: str, where: str) -> None:
     if value is not None:
-        raise UserError(
-            f"{option} is for {what}; got {option}={value!r} with {where}: leave it out."
-        )
+        raise UserError(f"{option} is for {what}", f"{option}={value!r} with {where}: leave it out")
 
 
 def _bytes(path: Path, given: str) -> bytes:
@@ -120,8 +118,8 @@ def _bytes(path: Path, given: str) -> bytes:
     where = repr(str(path))
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", given):
         raise UserError(
-            f"a table is read from a file on this machine; got the address {given!r}: download it "
-            "first."
+            "a table is read from a file on this machine",
+            f"the address {given!r}: download it first",
         )
     try:
         if path.is_dir():
@@ -131,8 +129,8 @@ def _bytes(path: Path, given: str) -> bytes:
         if path.suffix.lower() not in TEXT + PARQUET + WORKBOOK:
             known = ", ".join(TEXT + PARQUET + WORKBOOK)
             raise UserError(
-                f"a file's ending must tell its format ({known}); got {where}: rename it, or "
-                "unpack it if it is compressed."
+                f"a file's ending must tell its format ({known})",
+                f"{where}: rename it, or unpack it if it is compressed",
             )
         if not path.is_file():
             raise UserError(

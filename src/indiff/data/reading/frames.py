@@ -72,8 +72,8 @@ def _check_records(records: int, where: str) -> None:
 
 def _wrong_type(source: object) -> UserError:
     return UserError(
-        "a table must be a path or a frame of pandas, Polars or PyArrow; got a "
-        f"{type(source).__name__}: make it a frame, for example with pyarrow.table(...)."
+        "a table must be a path or a frame of pandas, Polars or PyArrow",
+        f"a {type(source).__name__}: make it a frame, for example with pyarrow.table(...)",
     )
 
 

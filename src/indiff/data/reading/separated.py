@@ -118,8 +118,8 @@ def _check_encoding(encoding: str, marked: str | None, where: str) -> None:
         "".encode(encoding)
     except (LookupError, TypeError, ValueError):
         raise UserError(
-            f"encoding must be the name of a text encoding; got {encoding!r}: use for example "
-            "'utf-8', 'latin-1', 'cp1252' or 'utf-16'."
+            "encoding must be the name of a text encoding",
+            f"{encoding!r}: use for example 'utf-8', 'latin-1', 'cp1252' or 'utf-16'",
         ) from None
     if marked and not encoding.lower().replace("_", "-").startswith(
         (marked, marked.replace("-", ""))

@@ -62,8 +62,8 @@ def _sheet_name(names: list[str], sheet: str | int | None, where: str) -> str:
     position = sheet or 0
     if not 0 <= position < len(names):
         raise UserError(
-            f"sheet must be a name or a position from 0 to {len(names) - 1}; got {sheet} for "
-            f"{where}: use one of {', '.join(names)}."
+            f"sheet must be a name or a position from 0 to {len(names) - 1}",
+            f"{sheet} for {where}: use one of {', '.join(names)}",
         )
     return names[position]
 

@@ -112,14 +112,18 @@ def test_release(
     adversary = choose_model(model, Identity())
     if is_randomized_model(adversary):
         raise UserError(
-            "a release beside its original is tested with a model that is not random; got "
-            f"{describe(adversary)}. Use naive-bayes, frequency, tree, logistic or knn."
+            "a release beside its original is tested with a model that is not random",
+            describe(adversary),
+            "Use naive-bayes, frequency, tree, logistic or knn",
         )
     if read.weights is not None:
         raise UserError(
-            "a release beside its original has a row for each record; "
-            f"{name!r} has counts in a column 'weight'. Repeat each row as often as it counts, or "
-            "test the sanitizer of a noisy table instead."
+            f"a release beside its original has a row for each record; {name!r} has "
+            "counts in a column 'weight'",
+            way_out=(
+                "Repeat each row as often as it counts, or test the sanitizer of a noisy "
+                "table instead"
+            ),
         )
     if len(read) < 2:
         raise UserError(f"a release needs at least 2 rows to be tested; {name!r} has {len(read)}.")

@@ -32,8 +32,9 @@ def match_in_order(table: Table, release: Release) -> tuple[Rows, list[str]]:
             f"the release has the {len(table):,} records that were not dropped, in their order"
         ]
     raise UserError(
-        "rows_in_order= needs as many released rows as records; got "
-        f"{len(release):,} rows for {table.source.num_rows:,} records. Match them with key=."
+        "rows_in_order= needs as many released rows as records",
+        f"{len(release):,} rows for {table.source.num_rows:,} records",
+        "Match them with key=",
     )
 
 
@@ -70,8 +71,9 @@ def _keys(column: pa.ChunkedArray, key: str, where: str) -> list[str]:
     twice = len(texts) - len(set(texts))
     if lacking or twice:
         raise UserError(
-            f"a key must be there and different in every row; column {key!r} of {where} lacks "
-            f"{lacking:,} and repeats {twice:,} of {len(texts):,}. Choose another key."
+            f"a key must be there and different in every row; column {key!r} of "
+            f"{where} lacks {lacking:,} and repeats {twice:,} of {len(texts):,}",
+            way_out="Choose another key",
         )
     return texts
 

@@ -188,18 +188,19 @@ def _summary(false: Floats, true: Floats) -> list[float]:
 def _check(result: DifferentialResult, confidence: float, resamples: int, seed: int) -> None:
     if result.method in ("sampled", "closed-form"):
         raise UserError(
-            "membership inference needs the beliefs of a deterministic sanitizer and model; method "
-            f"{result.method!r} gives means over runs, which no adversary sees. Use tail() or "
-            "delta_interval for randomized ones."
+            "membership inference needs the beliefs of a deterministic sanitizer and "
+            f"model; method {result.method!r} gives means over runs, which no "
+            "adversary sees",
+            way_out="Use tail() or delta_interval for randomized ones",
         )
     if not len(result.records):
-        raise UserError("membership inference needs at least 1 tested record; got none.")
+        raise UserError("membership inference needs at least 1 tested record", "none")
     if not 0 < confidence < 1:
-        raise UserError(f"confidence is a share between 0 and 1; got {confidence!r}.")
+        raise UserError("confidence is a share between 0 and 1", f"{confidence!r}")
     if isinstance(resamples, bool) or not isinstance(resamples, int) or resamples < 100:
-        raise UserError(f"resamples must be a whole number of at least 100; got {resamples!r}.")
+        raise UserError("resamples must be a whole number of at least 100", f"{resamples!r}")
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise UserError(f"seed must be a whole number of at least 0; got {seed!r}.")
+        raise UserError("seed must be a whole number of at least 0", f"{seed!r}")
 
 
 def _plain(found: Estimate) -> dict[str, float]:

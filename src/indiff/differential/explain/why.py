@@ -120,9 +120,10 @@ def explain(
     adversary = choose_model(model, chosen)
     if chosen.randomized or is_randomized_model(adversary):
         raise UserError(
-            "an explanation compares one release with one other, which says nothing about a "
-            f"randomized sanitizer or model; got {describe(chosen)} and {describe(adversary)}. "
-            "Explain a deterministic one."
+            "an explanation compares one release with one other, which says nothing "
+            "about a randomized sanitizer or model",
+            f"{describe(chosen)} and {describe(adversary)}",
+            "Explain a deterministic one",
         )
     adversary, _ = with_background(adversary, table, prior, known)
     asked = [int(records)] if isinstance(records, int | np.integer) else list(records)

@@ -73,9 +73,7 @@ def bracket(
     first, second = check_runs(present, absent)
     check_confidence(confidence)
     if records < 1:
-        raise UserError(
-            f"records must be at least 1; got {records}. Give the number of tested records."
-        )
+        raise UserError("records must be at least 1", records, "Give the number of tested records")
     runs, n = first.shape
     error = (1 - confidence) / records / 2
     difference = first.mean(axis=0) - second.mean(axis=0)
@@ -112,7 +110,7 @@ def delta_bracket(brackets: Sequence[Bracket]) -> tuple[float, float]:
     0.0
     """
     if not brackets:
-        raise UserError("δ is a maximum over records; got none. Test at least one record.")
+        raise UserError("δ is a maximum over records", "none", "Test at least one record")
     return max(b.lower for b in brackets), max(b.upper for b in brackets)
 
 
@@ -155,8 +153,9 @@ def indistinguishable_from_noise(
     check_confidence(1 - level)
     if splits < 1 / level - 1:
         raise UserError(
-            f"splits must be at least {math.ceil(1 / level - 1)} for level {level}; got {splits}. "
-            "Use more splits."
+            f"splits must be at least {math.ceil(1 / level - 1)} for level {level}",
+            splits,
+            "Use more splits",
         )
     observed = order_statistics_distance(repeated, absent)
     pool = np.concatenate(check_runs(present, repeated))
@@ -174,19 +173,20 @@ def check_runs(present: ArrayLike, absent: ArrayLike) -> tuple[Floats, Floats]:
     first, second = np.asarray(present, dtype=np.float64), np.asarray(absent, dtype=np.float64)
     if first.ndim != 2 or first.shape != second.shape:
         raise UserError(
-            "runs with and without the record must be two tables of one shape, runs × sensitive "
-            f"values; got {first.shape} and {second.shape}. Make as many runs of each."
+            "runs with and without the record must be two tables of one shape, runs × "
+            "sensitive values",
+            f"{first.shape} and {second.shape}",
+            "Make as many runs of each",
         )
     if len(first) < 2:
-        raise UserError(
-            f"a randomized sanitizer needs at least 2 runs; got {len(first)}. Raise runs."
-        )
+        raise UserError("a randomized sanitizer needs at least 2 runs", len(first), "Raise runs")
     for beliefs in (first, second):
         sound = (beliefs >= -1e-9).all(axis=1) & (np.abs(beliefs.sum(axis=1) - 1) <= 1e-6)
         if not sound.all():
             raise UserError(
-                "beliefs must not be negative and must sum to 1 in each run; got "
-                f"{beliefs[int(sound.argmin())].tolist()}. Return probabilities from the model."
+                "beliefs must not be negative and must sum to 1 in each run",
+                beliefs[int(sound.argmin())].tolist(),
+                "Return probabilities from the model",
             )
     return first, second
 
@@ -195,7 +195,7 @@ def check_confidence(confidence: float) -> None:
     """Raise where ``confidence`` is no probability strictly between 0 and 1."""
     if not 0 < confidence < 1:
         raise UserError(
-            f"confidence must lie between 0 and 1, both excluded; got {confidence}. Use 0.95."
+            "confidence must lie between 0 and 1, both excluded", confidence, "Use 0.95"
         )
 
 

@@ -220,19 +220,22 @@ def _check_counts(counts: ArrayLike) -> NDArray[np.int64]:
     table = np.asarray(counts)
     if table.ndim != 2 or not np.issubdtype(table.dtype, np.integer):
         raise UserError(
-            "counts must be a table of whole numbers, one row per case and one column per "
-            f"sensitive value; got {table.ndim} dimension(s) of {table.dtype}. Count the records "
-            "of each case's cell by sensitive value."
+            "counts must be a table of whole numbers, one row per case and one column "
+            "per sensitive value",
+            f"{table.ndim} dimension(s) of {table.dtype}",
+            "Count the records of each case's cell by sensitive value",
         )
     if table.shape[1] < 2:
         raise UserError(
-            "the sensitive attribute must have at least 2 values for anything to be inferred; got "
-            f"{table.shape[1]}. Choose another sensitive column."
+            "the sensitive attribute must have at least 2 values for anything to be inferred",
+            table.shape[1],
+            "Choose another sensitive column",
         )
     if table.size and table.min() < 0:
         raise UserError(
-            f"counts must not be negative; got {table.min()}. Count the records of each case's "
-            "cell by sensitive value."
+            "counts must not be negative",
+            table.min(),
+            "Count the records of each case's cell by sensitive value",
         )
     return table.astype(np.int64, copy=False)
 
@@ -245,20 +248,23 @@ def _check(
     values = np.asarray(target_values)
     if values.shape != (cases,) or (cases and not np.issubdtype(values.dtype, np.integer)):
         raise UserError(
-            f"target_values must be one whole number per case ({cases:,}); got shape "
-            f"{values.shape} of {values.dtype}. Give the column of each target's sensitive value."
+            f"target_values must be one whole number per case ({cases:,})",
+            f"shape {values.shape} of {values.dtype}",
+            "Give the column of each target's sensitive value",
         )
     values = values.astype(np.int64, copy=False)
     outside = (values < 0) | (values >= n)
     if outside.any():
         raise UserError(
-            f"target_values must be columns of counts (0 to {n - 1}); got "
-            f"{values[outside][0]}. Give the column of each target's sensitive value."
+            f"target_values must be columns of counts (0 to {n - 1})",
+            values[outside][0],
+            "Give the column of each target's sensitive value",
         )
     absent = table[np.arange(cases), values] < 1
     if absent.any():
         raise UserError(
-            "counts must include the target itself, so at least 1 at its own sensitive value; got "
-            f"0 in case {int(np.flatnonzero(absent)[0])}. Count the target's cell with its record."
+            "counts must include the target itself, so at least 1 at its own sensitive value",
+            f"0 in case {int(np.flatnonzero(absent)[0])}",
+            "Count the target's cell with its record",
         )
     return table, values

@@ -211,6 +211,7 @@ def check_number_of_runs(runs: int) -> None:
     """Refuse a number of runs from which nothing follows."""
     if type(runs) is not int or runs < 2:
         raise UserError(
-            f"runs must be a whole number of at least 2; got {runs!r}. Use 100 or more: the "
-            "interval narrows with the number of runs."
+            "runs must be a whole number of at least 2",
+            f"{runs!r}",
+            "Use 100 or more: the interval narrows with the number of runs",
         )

@@ -43,7 +43,7 @@ def largest_tail(distances: ArrayLike, epsilon: float, *, confidence: float = 0.
 
     table = _check(distances, confidence)
     if not epsilon >= 0:
-        raise UserError(f"epsilon must be at least 0; got {epsilon}. Give a distance.")
+        raise UserError("epsilon must be at least 0", epsilon, "Give a distance")
     records, runs = table.shape
     error = (1 - confidence) / 2 / records
     far = (table >= epsilon).sum(axis=1)
@@ -77,9 +77,7 @@ def smallest_epsilon(
 
     table = _check(distances, confidence)
     if not 0 <= delta < 1:
-        raise UserError(
-            f"delta must be at least 0 and below 1; got {delta}. Give a tail probability."
-        )
+        raise UserError("delta must be at least 0 and below 1", delta, "Give a tail probability")
     records, runs = table.shape
     error = (1 - confidence) / 2 / records
     ordered = np.sort(table, axis=1)
@@ -103,16 +101,18 @@ def _check(distances: ArrayLike, confidence: float) -> NDArray[np.float64]:
     table = np.asarray(distances, dtype=np.float64)
     if table.ndim != 2 or len(table) == 0:
         raise UserError(
-            "distances must be a table of records × runs; got shape "
-            f"{table.shape}. Give one row per tested record."
+            "distances must be a table of records × runs",
+            f"shape {table.shape}",
+            "Give one row per tested record",
         )
     if table.shape[1] < 2:
         raise UserError(
-            f"a randomized sanitizer needs at least 2 runs; got {table.shape[1]}. Raise runs."
+            "a randomized sanitizer needs at least 2 runs", table.shape[1], "Raise runs"
         )
     if not (table >= 0).all():
         raise UserError(
-            "distances must be at least 0 in every run; got a negative or undefined one. "
-            "Choose a distance that is defined for these beliefs."
+            "distances must be at least 0 in every run",
+            "a negative or undefined one",
+            "Choose a distance that is defined for these beliefs",
         )
     return table

@@ -91,8 +91,8 @@ class Journal:
             if bad_line is not None:
                 raise UserError(
                     f"the run in {str(self.folder)!r} is damaged: line {bad_line:,} of its "
-                    "journal does not match its checksum, and later ones do. Start anew in "
-                    "another folder."
+                    "journal does not match its checksum, and later ones do",
+                    way_out="Start anew in another folder",
                 )
             if not begun:
                 self._compare(content, settings)
@@ -126,9 +126,9 @@ class Journal:
         for name in dict.fromkeys([*settings, *found]):
             if found.get(name) != settings.get(name):
                 raise UserError(
-                    f"a run goes on with the same settings; the {name} is another one than when "
-                    f"the run in {str(self.folder)!r} began. Use the same {name}, or another "
-                    "folder."
+                    f"a run goes on with the same settings; the {name} is another one than "
+                    f"when the run in {str(self.folder)!r} began",
+                    way_out=f"Use the same {name}, or another folder",
                 )
 
 

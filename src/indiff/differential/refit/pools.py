@@ -31,8 +31,9 @@ def _pickled(ask: Ask) -> bytes:
         return bytes(cloudpickle.dumps(ask))
     except (TypeError, AttributeError, ValueError, RuntimeError) as error:
         raise UserError(
-            "what runs in other processes must be picklable; the sanitizer or model is not "
-            f"({error}). Use jobs=1."
+            "what runs in other processes must be picklable; the sanitizer or model is "
+            f"not ({error})",
+            way_out="Use jobs=1",
         ) from error
 
 
@@ -66,8 +67,8 @@ def _unpickled(payload: bytes) -> Any:
         return cloudpickle.loads(payload)
     except (ImportError, AttributeError) as error:
         raise UserError(
-            f"a worker cannot load the sanitizer or model ({error}). Install the same versions "
-            "and modules there, or use jobs=1."
+            f"a worker cannot load the sanitizer or model ({error})",
+            way_out="Install the same versions and modules there, or use jobs=1",
         ) from error
 
 

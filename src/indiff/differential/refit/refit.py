@@ -253,15 +253,17 @@ class _Kept:
         rows, before = self._slice(place), np.array(written["with"], np.float64)
         if not np.allclose(self.present[rows], before, rtol=0, atol=SAME):
             raise UserError(
-                "a run goes on with the same sanitizer; the release of the whole table now leads "
-                "to other beliefs than when this run began. Use another run folder."
+                "a run goes on with the same sanitizer; the release of the whole table now "
+                "leads to other beliefs than when this run began",
+                way_out="Use another run folder",
             )
         evidence = self.ask.evidence(place)
         if evidence != written.get("file"):
             record = int(self.ask.table.records[self.ask.people.of(place)[0]])
             raise UserError(
-                f"a run goes on with the same releases; that without record {record:,} is another "
-                "file than when this run read it. Put it back, or use another run folder."
+                f"a run goes on with the same releases; that without record {record:,} is "
+                "another file than when this run read it",
+                way_out="Put it back, or use another run folder",
             )
         self.present[rows] = before
         return Outcome(

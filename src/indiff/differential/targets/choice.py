@@ -57,7 +57,7 @@ def seconds_of(time: float | str) -> float:
     else:
         seconds = math.nan if isinstance(time, bool) else float(time)
     if not 0 < seconds < math.inf:
-        raise UserError(f"time is a span above 0, such as 90s, 10m or 2h; got {time!r}.")
+        raise UserError("time is a span above 0, such as 90s, 10m or 2h", f"{time!r}")
     return seconds
 
 
@@ -91,7 +91,7 @@ def choose_targets(
         raise unknown("order", order, ORDERS)
     count = targets if isinstance(targets, int) else None
     if isinstance(targets, bool) or (count is not None and count < 1):
-        raise UserError(f"targets is a number of at least 1, or record numbers; got {targets!r}.")
+        raise UserError("targets is a number of at least 1, or record numbers", f"{targets!r}")
     how = order or ("random" if count is not None or timed else "given")
     persons = np.arange(len(everyone), dtype=np.intp)
     if targets is not None and not isinstance(targets, int):
@@ -146,8 +146,9 @@ def as_rows(table: Table, targets: Iterable[Any] | None) -> NDArray[np.intp]:
     for number in numbers:
         if isinstance(number, bool | np.bool_) or not isinstance(number, Integral):
             raise UserError(
-                f"targets are record numbers, whole ones from 0; got {number!r}. Write a mask as "
-                "numpy.flatnonzero(mask)."
+                "targets are record numbers, whole ones from 0",
+                f"{number!r}",
+                "Write a mask as numpy.flatnonzero(mask)",
             )
     wanted = np.array(list(dict.fromkeys(map(int, numbers))), np.int64)
     place = np.searchsorted(table.records, wanted)
@@ -155,7 +156,8 @@ def as_rows(table: Table, targets: Iterable[Any] | None) -> NDArray[np.intp]:
     if not found.all():
         stray = int(wanted[~found][0])
         raise UserError(
-            f"targets are record numbers from 0 to {int(table.records[-1]):,} that were not "
-            f"dropped; got {stray:,}."
+            f"targets are record numbers from 0 to {int(table.records[-1]):,} that "
+            "were not dropped",
+            f"{stray:,}",
         )
     return place.astype(np.intp)

@@ -132,7 +132,7 @@ def share_above(
     True
     """
     if math.isnan(threshold):
-        raise UserError("threshold must be a number; got NaN. Give a distance.")
+        raise UserError("threshold must be a number", "NaN", "Give a distance")
     found = _check(distances, population, confidence, failed)
     above = int((found > threshold).sum()) + failed
     most = most_above(above, len(found) + failed, population, 1 - confidence)
@@ -171,20 +171,21 @@ def _check(
     found = np.asarray(distances, dtype=np.float64)
     if found.ndim != 1 or not len(found):
         raise UserError(
-            "a statement needs the distances of at least one drawn target, as a list; got an "
-            f"array of shape {found.shape}."
+            "a statement needs the distances of at least one drawn target, as a list",
+            f"an array of shape {found.shape}",
         )
     if np.isnan(found).any():
         raise UserError(
-            f"distances must be numbers; {int(np.isnan(found).sum()):,} of {len(found):,} are NaN. "
-            "Count targets without a result in failed=."
+            f"distances must be numbers; {int(np.isnan(found).sum()):,} of {len(found):,} are NaN",
+            way_out="Count targets without a result in failed=",
         )
     if failed < 0:
-        raise UserError(f"failed must be at least 0; got {failed}.")
+        raise UserError("failed must be at least 0", failed)
     if len(found) + failed > population:
         raise UserError(
-            "a sample without replacement has at most as many targets as the population has "
-            f"records ({population:,}); got {len(found) + failed:,}."
+            "a sample without replacement has at most as many targets as the "
+            f"population has records ({population:,})",
+            f"{len(found) + failed:,}",
         )
     return found
 

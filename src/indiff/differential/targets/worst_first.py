@@ -60,7 +60,7 @@ def rank(
     5
     """
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise UserError(f"seed must be a whole number of at least 0; got {seed!r}.")
+        raise UserError("seed must be a whole number of at least 0", f"{seed!r}")
     shuffled = np.random.default_rng(seed).permutation(len(table))
 
     def worst_first(scores: Floats) -> NDArray[np.intp]:

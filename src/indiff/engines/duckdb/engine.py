@@ -79,7 +79,7 @@ class DuckDBEngine:
         except duckdb.Error as error:
             self._spill.cleanup()
             raise UserError(
-                f"memory_limit must be a size such as 2GB; got {memory_limit!r} ({error})."
+                "memory_limit must be a size such as 2GB", f"{memory_limit!r} ({error})"
             ) from None
         self._connection.execute("SET enable_progress_bar = false")  # it prints to the output
         try:

@@ -103,11 +103,11 @@ def _java_size(size: str) -> str:
     """
     found = SIZE.fullmatch(size.strip())
     if found is None:
-        raise UserError(f"memory_limit must be a size such as 2GB; got {size!r}.")
+        raise UserError("memory_limit must be a size such as 2GB", f"{size!r}")
     unit = (1024 if found[3] else 1000) ** (1 + "KMGT".index(found[2].upper()))
     size_in_mib = int(float(found[1]) * unit / 2**20)
     if size_in_mib < LEAST_HEAP:
-        raise UserError(f"Spark needs memory_limit of at least {LEAST_HEAP}MiB; got {size!r}.")
+        raise UserError(f"Spark needs memory_limit of at least {LEAST_HEAP}MiB", f"{size!r}")
     return f"{size_in_mib}m"
 
 

@@ -29,7 +29,8 @@ def with_spark_types(table: pa.Table) -> pa.Table:
         return table.cast(pa.schema([(field.name, plain(field.type)) for field in table.schema]))
     except pa.ArrowInvalid as error:
         raise UserError(
-            f"Spark keeps times to the microsecond ({error}). Round them, or use engine='duckdb'."
+            f"Spark keeps times to the microsecond ({error})",
+            way_out="Round them, or use engine='duckdb'",
         ) from None
 
 

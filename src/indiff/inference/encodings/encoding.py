@@ -59,9 +59,7 @@ class Encoding:
         if self.numeric not in NUMERIC or self.categorical not in CATEGORICAL:
             raise _no_encoding(f"{self.numeric}-{self.categorical}")
         if type(self.quantiles) is not int or self.quantiles < 2:
-            raise UserError(
-                f"quantiles must be a whole number of at least 2; got {self.quantiles!r}."
-            )
+            raise UserError("quantiles must be a whole number of at least 2", f"{self.quantiles!r}")
 
     @classmethod
     def named(cls, name: str) -> Encoding:

@@ -46,8 +46,9 @@ def binary(column: ReleasedColumn, quantiles: int) -> Block:
     low, high = _range(column.attribute)
     if high - low >= LARGEST_WHOLE:
         raise UserError(
-            "the encoding Binary needs a numeric column whose values lie less than 2^53 apart; "
-            f"{column.attribute.name!r} goes from {low:g} to {high:g}. Use Scaling."
+            "the encoding Binary needs a numeric column whose values lie less than "
+            f"2^53 apart; {column.attribute.name!r} goes from {low:g} to {high:g}",
+            way_out="Use Scaling",
         )
     largest = int(np.floor(high - low))
     middles = np.floor(_ends(column).mean(axis=1) - low).astype(np.int64)
@@ -83,9 +84,9 @@ def domain_part(count: int, quantiles: int) -> NDArray[np.intp]:
 def refuse_numbers(column: ReleasedColumn, quantiles: int) -> Block:
     """Refuse a number under QuantilesB, which leaves none in the table."""
     raise UserError(
-        "the encoding QuantilesB cuts numbers into quantiles before sanitizing; column "
-        f"{column.attribute.name!r} of the release is numeric. Test quantiles_before(table) "
-        "instead of the table, or use QuantilesA."
+        "the encoding QuantilesB cuts numbers into quantiles before sanitizing; "
+        f"column {column.attribute.name!r} of the release is numeric",
+        way_out="Test quantiles_before(table) instead of the table, or use QuantilesA",
     )
 
 

@@ -81,7 +81,7 @@ def compare_encodings(
     TF-TF 2 6
     """
     if isinstance(targets, bool) or not isinstance(targets, int) or targets < 1:
-        raise UserError(f"targets must be a number of records of at least 1; got {targets!r}.")
+        raise UserError("targets must be a number of records of at least 1", f"{targets!r}")
     sanitizer = Mondrian(k=5) if sanitizer is None else sanitizer
     drawn = np.random.default_rng(seed).permutation(len(table))[:targets]
     rows = np.sort(drawn)

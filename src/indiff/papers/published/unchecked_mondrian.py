@@ -68,7 +68,7 @@ class UncheckedMondrian:
 
     def __post_init__(self) -> None:
         if type(self.k) is not int or self.k < 1:
-            raise UserError(f"k must be a whole number of at least 1; got {self.k!r}.")
+            raise UserError("k must be a whole number of at least 1", f"{self.k!r}")
 
     def __str__(self) -> str:
         style = "" if self.regions == "tight" else f",regions={self.regions}"

@@ -50,24 +50,24 @@ class Constraints:
             if value is None and name != "k":
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise UserError(f"{name} must be a whole number of at least 1; got {value!r}.")
+                raise UserError(f"{name} must be a whole number of at least 1", f"{value!r}")
         if self.entropy_l is not None and not (
             _is_number(self.entropy_l) and 1 <= self.entropy_l < math.inf
         ):
-            raise UserError(f"entropy_l must be a number of at least 1; got {self.entropy_l!r}.")
+            raise UserError("entropy_l must be a number of at least 1", f"{self.entropy_l!r}")
         if self.t is not None and not (_is_number(self.t) and 0 <= self.t <= 1):
-            raise UserError(f"t must be a number from 0 to 1; got {self.t!r}.")
+            raise UserError("t must be a number from 0 to 1", f"{self.t!r}")
         if self.recursive is not None:
             try:
                 c, depth = self.recursive
             except (TypeError, ValueError):
                 raise UserError(
-                    f"recursive must be a pair (c, l) such as (3, 2); got {self.recursive!r}."
+                    "recursive must be a pair (c, l) such as (3, 2)", f"{self.recursive!r}"
                 ) from None
             if not (_is_number(c) and 0 < c < math.inf and type(depth) is int and depth >= 1):
                 raise UserError(
-                    "recursive=(c, l) needs a positive number c and a whole number l of at least "
-                    f"1; got {self.recursive!r}."
+                    "recursive=(c, l) needs a positive number c and a whole number l of at least 1",
+                    f"{self.recursive!r}",
                 )
 
     @property

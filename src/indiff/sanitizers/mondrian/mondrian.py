@@ -66,9 +66,9 @@ class Mondrian:
 
     def __post_init__(self) -> None:
         if self.regions not in ("tight", "cut"):
-            raise UserError(f"regions must be 'tight' or 'cut'; got {self.regions!r}.")
+            raise UserError("regions must be 'tight' or 'cut'", f"{self.regions!r}")
         if self.unmet not in ("error", "generalize"):
-            raise UserError(f"unmet must be 'error' or 'generalize'; got {self.unmet!r}.")
+            raise UserError("unmet must be 'error' or 'generalize'", f"{self.unmet!r}")
         self.constraints  # noqa: B018 - validated when made
 
     @cached_property

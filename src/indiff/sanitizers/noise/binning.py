@@ -104,14 +104,14 @@ def edge_axis(attribute: Attribute, edges: Sequence[Any], *, with_missing: bool)
     """
     if attribute.kind != Kind.NUMERIC:
         raise UserError(
-            f"edges cut numbers; {attribute.name!r} is {attribute.kind}. Give "
-            f"domains={{{attribute.name!r}: [...]}} instead."
+            f"edges cut numbers; {attribute.name!r} is {attribute.kind}",
+            way_out=f"Give domains={{{attribute.name!r}: [...]}} instead",
         )
     numbers = [_as_number(attribute, edge) for edge in edges]
     if not numbers or any(low >= high for low, high in pairwise(numbers)):
         raise UserError(
-            f"edges must be at least one number, in ascending order; got {list(edges)!r} for "
-            f"{attribute.name!r}."
+            "edges must be at least one number, in ascending order",
+            f"{list(edges)!r} for {attribute.name!r}",
         )
     return _cut(attribute, numbers, declared=True, with_missing=with_missing)
 
@@ -126,16 +126,18 @@ def domain_axis(attribute: Attribute, domain: Sequence[Any]) -> Axis:
             if value not in known:
                 where = "hierarchy" if attribute.hierarchy is not None else "order"
                 raise UserError(
-                    f"the domain of {attribute.name!r} may only list what its {where} has; got "
-                    f"{value!r}. Add it there, or leave it out."
+                    f"the domain of {attribute.name!r} may only list what its {where} has",
+                    f"{value!r}",
+                    "Add it there, or leave it out",
                 )
     bins = [place.get(plain(value), -1) for value in attribute.values]
     held = np.unique(attribute.codes)
     for code in held[np.array(bins, np.int64)[held] < 0]:
         shown = plain(attribute.values[code])
         raise UserError(
-            f"the domain of {attribute.name!r} must list every value that occurs; it lacks "
-            f"{'the missing value (None)' if shown is None else repr(shown)}. Add it."
+            f"the domain of {attribute.name!r} must list every value that occurs; it "
+            f"lacks {'the missing value (None)' if shown is None else repr(shown)}",
+            way_out="Add it",
         )
     regions = tuple(_single(attribute, value) for value in values)
     return Axis(attribute, regions, np.array(bins, np.int32), declared=True)
@@ -152,8 +154,7 @@ def check_distinct(name: str, values: Sequence[Any]) -> dict[Any, int]:
     place = {value: number for number, value in enumerate(values)}
     if not values or len(place) < len(values):
         raise UserError(
-            f"a domain must list each value once, and at least one; got {list(values)!r} for "
-            f"{name!r}."
+            "a domain must list each value once, and at least one", f"{list(values)!r} for {name!r}"
         )
     return place
 
@@ -213,5 +214,5 @@ def _as_number(attribute: Attribute, value: Any) -> int | float:
         number = np.nan
     if not np.isfinite(number):
         wanted = "dates (YYYY-MM-DD)" if attribute.is_date else "finite numbers"
-        raise UserError(f"{attribute.name!r} takes {wanted}; got {value!r}.")
+        raise UserError(f"{attribute.name!r} takes {wanted}", f"{value!r}")
     return number

@@ -65,8 +65,9 @@ def vetted_counts(kind: Kind, scale: float, counts: NDArray[np.int64]) -> Floats
         return counts.astype(np.float64)
     if scale > WIDEST_VETTED:
         raise UserError(
-            f"noise for a release may have width 1/epsilon or sigma up to {WIDEST_VETTED:g}; got "
-            f"{scale:g}. Nothing of the counts would be left: use less noise."
+            f"noise for a release may have width 1/epsilon or sigma up to {WIDEST_VETTED:g}",
+            f"{scale:g}",
+            "Nothing of the counts would be left: use less noise",
         )
     dp = _opendp()
     if kind == "geometric":  # Laplace noise on whole numbers

@@ -86,8 +86,9 @@ class Grid:
         total = self.cells * len(self.sensitive_values)
         if total > MOST_CELLS:
             raise UserError(
-                f"a noisy table has noise on every cell of its domain, and may have at most "
-                f"{MOST_CELLS:,} cells; this one has {total:,}. Use fewer bins, values or columns."
+                "a noisy table has noise on every cell of its domain, and may have at most "
+                f"{MOST_CELLS:,} cells; this one has {total:,}",
+                way_out="Use fewer bins, values or columns",
             )
 
     @cached_property
@@ -181,15 +182,17 @@ def _sensitive_domain(
     for value in sensitive.values:
         if _text(value) not in place:
             raise UserError(
-                f"the domain of {sensitive.name!r} must list every value that occurs; it lacks "
-                f"{value!r}. Add it."
+                f"the domain of {sensitive.name!r} must list every value that occurs; it "
+                f"lacks {value!r}",
+                way_out="Add it",
             )
         class_of.append(place[_text(value)])
         values[class_of[-1]] = value
     if len(values) < 2:
         raise UserError(
-            f"a sensitive attribute needs at least 2 values; the domain of {sensitive.name!r} "
-            f"has {len(values)}. List them all."
+            "a sensitive attribute needs at least 2 values; the domain of "
+            f"{sensitive.name!r} has {len(values)}",
+            way_out="List them all",
         )
     return tuple(values), np.array(class_of, np.int32)
 

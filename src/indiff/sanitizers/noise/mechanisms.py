@@ -55,8 +55,8 @@ class NoisySanitizer(ABC):
     def __post_init__(self) -> None:
         if self.bins is not None and not (type(self.bins) is int and self.bins >= 1):
             raise UserError(
-                f"bins must be a whole number of at least 1, or None to keep every value; got "
-                f"{self.bins!r}."
+                "bins must be a whole number of at least 1, or None to keep every value",
+                f"{self.bins!r}",
             )
         for option in ("edges", "domains"):
             given = getattr(self, option)
@@ -64,7 +64,7 @@ class NoisySanitizer(ABC):
                 isinstance(values, str) or not isinstance(values, Sequence)
                 for values in given.values()
             ):
-                raise UserError(f"{option} maps columns to lists; got {given!r}.")
+                raise UserError(f"{option} maps columns to lists", f"{given!r}")
 
     def __str__(self) -> str:
         bins = "" if self.bins == 5 else f",bins={'none' if self.bins is None else self.bins}"
@@ -300,8 +300,9 @@ def check_epsilon(epsilon: float) -> None:
     """Raise where ``epsilon`` is no privacy parameter; infinity is one, and means no noise."""
     if not (_is_number(epsilon) and epsilon >= SMALLEST_EPSILON):
         raise UserError(
-            f"epsilon must be greater than 0 (at least {SMALLEST_EPSILON:g}); got {epsilon}. "
-            "Give a positive number, or inf for no noise."
+            f"epsilon must be greater than 0 (at least {SMALLEST_EPSILON:g})",
+            epsilon,
+            "Give a positive number, or inf for no noise",
         )
 
 
@@ -309,8 +310,9 @@ def check_sigma(sigma: float) -> None:
     """Raise where ``sigma`` is no standard deviation of noise."""
     if not (_is_number(sigma) and 0 < sigma <= LARGEST_SIGMA):
         raise UserError(
-            f"sigma must be greater than 0 and at most {LARGEST_SIGMA:g}; got {sigma}. "
-            "Give the standard deviation of the noise on each count."
+            f"sigma must be greater than 0 and at most {LARGEST_SIGMA:g}",
+            sigma,
+            "Give the standard deviation of the noise on each count",
         )
 
 

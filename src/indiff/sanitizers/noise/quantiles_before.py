@@ -33,7 +33,7 @@ def quantiles_before(table: Table, quantiles: int = 5) -> Table:
     array(['21 to 25', '30 to 38', '52 to 64'], dtype=object)
     """
     if type(quantiles) is not int or quantiles < 2:
-        raise UserError(f"quantiles must be a whole number of at least 2; got {quantiles!r}.")
+        raise UserError("quantiles must be a whole number of at least 2", f"{quantiles!r}")
     numeric = {a.name for a in table.attributes if a.kind == Kind.NUMERIC}
     if not numeric:
         return table

@@ -66,27 +66,29 @@ class Command(BlackBox):
         if not isinstance(self.command, str):
             if self.shell:
                 raise UserError(
-                    f"a shell reads one text, not a list; got {list(self.command)!r}. Write it as "
-                    "one text, or leave shell=True out."
+                    "a shell reads one text, not a list",
+                    f"{list(self.command)!r}",
+                    "Write it as one text, or leave shell=True out",
                 )
             object.__setattr__(self, "command", " ".join(map(_quoted, self.command)))
         object.__setattr__(self, "folder", os.path.abspath(self.folder))
         timeout = self.timeout
         if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
-            raise UserError(f"timeout must be a number of seconds above 0; got {timeout!r}.")
+            raise UserError("timeout must be a number of seconds above 0", f"{timeout!r}")
         if self.format not in FORMATS:
-            raise UserError(f"format must be 'csv' or 'parquet'; got {self.format!r}.")
+            raise UserError("format must be 'csv' or 'parquet'", f"{self.format!r}")
         for kind in ("input", "output"):
             if not any(found[1] == kind for found in _PLACE.finditer(self._text)):
                 raise UserError(
-                    f"a command needs {{{kind}}} where the name of its {kind} file goes; got "
-                    f"{self._text!r}. Write for example './anonymize.sh {{input}} {{output}}'."
+                    f"a command needs {{{kind}}} where the name of its {kind} file goes",
+                    f"{self._text!r}",
+                    "Write for example './anonymize.sh {input} {output}'",
                 )
         for found in _PLACE.finditer(self._text):
             if found[2] is not None and (found[1] == "seed" or found[2] not in FORMATS):
                 raise UserError(
-                    f"a command's files are {{input}} and {{output}}, with .csv or .parquet if "
-                    f"need be; got {found[0]!r}."
+                    "a command's files are {input} and {output}, with .csv or .parquet if need be",
+                    f"{found[0]!r}",
                 )
         if not self.shell:
             self._check_program(self._words())
@@ -130,8 +132,8 @@ class Command(BlackBox):
             words = shlex.split(self._text)
         except ValueError as error:
             raise UserError(
-                f"a command is split at blanks outside quotes, and every quote must be closed; "
-                f"got {self._text!r} ({error})."
+                "a command is split at blanks outside quotes, and every quote must be closed",
+                f"{self._text!r} ({error})",
             ) from None
         return words
 
@@ -142,13 +144,13 @@ class Command(BlackBox):
             return
         if os.path.isfile(place):
             raise UserError(
-                f"a command must be a program; {program!r} is a file that cannot be executed. "
-                f"Make it one with chmod +x, or name what runs it: 'python3 {program} …'."
+                f"a command must be a program; {program!r} is a file that cannot be executed",
+                way_out=f"Make it one with chmod +x, or name what runs it: 'python3 {program} …'",
             )
         raise UserError(
             f"a command must be a program; there is no {program!r} "
-            f"{f'in {self.folder!r}' if os.sep in program else 'in the folders of PATH'}. "
-            "Check its name."
+            f"{f'in {self.folder!r}' if os.sep in program else 'in the folders of PATH'}",
+            way_out="Check its name",
         )
 
     def sanitize(self, table: Table, rng: Generator | None = None) -> Release:
@@ -241,8 +243,9 @@ def parse_command(name: str, options: str, text: str) -> Command:
         key, sign, value = part.partition("=")
         if key not in ("timeout", "format") or not sign:
             raise UserError(
-                f"a {name} takes timeout=SECONDS and format=csv or parquet; got {part!r}. "
-                f"Write {name}(timeout=60):{text or '…'}"
+                f"a {name} takes timeout=SECONDS and format=csv or parquet",
+                f"{part!r}",
+                f"Write {name}(timeout=60):{text or '…'}",
             )
         chosen[key] = value
     if "timeout" in chosen:
@@ -252,5 +255,5 @@ def parse_command(name: str, options: str, text: str) -> Command:
         except ValueError:
             chosen["timeout"] = math.nan
         if math.isnan(chosen["timeout"]):
-            raise UserError(f"timeout must be a number of seconds above 0; got {given!r}.")
+            raise UserError("timeout must be a number of seconds above 0", f"{given!r}")
     return Command(text.strip(), shell=name == "shell", **chosen)

@@ -113,8 +113,8 @@ def set_roles(server: TheServer, dataset: DatasetId, roles: Roles) -> Dataset:
         column["kind"] = column["kind"] or kinds[column["name"]]
         if column["order"] is not None and column["kind"] != "ordinal":
             raise UserError(
-                f"an order is for an ordinal column; {column['name']!r} is {column['kind']}. "
-                "Set its kind to ordinal, or leave the order out."
+                f"an order is for an ordinal column; {column['name']!r} is {column['kind']}",
+                way_out="Set its kind to ordinal, or leave the order out",
             )
     server.store.set_roles(dataset, wanted)
     return shown(server, server.store.dataset(dataset))
@@ -157,7 +157,9 @@ def attach_hierarchy(server: Server, dataset: str, column: str, incoming: Incomi
         Hierarchy.from_lines(lines)
     except UnicodeDecodeError:
         incoming.drop()
-        raise UserError("a hierarchy file is UTF-8 text; this one is not. Save it so.") from None
+        raise UserError(
+            "a hierarchy file is UTF-8 text; this one is not", way_out="Save it so"
+        ) from None
     except UserError:
         incoming.drop()
         raise

@@ -27,7 +27,9 @@ QUANTILES = 4
 def data_section(store: Store, dataset: Row) -> dict[str, Any]:
     """Describe a dataset as a plan does: its file, and what its columns are."""
     if dataset["profile"] is None:
-        raise UserError("a table is profiled before it is audited; this one is not yet. Wait.")
+        raise UserError(
+            "a table is profiled before it is audited; this one is not yet", way_out="Wait"
+        )
     columns = store.columns(dataset["id"])
     by_values = {c["name"]: c["kind"] for c in dataset["profile"]["columns"]}
 
@@ -36,7 +38,9 @@ def data_section(store: Store, dataset: Row) -> dict[str, Any]:
 
     for role, what in ((Role.SENSITIVE, "sensitive column"), (Role.QUASI, "quasi-identifier")):
         if not named(role):
-            raise UserError(f"at least one {what} is needed; none has this role. Choose one.")
+            raise UserError(
+                f"at least one {what} is needed; none has this role", way_out="Choose one"
+            )
     reading = dataset["reading"]
     section: dict[str, Any] = {
         "path": dataset["path"],
@@ -132,13 +136,15 @@ def release_section(
     given = choice.model_dump(exclude_none=True, exclude={"rows_in_order"})
     if len(given) != 1:
         raise UserError(
-            "a release is exactly one of a sanitizer, a file and a command; got "
-            f"{', '.join(given) or 'none'}. Name one."
+            "a release is exactly one of a sanitizer, a file and a command",
+            ", ".join(given) or "none",
+            "Name one",
         )
     if choice.rows_in_order and choice.file is None:
         raise UserError(
-            "rows_in_order is said of a release made elsewhere; got it for "
-            f"{choice.sanitizer or choice.command!r}. Leave it out."
+            "rows_in_order is said of a release made elsewhere",
+            f"it for {choice.sanitizer or choice.command!r}",
+            "Leave it out",
         )
     if choice.sanitizer is not None:
         name = choice.sanitizer.partition(":")[0].strip()

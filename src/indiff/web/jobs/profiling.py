@@ -92,14 +92,15 @@ def build_hierarchy(
     values = raw.frame[task["column"]].drop_null().unique()
     if len(values) > MOST_VALUES:
         raise UserError(
-            f"a hierarchy is built from at most {MOST_VALUES:,} values; this column has "
-            f"{len(values):,}. Attach a hierarchy file."
+            f"a hierarchy is built from at most {MOST_VALUES:,} values; this column "
+            f"has {len(values):,}",
+            way_out="Attach a hierarchy file",
         )
     if task["build"] == "bands":
         if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
             raise UserError(
-                f"bands are made of numbers; column {task['column']!r} holds {values.type}. "
-                "Mask its codes, or attach a hierarchy file."
+                f"bands are made of numbers; column {task['column']!r} holds {values.type}",
+                way_out="Mask its codes, or attach a hierarchy file",
             )
         lines = bands(sorted(values.to_pylist()), task["widths"], task["start"])
     else:

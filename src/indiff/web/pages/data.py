@@ -60,7 +60,7 @@ async def _one_file(request: Request, open_file: object) -> Incoming:
         open_file,  # type: ignore[arg-type]
     )
     if incoming is None:
-        raise UserError("a file is needed; none was chosen. Go back and choose one.")
+        raise UserError("a file is needed; none was chosen", way_out="Go back and choose one")
     return incoming
 
 
@@ -156,7 +156,7 @@ def _column_at(server: Server, dataset: str, place: str) -> str:
     for column in server.store.columns(dataset):
         if str(column["place"]) == place:
             return str(column["name"])
-    raise UserError("a hierarchy belongs to a column; none was chosen. Choose one.")
+    raise UserError("a hierarchy belongs to a column; none was chosen", way_out="Choose one")
 
 
 @router.post("/{dataset}/hierarchy")
@@ -187,7 +187,7 @@ async def build(request: Request, server: TheServer, dataset: DatasetId) -> Resp
         return go(View.of(form).address(dataset))
     widths = [part.strip() for part in text(form, "widths", "5, 10, 20, 40").split(",")]
     if not all(part.isdecimal() and 0 < len(part) < 10 for part in widths):
-        raise UserError(f"widths are whole numbers such as 5, 10, 20; got {', '.join(widths)!r}.")
+        raise UserError("widths are whole numbers such as 5, 10, 20", f"{', '.join(widths)!r}")
     api.build(server, dataset, Bands(build="bands", column=column, widths=[int(w) for w in widths]))
     return go(View.of(form).address(dataset))
 

@@ -98,7 +98,7 @@ async def choose(request: Request, server: TheServer, dataset: DatasetId) -> Res
     draft = {**draft_of(server, dataset), "releases": chosen}
     try:
         if not chosen:
-            raise UserError("at least one release is needed; none was chosen. Choose one.")
+            raise UserError("at least one release is needed; none was chosen", way_out="Choose one")
         plans(server.store, server.store.dataset(dataset), as_request(draft))
     except UserError as error:
         return _release_page(request, server, dataset, draft, str(error))
@@ -125,7 +125,7 @@ async def upload(request: Request, server: TheServer, dataset: DatasetId) -> Res
         open_file,
     )
     if incoming is None:
-        raise UserError("a file is needed; none was chosen. Go back and choose one.")
+        raise UserError("a file is needed; none was chosen", way_out="Go back and choose one")
     data_api.add_release(server, dataset, release, incoming)
     draft = draft_of(server, dataset)
     server.store.set_draft(dataset, {**draft, "releases": [*draft["releases"], {"file": release}]})
@@ -262,7 +262,7 @@ def _number(name: str, given: str) -> float:
         value = float(given.replace(",", "."))
         int(value)
     except (ValueError, OverflowError):
-        raise UserError(f"{name} is a number; got {given!r}.") from None
+        raise UserError(f"{name} is a number", f"{given!r}") from None
     return value
 
 

@@ -127,7 +127,9 @@ def compare(
 ) -> Response:
     """Put finished runs side by side."""
     if not run:
-        raise UserError("at least one run is needed to compare; none was chosen. Choose some.")
+        raise UserError(
+            "at least one run is needed to compare; none was chosen", way_out="Choose some"
+        )
     chosen = list(dict.fromkeys(run))
     found = [(api.show(server, one), server.store.document(one)) for one in chosen]
     named = [(one.title, document) for one, document in found]

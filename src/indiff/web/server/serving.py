@@ -95,7 +95,8 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.close()
         raise UserError(
             f"the server must be able to listen at {host}, port {port}; it is not "
-            f"({error.strerror}). Choose another --port, or leave it out for a free one."
+            f"({error.strerror})",
+            way_out="Choose another --port, or leave it out for a free one",
         ) from None
     return listener
 

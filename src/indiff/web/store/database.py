@@ -103,8 +103,9 @@ class Database:
             if error.sqlite_errorcode not in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
                 raise
             raise UserError(
-                f"{str(self.path)!r} must be the SQLite file of an indiff server; it is not, or it "
-                "is damaged. Put a copy of it back, or choose another --data-dir."
+                f"{str(self.path)!r} must be the SQLite file of an indiff server; it is "
+                "not, or it is damaged",
+                way_out="Put a copy of it back, or choose another --data-dir",
             ) from None
 
     def _bring_up_to_date(self) -> None:
@@ -113,8 +114,9 @@ class Database:
             found = connection.execute("PRAGMA user_version").fetchone()[0]
             if found > len(MIGRATIONS):
                 raise UserError(
-                    f"{str(self.path)!r} was written by a newer indiff (format {found}; this one "
-                    f"knows {len(MIGRATIONS)}). Update indiff, or choose another --data-dir."
+                    f"{str(self.path)!r} was written by a newer indiff (format {found}; "
+                    f"this one knows {len(MIGRATIONS)})",
+                    way_out="Update indiff, or choose another --data-dir",
                 )
             for version in range(found, len(MIGRATIONS)):
                 connection.executescript(

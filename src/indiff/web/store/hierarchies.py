@@ -19,14 +19,16 @@ def bands(values: Iterable[int | float], widths: Sequence[int], start: int = 0) 
     for narrow, wide in pairwise(widths):
         if wide <= narrow or wide % narrow:
             raise UserError(
-                f"each width must be a multiple of the one before, so that bands nest; got "
-                f"{', '.join(map(str, widths))}. Try 5, 10, 20, 40."
+                "each width must be a multiple of the one before, so that bands nest",
+                ", ".join(map(str, widths)),
+                "Try 5, 10, 20, 40",
             )
     lines = []
     for value in values:
         if value != int(value):
             raise UserError(
-                "bands are made of whole numbers; this column has others. Attach a hierarchy file."
+                "bands are made of whole numbers; this column has others",
+                way_out="Attach a hierarchy file",
             )
         number = int(value)
         levels = [str(number)]
@@ -52,8 +54,9 @@ def masks(values: Iterable[str]) -> list[str]:
     for value in values:
         if not value or len(value) > LONGEST_CODE or any(sign in value for sign in ';*"\n\r'):
             raise UserError(
-                f"masked codes are made of texts of at most {LONGEST_CODE} characters without "
-                '";", "*" and quotation marks; this column has others. Attach a hierarchy file.'
+                f"masked codes are made of texts of at most {LONGEST_CODE} characters "
+                'without ";", "*" and quotation marks; this column has others',
+                way_out="Attach a hierarchy file",
             )
         size = len(value)
         levels = [value[: size - hidden] + "*" * hidden for hidden in range(size)]

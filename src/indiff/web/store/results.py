@@ -39,7 +39,9 @@ def file_of(folder: Path, state: str, name: str) -> Path:
     """Return a finished run's file, or say why there is none."""
     path = folder / name
     if state != "done":
-        raise UserError(f"files come with the result; this run is {state}. Wait until it is done.")
+        raise UserError(
+            f"files come with the result; this run is {state}", way_out="Wait until it is done"
+        )
     if not path.is_file():
         raise NotFoundError(f"this run has no {name}.")
     return path

@@ -33,13 +33,13 @@ class Settings:
     def __post_init__(self) -> None:
         if not is_loopback(self.host) and not self.password:
             raise UserError(
-                f"a server that other machines can reach needs a password; got --host "
-                f"{self.host} without one. Set INDIFF_PASSWORD, or leave out --host."
+                "a server that other machines can reach needs a password",
+                f"--host {self.host} without one",
+                "Set INDIFF_PASSWORD, or leave out --host",
             )
         if self.password is not None and len(self.password) < 12:
             raise UserError(
-                f"a password needs at least 12 characters; got {len(self.password)}. "
-                "Choose a longer one."
+                "a password needs at least 12 characters", len(self.password), "Choose a longer one"
             )
         if self.password is not None and self.password != self.password.strip():
             raise UserError("a password begins and ends with a character that can be seen.")
@@ -47,14 +47,15 @@ class Settings:
             r"https://[a-z0-9.-]+(:[0-9]{1,5})?", self.address
         ):
             raise UserError(
-                "--address is where a proxy with TLS shows this server, in small letters, as in "
-                f"https://audit.example.org; got {self.address!r}."
+                "--address is where a proxy with TLS shows this server, in small letters, "
+                "as in https://audit.example.org",
+                f"{self.address!r}",
             )
         if not 0 <= self.port <= 65535:
-            raise UserError(f"--port must be from 0 (any free one) to 65535; got {self.port}.")
+            raise UserError("--port must be from 0 (any free one) to 65535", self.port)
         if self.folder is not None and not self.folder.is_dir():
             raise UserError(
-                f"--folder must be a folder that exists; got {str(self.folder)!r}. Check the path."
+                "--folder must be a folder that exists", f"{str(self.folder)!r}", "Check the path"
             )
 
     @property
@@ -78,8 +79,9 @@ class Settings:
                 folder.chmod(0o700)
             except OSError as error:
                 raise UserError(
-                    f"the data folder must be a place that can be written; {str(folder)!r} is not "
-                    f"({error.strerror}). Choose another with --data-dir."
+                    f"the data folder must be a place that can be written; {str(folder)!r} is "
+                    f"not ({error.strerror})",
+                    way_out="Choose another with --data-dir",
                 ) from None
 
 
@@ -111,10 +113,10 @@ def as_bytes(text: str, option: str) -> int:
     """
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zA-Z]*)\s*", text)
     if match is None or match.group(2).lower() not in UNITS:
-        raise UserError(f"{option} is a size such as 500MB or 1GB; got {text!r}.")
+        raise UserError(f"{option} is a size such as 500MB or 1GB", f"{text!r}")
     size = int(float(match.group(1)) * UNITS[match.group(2).lower()])
     if size < 1:
-        raise UserError(f"{option} must be at least 1 byte; got {text!r}.")
+        raise UserError(f"{option} must be at least 1 byte", f"{text!r}")
     return size
 
 
@@ -130,10 +132,11 @@ def as_commands(texts: Iterable[str]) -> dict[str, str]:
         name, command = name.strip(), command.strip()
         if not sign or not command or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", name):
             raise UserError(
-                "--command is written NAME=command with a name of letters and digits, as in "
-                f"'ours=./anonymize.sh {{input}} {{output}}'; got {text!r}."
+                "--command is written NAME=command with a name of letters and digits, as "
+                "in 'ours=./anonymize.sh {input} {output}'",
+                f"{text!r}",
             )
         if name in commands:
-            raise UserError(f"--command may name a command once; got {name!r} twice.")
+            raise UserError("--command may name a command once", f"{name!r} twice")
         commands[name] = command
     return commands

@@ -37,7 +37,7 @@ def safe_name(name: str, endings: tuple[str, ...] = TABLES) -> str:
     stem, ending = os.path.splitext(base)
     if ending.lower() not in endings or not stem:
         raise UserError(
-            f"a file's ending must tell its format ({', '.join(endings)}); got {base!r}: rename it."
+            f"a file's ending must tell its format ({', '.join(endings)})", f"{base!r}: rename it"
         )
     while len((stem + ending).encode()) > 200:
         stem = stem[:-1]
@@ -208,7 +208,7 @@ class _FormReader:
         if not name:  # a form whose file was left out
             return
         if self.incoming is not None:
-            raise UserError("one file at a time: this form has several. Choose one.")
+            raise UserError("one file at a time: this form has several", way_out="Choose one")
         self.incoming = self._open_file(name, self.fields)
 
     def _data(self, data: bytes, start: int, end: int) -> None:
@@ -237,12 +237,13 @@ def check_packed(path: Path) -> None:
         return
     if path.suffix.lower() not in WORKBOOK:
         raise UserError(
-            f"a file's content must be what its ending says; {path.name!r} is an archive. "
-            "Unpack it and send the table."
+            f"a file's content must be what its ending says; {path.name!r} is an archive",
+            way_out="Unpack it and send the table",
         )
     if _directory_bytes(path) > LARGEST_DIRECTORY:
         raise UserError(
-            f"a workbook has few parts; {path.name!r} declares millions of them. Save it as CSV."
+            f"a workbook has few parts; {path.name!r} declares millions of them",
+            way_out="Save it as CSV",
         )
     try:
         with zipfile.ZipFile(path) as archive:
@@ -257,13 +258,15 @@ def check_packed(path: Path) -> None:
         unpacked > SMALL_UNPACKED and unpacked > LARGEST_FACTOR * packed
     ):
         raise UserError(
-            f"a workbook may unpack to at most {LARGEST_UNPACKED:,} bytes and {LARGEST_FACTOR} "
-            f"times its size; {path.name!r} declares {unpacked:,}. Save it as CSV."
+            f"a workbook may unpack to at most {LARGEST_UNPACKED:,} bytes and "
+            f"{LARGEST_FACTOR} times its size; {path.name!r} declares {unpacked:,}",
+            way_out="Save it as CSV",
         )
     if not all(_is_honest(path, member) for member in members):
         raise UserError(
-            f"a workbook must declare what it unpacks to; {path.name!r} holds more, or is packed "
-            "in an unusual way. Save it again, or as CSV."
+            f"a workbook must declare what it unpacks to; {path.name!r} holds more, "
+            "or is packed in an unusual way",
+            way_out="Save it again, or as CSV",
         )
 
 
