@@ -5,8 +5,9 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTEST := $(BIN)/python -m pytest
 WORKERS ?= auto
+COVERAGE ?=
 
-.PHONY: demo test test-system test-long benchmarks lint format clean help
+.PHONY: demo test test-system test-long benchmarks lint format wheel clean help
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 16
@@ -48,7 +49,7 @@ lint: $(VENV)/.installed-dev ## ruff, mypy --strict and the order of the folders
 	$(BIN)/lint-imports --no-logo --no-cache
 
 test: lint .rivals/.installed .axe/.installed ## lint, types, unit and property tests; under five minutes
-	$(PYTEST) -n $(WORKERS) --dist loadgroup -m 'not system and not long'
+	$(PYTEST) -n $(WORKERS) --dist loadgroup -m 'not system and not long' $(COVERAGE)
 
 test-system: $(VENV)/.installed-dev .rivals/.installed .axe/.installed ## cluster, kill, browser and load tests; under twenty minutes
 	$(PYTEST) -m system
@@ -62,6 +63,14 @@ benchmarks: $(VENV)/.installed-dev .rivals/.installed ## every speed claim, as a
 format: $(VENV)/.installed-dev ## let ruff rewrite the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+wheel: $(VENV)/.installed-dev ## build the wheel and the source archive, and try the wheel where nothing else is
+	$(PIP) install --constraint requirements/constraints.txt build
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(PYTHON) -m venv --clear build/wheel
+	build/wheel/bin/python -m pip --disable-pip-version-check --quiet install --constraint requirements/constraints.txt dist/*.whl
+	cd build/wheel && bin/indiff --version && bin/indiff demo --out demo
 
 clean: ## remove what set-up made
 	rm -rf $(VENV) .rivals .axe .mypy_cache .pytest_cache .ruff_cache .hypothesis
