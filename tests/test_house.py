@@ -9,16 +9,22 @@ from pathlib import Path
 
 import pytest
 
+import indiff
+
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "indiff"
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 MOST_LINES = 400
 MOST_MODULES = 12
+MOST_PARAMETERS = 10
+MOST_FUNCTION_LINES = 80
 
 # Still to be divided.
 LONG = {"differential/mondrian/walk.py", "sanitizers/mondrian/partition.py"}
 FULL = {"cli"}
+MANY = {"cli", "web", "papers", "differential", "sanitizers", "audit", "data", "engines", "risk"}
+LONG_FUNCTIONS = {"run_audit", "read_table", "differential_test", "_mondrian"}
 
 
 def contract() -> list[str]:
@@ -61,3 +67,38 @@ def test_the_first_line_is_a_sentence(path: Path) -> None:
     text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
     assert text is not None
     assert text.splitlines()[0].endswith((".", ":", "?"))
+
+
+def functions() -> list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Return every function of the package that is not a kernel, with the name of its place."""
+    found = []
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                marks = {one.id for one in node.decorator_list if isinstance(one, ast.Name)}
+                if not marks & {"kernel", "intrinsic"}:
+                    found.append((f"{path.relative_to(SOURCE)}:{node.name}", node))
+    return found
+
+
+def test_no_function_takes_many_parameters() -> None:
+    """Public Python functions may; what is promised to users reads better with keywords."""
+    many = []
+    for place, node in functions():
+        given = node.args
+        count = len(given.posonlyargs + given.args + given.kwonlyargs)
+        if count > MOST_PARAMETERS and node.name not in indiff.__all__:
+            many.append((place, count))
+    assert {place.partition("/")[0] for place, _ in many} <= MANY, many
+
+
+def test_no_function_is_long() -> None:
+    long = []
+    for place, node in functions():
+        first = node.body[0]
+        docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+        start = (first.end_lineno or 0) + 1 if docstring else node.lineno
+        lines = (node.end_lineno or 0) - start + 1
+        if lines > MOST_FUNCTION_LINES:
+            long.append((place, lines))
+    assert {place.partition(":")[2] for place, _ in long} <= LONG_FUNCTIONS, long
