@@ -57,25 +57,6 @@ def is_same_file(one: Path, other: Path) -> bool:
         return os.path.realpath(one) == os.path.realpath(other)
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a private file so that no reader ever sees half of it."""
-    try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    except OSError as error:
-        raise _unwritable(path, error) from None
-    try:
-        with os.fdopen(descriptor, "wb") as handle:  # mkstemp lets only its owner read it
-            handle.write(text.encode("utf-8", "backslashreplace"))
-        os.replace(temporary, path)
-    except OSError as error:
-        Path(temporary).unlink(missing_ok=True)
-        raise _unwritable(path, error) from None
-
-
-def _unwritable(path: Path, error: OSError) -> UserError:
-    return UserError(f"{str(path)!r} cannot be written ({error.strerror}); choose another place.")
-
-
 def label(name: str) -> str:
     """Return a column's name as a cell of a file about records: no spreadsheet calculates it.
 
@@ -138,9 +119,9 @@ def _check_writable(option: str, path: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write text that only its owner can read."""
+    """Write a text as UTF-8, privately and whole."""
     with open_private(path) as handle:
-        handle.write(text.encode("utf-8"))
+        handle.write(text.encode("utf-8", "backslashreplace"))
 
 
 def write_frame(frame: pa.Table, path: str | Path) -> None:
@@ -167,16 +148,54 @@ def write_frame(frame: pa.Table, path: str | Path) -> None:
 
 
 @contextmanager
-def open_private(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for writing bytes that only its owner can read."""
+def open_private(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a file that only its owner can read and that appears when it is whole.
+
+    The bytes go to a temporary file in the same folder, which takes the file's name at the end; of
+    a write that fails nothing is left. What is no file (a pipe, a device, ``/dev/stdout``), and a
+    file in a folder that cannot be written, is written in place.
+    """
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
-        with os.fdopen(descriptor, "wb") as handle:
-            if stat.S_ISREG(os.fstat(descriptor).st_mode):  # a device belongs to everybody
-                os.fchmod(descriptor, 0o600)
-                os.ftruncate(descriptor, 0)  # not before it is known to be the owner's
+        place = _writable_place(path)
+        with _in_place(path) if place is None else _replacing(place) as handle:
             yield handle
     except OSError as error:
         raise UserError(
             f"{str(path)!r} cannot be written ({error.strerror or error}); choose another place."
         ) from None
+
+
+def _writable_place(path: str | Path) -> str | None:
+    """Return the file that a path leads to, or None where it must be written in place."""
+    place = os.path.realpath(path)
+    if os.path.abspath(path).startswith(("/dev/", "/proc/")):  # perhaps a file by now: 1> out
+        return None
+    try:
+        is_file = stat.S_ISREG(os.stat(path).st_mode)
+    except FileNotFoundError:
+        return place
+    return place if is_file and os.access(os.path.dirname(place), os.W_OK) else None
+
+
+@contextmanager
+def _replacing(place: str) -> Iterator[BinaryIO]:
+    descriptor, temporary = tempfile.mkstemp(prefix=".indiff-", dir=os.path.dirname(place))
+    try:
+        with os.fdopen(descriptor, "wb") as handle:  # mkstemp lets only its owner read it
+            yield handle
+            handle.flush()
+            os.fsync(descriptor)
+        os.replace(temporary, place)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+@contextmanager
+def _in_place(path: str | Path) -> Iterator[BinaryIO]:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+    with os.fdopen(descriptor, "wb") as handle:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):  # a device belongs to everybody
+            os.fchmod(descriptor, 0o600)
+            os.ftruncate(descriptor, 0)  # not before it is known to be the owner's
+        yield handle

@@ -1,16 +1,19 @@
-"""Writes names, messages, numbers and percentages for people, safe to print."""
+"""Writes names, messages, numbers, percentages and JSON, safe to print."""
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, TextIO
 
 LONGEST_NAME = 60
 LONGEST_MESSAGE = 1200
+FORMAT = 1
+"""The number that every JSON document of indiff has as ``format``."""
 
 
 def escaped(text: str) -> str:
@@ -154,3 +157,34 @@ def html_table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 def html(text: Any) -> str:
     """Return a text on one line, escaped for a page."""
     return escape(message(str(text)))
+
+
+def json_text(document: Any, *, indent: int = 2) -> str:
+    r"""Write a document as JSON, in the document's own order: the one way for every result.
+
+    JSON has no infinite numbers and no NaN: they are the texts that :func:`json_values` writes.
+
+    >>> json_text({"delta": math.inf, "name": "größer"})
+    '{\n  "delta": "Infinity",\n  "name": "größer"\n}\n'
+    """
+    values = json_values(document)
+    return json.dumps(values, indent=indent, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def json_values(value: Any, *, digits: int | None = None) -> Any:
+    """Turn infinite numbers and NaN into text, tuples into lists; round floats if asked to.
+
+    >>> json_values({"d": (1 / 3, math.inf, -math.inf, math.nan, 5)}, digits=12)
+    {'d': [0.333333333333, 'Infinity', '-Infinity', 'NaN', 5]}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): json_values(part, digits=digits) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_values(part, digits=digits) for part in value]
+    if not isinstance(value, float):
+        return value
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return value if digits is None else float(f"{value:.{digits}g}")

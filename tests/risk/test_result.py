@@ -32,11 +32,11 @@ def test_results_cannot_be_changed(risk: Risk) -> None:
 def test_json_has_everything(risk: Risk) -> None:
     found = json.loads(risk.to_json())
     assert found["kind"] == "risk"
-    assert found["schema"] == 1
+    assert found["format"] == 1
     assert found["reidentification"]["itpr"] == risk.reidentification.itpr
     assert found["inference"]["disease"]["lambda"] == risk.inference["disease"].lambda_
     assert found["groups"]["t"] == risk.groups.t
-    assert found["groups"]["delta_disclosure"] == "inf"
+    assert found["groups"]["delta_disclosure"] == "Infinity"
     assert found["groups"]["sensitive"]["income"]["recursive"] == list(
         risk.groups.sensitive["income"].recursive
     )

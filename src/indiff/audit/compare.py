@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import platform
 import time
@@ -18,7 +17,6 @@ from indiff.audit.plan.settings import Setting, sweep
 from indiff.audit.redaction.naming import Naming
 from indiff.data.table import Table
 from indiff.differential import differential_test
-from indiff.differential.result import finite
 from indiff.differential.test import describe
 from indiff.errors import UserError, unknown
 from indiff.release.release import to_backend
@@ -26,10 +24,10 @@ from indiff.risk import Risk
 from indiff.sanitizers.parse import as_sanitizer
 from indiff.sanitizers.protocol import Sanitizer
 from indiff.sanitizers.trivial import Identity
+from indiff.text import FORMAT, json_text
 from indiff.utility import Analyst, measure
 from indiff.version import __version__
 
-FORMAT = 1
 Measure = Literal["ncp", "discernibility", "average_group", "accuracy"]
 # How a measure of utility is read: the sign that makes less the better.
 UTILITIES: dict[str, int] = {"ncp": 1, "discernibility": 1, "average_group": 1, "accuracy": -1}
@@ -180,7 +178,7 @@ class Comparison:
 
     def to_json(self, *, limits: Mapping[str, float] | None = None) -> str:
         """Return :meth:`to_dict` as JSON; infinite numbers are the text ``"Infinity"``."""
-        return json.dumps(finite(self.to_dict(limits=limits)), indent=2, ensure_ascii=False)
+        return json_text(self.to_dict(limits=limits))
 
     def to_frame(self) -> Any:
         """Return one row per setting in the kind of frame that the table was read from."""

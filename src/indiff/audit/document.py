@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import math
 import platform
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -18,7 +17,7 @@ from indiff.differential.test import describe
 from indiff.sanitizers.protocol import Sanitizer
 from indiff.version import __version__
 
-_DIGITS = 12  # what a number of the document keeps: rounding noise would differ by machine
+DIGITS = 12  # what a number of the document keeps: rounding noise would differ by machine
 _LIBRARIES = ("numpy", "numba", "pyarrow", "duckdb", "scikit-learn", "scipy", "pydantic")
 # Tokens for what is missing that everybody writes: any other may be a value of somebody.
 _USUAL_TOKENS = frozenset(
@@ -104,22 +103,3 @@ def ranges(numbers: Sequence[int]) -> str:
         else:
             found.append([number, number])
     return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in found)
-
-
-def plain(value: Any) -> Any:
-    """Turn numbers into what JSON holds: 12 digits, infinite ones and NaN as text.
-
-    >>> plain({"d": (1 / 3, math.inf, 5)})
-    {'d': [0.333333333333, 'Infinity', 5]}
-    """
-    if isinstance(value, Mapping):
-        return {str(key): plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
-    if isinstance(value, float):
-        if math.isnan(value):
-            return "NaN"
-        if math.isinf(value):
-            return "Infinity" if value > 0 else "-Infinity"
-        return float(f"{value:.{_DIGITS}g}")
-    return value

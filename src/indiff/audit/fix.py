@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -18,19 +17,17 @@ from indiff.data.table import Table
 from indiff.differential import differential_test
 from indiff.differential.method import choose_model
 from indiff.differential.noise.runs import is_randomized_model
-from indiff.differential.result import finite
 from indiff.differential.test import describe
 from indiff.errors import InternalError, UserError
-from indiff.files import open_private, write_frame
+from indiff.files import write_frame, write_text
 from indiff.release.release import Release
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer
 from indiff.sanitizers.parse import as_sanitizer
 from indiff.sanitizers.protocol import Sanitizer
-from indiff.text import html, html_table, number
+from indiff.text import FORMAT, html, html_table, json_text, number
 from indiff.utility import Analyst, Utility, measure
 from indiff.version import __version__
 
-FORMAT = 1
 BUDGET = 0.05
 SHARE = 0.25
 # The fast path and the general one add the same numbers in another order.
@@ -138,7 +135,7 @@ class Fix:
 
     def to_json(self) -> str:
         """Return :meth:`to_dict` as JSON."""
-        return json.dumps(finite(self.to_dict()), indent=2, ensure_ascii=False) + "\n"
+        return json_text(self.to_dict())
 
     def write(self, folder: str | Path) -> dict[str, Path]:
         """Write the release (only if it is below the limit), the removed records and the outcome.
@@ -152,8 +149,7 @@ class Fix:
         else:
             self.release.write(places["fixed-release.csv"])
         write_frame(pa.table({"record": self.removed}), places["fixed-removed.csv"])
-        with open_private(places["fix.json"]) as handle:
-            handle.write(self.to_json().encode("utf-8"))
+        write_text(places["fix.json"], self.to_json())
         return places
 
 

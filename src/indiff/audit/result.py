@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indiff.errors import UserError, unknown
-from indiff.files import make_folder, refuse_inputs, write_whole
+from indiff.files import make_folder, refuse_inputs, write_text
 from indiff.report.finding import Finding, Limit
+from indiff.text import json_text
 
 if TYPE_CHECKING:
     from indiff.differential.result import DifferentialResult
@@ -76,7 +77,7 @@ class AuditResult:
 
     def to_json(self) -> str:
         """Return the document as JSON; only ``timing`` differs between two runs."""
-        return json.dumps(self.document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        return json_text(self.document, indent=1)
 
     def to_markdown(self) -> str:
         """Return the report as Markdown; it is the same for every run of the same plan."""
@@ -132,5 +133,5 @@ def write_report(result: AuditResult, folder: Path) -> dict[str, Path]:
         "report.md": result.to_markdown(),
     }
     for name, text in texts.items():
-        write_whole(folder / name, text)
+        write_text(folder / name, text)
     return {name: folder / name for name in REPORT_NAMES}

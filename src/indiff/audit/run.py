@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from indiff.audit.document import plain, plan_block, versions
+from indiff.audit.document import DIGITS, plan_block, versions
 from indiff.audit.findings import carried, exposure, risks
 from indiff.audit.findings.beside import measure_beside
 from indiff.audit.findings.curve import parameter_curve
@@ -33,8 +33,8 @@ from indiff.report.finding import QUESTIONS, Finding
 from indiff.sanitizers.oracles.function import BlackBox
 from indiff.sanitizers.parse import as_sanitizer
 from indiff.sanitizers.protocol import Sanitizer
+from indiff.text import FORMAT, json_values
 
-FORMAT = 1
 Progress = Callable[[str, int, int], object]
 
 
@@ -201,7 +201,7 @@ def run_audit(
         "timing": clock.to_dict(),
     }
     return AuditResult(
-        naming.renamed(plain(document)),
+        naming.renamed(json_values(document, digits=DIGITS)),
         results=tuple(result for one in exposures for result in one.results.values()),
         releases=tuple(one.release for one in subjects if one.release is not None),
         inputs=chosen.files,

@@ -13,6 +13,7 @@ import typer
 from indiff.audit.plan import parsing
 from indiff.cli import fixing, long_runs, options, release_beside
 from indiff.errors import UserError
+from indiff.files import write_text
 
 if TYPE_CHECKING:
     from indiff.audit.plan.plan import Plan
@@ -296,22 +297,14 @@ def _write_first_plan(data: Path, encoding: str | None, sheet: str | int | None)
     from indiff.report.terminal import tables as terminal
 
     place = Path("plan.toml")
-    if place.exists():
+    if os.path.lexists(place):
         raise UserError(
             "a plan is never overwritten; there is a 'plan.toml' here",
             way_out="Move it, or work in another folder",
         )
     guesses = guess_roles(data, encoding=encoding, sheet=sheet)
-    try:
-        # Like every file of an audit, for its owner only.
-        descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(descriptor, "w", encoding="utf-8") as handle:
-            text = plan_text(os.path.relpath(data), guesses, encoding=encoding, sheet=sheet)
-            handle.write(text)
-    except OSError as error:
-        raise UserError(
-            f"'plan.toml' cannot be written here ({error.strerror}); work in another folder."
-        ) from None
+    text = plan_text(os.path.relpath(data), guesses, encoding=encoding, sheet=sheet)
+    write_text(place, text)
     console = terminal.open_console()
     lines = [(plain.name(one.column), f"{one.role} ({one.kind}): {one.reason}") for one in guesses]
     terminal.section(console, f"Guessed roles of {plain.name(data.name)}", lines)

@@ -14,6 +14,7 @@ from indiff.cli.adversaries import input_files
 from indiff.cli.verdict import EXCEEDED, INCOMPLETE, INTERRUPTED, NOTHING_EXCEEDED
 from indiff.errors import UserError
 from indiff.files import check_places, write_text
+from indiff.text import json_text
 
 if TYPE_CHECKING:
     from indiff.audit.compare import Comparison
@@ -140,7 +141,7 @@ def command(
         )
     document = found.to_dict(limits=limits)
     if json_file is not None:
-        write_text(json_file, found.to_json(limits=limits) + "\n")
+        write_text(json_file, json_text(document))
     if markdown is not None:
         write_text(markdown, to_markdown(document))
     console = terminal.open_console()

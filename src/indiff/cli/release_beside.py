@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -165,5 +164,5 @@ def judge_release(results: Sequence[ReleaseResult], limits: Mapping[str, float])
 
 def as_json(results: Sequence[ReleaseResult], verdict: Verdict) -> str:
     """Return one result as its own JSON, several below their names."""
-    documents: list[dict[str, Any]] = [json.loads(result.to_json()) for result in results]
+    documents = [result.to_dict() for result in results]
     return judged(together(documents, "release-tests", several=len(documents) > 1), verdict)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +13,7 @@ from indiff.cli import options
 from indiff.cli.risk_limits import RiskVerdict, as_plain, judge_risk, risk_limits
 from indiff.errors import UserError, unknown
 from indiff.files import check_places, write_text
+from indiff.text import json_text
 
 if TYPE_CHECKING:
     from indiff.risk.result import Risk
@@ -197,7 +197,7 @@ def as_json(risk: Risk, verdict: RiskVerdict, *, show_values: bool) -> str:
         for level in document["levels"]:
             level["value"] = hidden(level["records"])
     document |= as_plain(verdict)
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text(document, indent=1)
 
 
 def show(risk: Risk, source: str, verdict: RiskVerdict, *, show_values: bool) -> None:

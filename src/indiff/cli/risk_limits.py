@@ -131,7 +131,7 @@ def as_plain(verdict: RiskVerdict) -> dict[str, Any]:
         "limits": [
             {
                 "name": check.name,
-                "value": check.value if math.isfinite(check.value) else str(check.value),
+                "value": check.value,
                 "limit": check.limit,
                 "is_lower": check.is_lower,
                 "exceeded": check.exceeded,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -214,7 +213,7 @@ def as_json(
     table: Table, results: Sequence[Result], verdict: Verdict, answers: Sequence[Answers] = ()
 ) -> str:
     """Return one result as its own JSON, several below their names; limits and roles beside."""
-    documents = [json.loads(result.to_json()) for result in results]
+    documents = [result.to_dict() for result in results]
     for one, answered in zip(documents, answers or [Answers()] * len(results), strict=True):
         one.update(answered.to_dict())
     document = together(documents, "differential-tests", several=len(table.sensitives) > 1)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from indiff.cli.verdict import Verdict
+from indiff.text import json_text
 
 
 def together(documents: Sequence[dict[str, Any]], kind: str, *, several: bool) -> dict[str, Any]:
@@ -33,11 +32,11 @@ def judged(document: dict[str, Any], verdict: Verdict) -> str:
         {
             "sensitive": check.sensitive,
             "name": check.name,
-            "value": check.value if math.isfinite(check.value) else str(check.value),
+            "value": check.value,
             "limit": check.limit,
             "exceeded": check.exceeded,
         }
         for check in verdict.checks
     ]
     document["verdict"] = {"exit_code": verdict.code, "reasons": list(verdict.reasons)}
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text(document)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import http.client
 import os
-import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indiff.errors import UserError
+from indiff.files import open_private
 
 _TIMEOUT = 60  # seconds without a single byte
 _CHUNK = 1 << 16
@@ -93,25 +94,21 @@ def _fetch(file: RemoteFile, url: str, target: Path) -> None:
     """Download to a temporary file beside ``target`` and rename it once its bytes are verified."""
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{file.name}.")  # mode 600
+        if not os.access(target.parent, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
         raise UserError(
             f"the cache folder {str(target.parent)!r} cannot be written ({error.strerror}); "
             "set XDG_CACHE_HOME to a folder that can."
         ) from None
-    partial = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            received = _receive(file, url, stream.write)
+    with open_private(target) as stream:
+        received = _receive(file, url, stream.write)
         if received != file.sha256:
             raise UserError(
                 f"the download of {url} has a SHA-256 that starts with {received[:16]}, expected "
                 f"{file.sha256[:16]}; it was removed: try again, or point INDIFF_DATA to a good "
                 "copy."
             )
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _receive(file: RemoteFile, url: str, write: Callable[[bytes], object]) -> str:

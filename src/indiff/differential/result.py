@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 import platform
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -17,10 +15,10 @@ from numpy.typing import NDArray
 from indiff.differential.noise.tail import Limits, largest_tail, smallest_epsilon
 from indiff.errors import UserError
 from indiff.release.release import to_backend
+from indiff.text import FORMAT, json_text
 from indiff.version import __version__
 
 Exactness = Literal["exact", "estimate", "lower-bound", "approximation"]
-FORMAT = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,21 +340,10 @@ class DifferentialResult:
 
     def to_json(self, *, worst: int = 10) -> str:
         """Return :meth:`to_dict` as JSON; infinite numbers are the text ``"Infinity"``."""
-        return json.dumps(finite(self.to_dict(worst=worst)), indent=2, ensure_ascii=False)
+        return json_text(self.to_dict(worst=worst))
 
 
 def _modes(beliefs: NDArray[np.float64]) -> NDArray[np.int64]:
     """The first sensitive value whose probability is the largest, up to rounding."""
     top = beliefs.max(axis=1, keepdims=True)
     return np.argmax(beliefs >= top - 1e-12, axis=1)
-
-
-def finite(value: Any) -> Any:
-    """Write infinite numbers and NaN as text, which JSON lacks a number for."""
-    if isinstance(value, dict):
-        return {key: finite(inner) for key, inner in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [finite(inner) for inner in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
-    return value

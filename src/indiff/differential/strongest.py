@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -13,9 +12,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from indiff.differential.result import FORMAT, DifferentialResult, Exactness, finite
+from indiff.differential.result import DifferentialResult, Exactness
 from indiff.errors import UserError
 from indiff.release.release import to_backend
+from indiff.text import FORMAT, json_text
 
 # From the one that says least to the one that says most.
 WEAKEST: tuple[Exactness, ...] = ("approximation", "estimate", "lower-bound", "exact")
@@ -221,15 +221,12 @@ class StrongestResult:
             "complete": self.complete,
             "confidence": self.confidence,
             "worst": self.worst(worst),
-            "results": {
-                name: json.loads(result.to_json(worst=worst))
-                for name, result in self.results.items()
-            },
+            "results": {name: result.to_dict(worst=worst) for name, result in self.results.items()},
         }
 
     def to_json(self, *, worst: int = 10) -> str:
         """Return :meth:`to_dict` as JSON; infinite numbers are the text ``"Infinity"``."""
-        return json.dumps(finite(self.to_dict(worst=worst)), indent=2, ensure_ascii=False)
+        return json_text(self.to_dict(worst=worst))
 
 
 def each_confidence(confidence: float, models: int) -> float:

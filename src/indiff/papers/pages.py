@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from indiff.files import write_text
 from indiff.papers.items import PAPERS, Cell, Grid, Item, Page
 
 if TYPE_CHECKING:
@@ -93,10 +94,10 @@ def as_svg(spec: Mapping[str, object]) -> str:
 def write_page(item: Item, page: Page, folder: Path) -> list[Path]:
     """Write a page and its charts; return the files."""
     files = [folder / f"{item.stem}.md"]
-    files[0].write_text(as_markdown(item, page), encoding="utf-8")
+    write_text(files[0], as_markdown(item, page))
     for chart in page.charts:
         files.append(folder / chart_name(item, chart.part))
-        files[-1].write_text(as_svg(chart.spec), encoding="utf-8")
+        write_text(files[-1], as_svg(chart.spec))
     return files
 
 
@@ -131,5 +132,5 @@ def write_index(items: Iterable[Item], folder: Path) -> Path:
             lines.append(f"| {name} | {item.title} | {status or 'not made yet'} |")
         lines.append("")
     path = folder / "README.md"
-    path.write_text("\n".join(lines), encoding="utf-8")
+    write_text(path, "\n".join(lines))
     return path

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
@@ -11,7 +9,7 @@ from indiff.risk.columns import Combination, Contribution, Level
 from indiff.risk.counted import ColumnsRisk
 from indiff.risk.groups import GroupRisk
 from indiff.risk.information import InformationRisk
-from indiff.text import html, html_table, number
+from indiff.text import FORMAT, html, html_table, json_text, number
 
 
 @dataclass(frozen=True)
@@ -80,12 +78,12 @@ class Risk:
         return dict(sorted(most.items()))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain values; an infinite number is the text ``"inf"``."""
-        return {"kind": "risk", "schema": 1, **plain(self)}
+        """Return the result as plain values."""
+        return {"format": FORMAT, "kind": "risk", **plain(self)}
 
     def to_json(self) -> str:
-        """Return the result as versioned JSON."""
-        return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False, indent=1)
+        """Return :meth:`to_dict` as JSON; infinite numbers are the text ``"Infinity"``."""
+        return json_text(self.to_dict(), indent=1)
 
 
 _DERIVED = (
@@ -95,11 +93,7 @@ _DERIVED = (
 
 
 def plain(value: Any) -> Any:
-    """Turn results into what JSON can hold.
-
-    >>> plain({"c": (math.inf, 2)})
-    {'c': ['inf', 2]}
-    """
+    """Turn results into plain values: dictionaries, lists, numbers and texts."""
     if is_dataclass(value) and not isinstance(value, type):
         found = {
             field.name.rstrip("_"): plain(getattr(value, field.name)) for field in fields(value)
@@ -111,8 +105,6 @@ def plain(value: Any) -> Any:
         return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
     if value is None or isinstance(value, str | int | float | bool):
         return value
     return str(value)  # dates, decimals

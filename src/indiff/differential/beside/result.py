@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,8 +11,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from indiff.differential.beside.linkage import Linkage
-from indiff.differential.result import FORMAT, DifferentialResult, finite
+from indiff.differential.result import DifferentialResult
 from indiff.release.release import to_backend
+from indiff.text import FORMAT, json_text
 from indiff.version import __version__
 
 Floats = NDArray[np.float64]
@@ -103,7 +103,7 @@ class ReleaseResult:
 
     def to_json(self, *, worst: int = 10) -> str:
         """Return :meth:`to_dict` as JSON; infinite numbers are the text ``"Infinity"``."""
-        return json.dumps(finite(self.to_dict(worst=worst)), indent=2, ensure_ascii=False)
+        return json_text(self.to_dict(worst=worst))
 
     def to_arrow(self) -> pa.Table:
         """Return one row per record: its number, candidates, groups, beliefs and distances.

@@ -6,15 +6,14 @@ import base64
 import contextlib
 import hashlib
 import json
-import os
-import tempfile
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from indiff.errors import InternalError
+from indiff.errors import InternalError, UserError
+from indiff.files import write_text
 
 
 @cache
@@ -40,13 +39,9 @@ def chart_bundle() -> str:
 
 def _keep(script: str, place: Path) -> None:
     """Write a file at once or not at all: a cache that cannot be written is not an error."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, UserError):
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", newline="", dir=place.parent, suffix=".js", delete=False
-        ) as half:
-            half.write(script)
-        os.replace(half.name, place)
+        write_text(place, script)
 
 
 @cache

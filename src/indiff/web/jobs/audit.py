@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from indiff.files import open_private, write_text
 from indiff.version import __version__
 from indiff.web.jobs.drawing import write_figures
 from indiff.web.jobs.plan_file import plan_text
@@ -93,7 +93,7 @@ def run(store: Store, job: dict[str, Any], report: Callable[..., None]) -> tuple
 
     plan = Plan(**job["task"]["plan"])
     folder = store.settings.run_folder(job["id"])
-    _write_private(folder / "plan.toml", plan_text(job["task"]["plan"]))
+    write_text(folder / "plan.toml", plan_text(job["task"]["plan"]))
     kept = folder / f"finished-{__version__}"  # another version may count in another way
     result = run_audit(plan, progress=Follower(report), command="indiff audit plan.toml", run=kept)
     shutil.rmtree(kept, ignore_errors=True)
@@ -142,12 +142,7 @@ def _write_distances(result: AuditResult, folder: Path) -> None:
 
     measured = [one for one in result.results if len(one.distances)]
     for place, one in enumerate(measured):
-        np.save(distances_file(folder, place), np.sort(one.distances))
+        with open_private(distances_file(folder, place)) as handle:
+            np.save(handle, np.sort(one.distances))
     if measured:
         write_records(folder / "records.csv", measured)
-
-
-def _write_private(path: Path, text: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
-        handle.write(text)

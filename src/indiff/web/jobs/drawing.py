@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from indiff.files import write_text
 
 FILE = "figures.json"
 Figure = dict[str, Any]
@@ -32,11 +33,7 @@ def _figures_to(place: Path, document: Mapping[str, Any]) -> None:
     from indiff.report.page.figures import figures
 
     text = json.dumps([asdict(figure) for figure in figures(document)])
-    half = place.with_suffix(".half")
-    descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
-        handle.write(text)
-    half.replace(place)
+    write_text(place, text)
 
 
 def with_threshold(spec: Mapping[str, Any], threshold: float) -> tuple[Figure, list[float]]:

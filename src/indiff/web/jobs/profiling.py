@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indiff.audit.plan.parsing import sheet
 from indiff.errors import UserError, unknown
+from indiff.files import write_text
 from indiff.web.store.hierarchies import bands, masks
 from indiff.web.store.store import new_id
 
@@ -114,6 +114,5 @@ def build_hierarchy(
 def _write(folder: Path, text: str) -> Path:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / f"{new_id()}.csv"
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as handle:
-        handle.write(text)
+    write_text(path, text)
     return path
