@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,9 +75,9 @@ def believe(
             belief[c] = -np.inf if adversary.arithmetic == LOGARITHMS else 0.0
             continue
         if adversary.arithmetic == LOGARITHMS:
-            score = np.log(weight)
+            score = math.log(weight)
             for a in range(d):
-                score += np.log((counts[a, c] + alpha) / (totals[c] + 2.0 * alpha))
+                score += math.log((counts[a, c] + alpha) / (totals[c] + 2.0 * alpha))
             belief[c] = score
             highest = max(highest, score)
         else:
@@ -88,7 +89,7 @@ def believe(
             total += belief[c]
     if adversary.arithmetic == LOGARITHMS:
         for c in range(classes):
-            belief[c] = np.exp(belief[c] - highest)
+            belief[c] = math.exp(belief[c] - highest)
             total += belief[c]
     for c in range(classes):
         belief[c] /= total

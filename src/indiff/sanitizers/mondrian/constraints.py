@@ -223,7 +223,7 @@ def entropy(counts: Any, size: Any) -> Any:
     for c in range(counts.shape[0]):
         if counts[c] > 0:
             p = counts[c] / size
-            total -= p * np.log(p)
+            total -= p * math.log(p)
     return total
 
 

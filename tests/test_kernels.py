@@ -1,0 +1,92 @@
+"""Kernels as plain Python: the same bits as compiled, and no cache."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from types import FunctionType
+
+import numpy as np
+import pytest
+
+from indiff import Frequency, Mondrian, NaiveBayes
+from indiff.differential.mondrian.leave_one_out import leave_one_out
+from tests.properties.random_tables import KINDS, make_sample
+
+ROOT = Path(__file__).parents[1]
+TABLES = 60
+MODELS = (Frequency(), NaiveBayes(), NaiveBayes(alpha=1e-100), NaiveBayes(prior="uniform"))
+
+
+def walk_small_tables() -> list[bytes]:
+    """Return the beliefs about every record of random tables, and their releases, as bytes."""
+    outcomes = []
+    for seed in range(TABLES):
+        dice = random.Random(seed)
+        kinds = [dice.choice(KINDS) for _ in range(dice.randrange(1, 5))]
+        ordered, gaps = dice.random() < 0.5, dice.random() < 0.3
+        table = make_sample(
+            seed, dice.randrange(2, 40), kinds, 5, ordered_sensitive=ordered, gaps=gaps
+        ).table
+        sanitizer = Mondrian(
+            k=dice.choice([1, 2, 3, 5, 2**62]),  # twice the last is more than 64 bits hold
+            l=dice.choice([None, 2]),
+            distinct_l=dice.choice([None, None, 2]),
+            entropy_l=dice.choice([None, None, 1.5]),
+            recursive=dice.choice([None, None, (2.0, 2)]),
+            t=dice.choice([None, None, 0.3]),
+            regions=dice.choice(["tight", "cut"]),
+            unmet="generalize",
+        )
+        found = leave_one_out(table, sanitizer, dice.choice(MODELS), np.arange(len(table)))
+        arrays = found.with_record, found.without, found.uncovered, found.uncovered_without
+        release = str(sanitizer.sanitize(table).to_arrow().to_pydict())
+        outcomes.append(b"".join(array.tobytes() for array in arrays) + release.encode())
+    return outcomes
+
+
+def test_the_walk_uncompiled_gives_the_same_bits_and_writes_no_cache(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    settings = {"NUMBA_DISABLE_JIT": "1", "XDG_CACHE_HOME": str(cache)}
+    uncompiled = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "tests.test_kernels"],
+        env={**os.environ, **settings},
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert uncompiled.returncode == 0, uncompiled.stderr
+    assert uncompiled.stdout.splitlines() == [one.hex() for one in walk_small_tables()]
+    assert not list(cache.iterdir())
+
+
+def test_nothing_is_left_to_compile_where_nothing_is_compiled(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from indiff import kernels
+
+    monkeypatch.setattr(kernels, "_KERNELS", tmp_path / "kernels")
+    assert not kernels.is_warm()
+    monkeypatch.setattr("numba.config.DISABLE_JIT", 1)
+    assert kernels.is_warm()
+    kernels.mark_warm()
+    assert not (tmp_path / "kernels").exists()
+    monkeypatch.setattr("numba.config.DISABLE_JIT", 0)
+    kernels.mark_warm()
+    assert kernels.is_warm()
+
+
+if __name__ == "__main__":
+    from indiff.differential.mondrian.walk import walk
+    from indiff.kernels import is_warm, mark_warm
+
+    assert isinstance(walk, FunctionType)  # what a debugger can stop in
+    assert is_warm()
+    mark_warm()
+    for one in walk_small_tables():
+        print(one.hex())
