@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from typing import Any
 
 # Marks inside a sentence. They are never shown: every reader's words are made from the parts.
-_DATA, _OPTION, _END = "\ue000", "\ue001", "\ue002"
-_MARKED = re.compile(f"([{_DATA}{_OPTION}])([^{_END}]*){_END}")
+_DATA, _OPTION, _END, _SAID = "\ue000", "\ue001", "\ue002", "\ue003"
+_MARKED = re.compile(f"([{_DATA}{_OPTION}{_SAID}])([^{_END}]*){_END}")
 
 
 @dataclass(frozen=True)
 class Data:
-    """A part that comes from the data, or from a program that saw it: reports withhold it."""
+    """A part that comes from the data, or that a program ``said``: reports withhold it."""
 
     text: str
+    said: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,53 @@ class Option:
 Part = str | Data | Option
 
 
+class Message(str):
+    """A sentence that reads as plain text and still knows which parts come from the data.
+
+    A :class:`UserError` is told in one; so is what failed for a record. Where it stands in another
+    sentence, :func:`marked` keeps its parts.
+
+    >>> told = Message(f"no level for {from_data(47)}")
+    >>> print(told)
+    no level for 47
+    >>> told.worded(data=lambda part: "a value")
+    'no level for a value'
+    """
+
+    marked: str
+
+    def __new__(cls, marked: str) -> Message:
+        """Take the sentence with its marks."""
+        made = super().__new__(cls, _worded(marked))
+        made.marked = marked
+        return made
+
+    def worded(
+        self,
+        option: Callable[[Option], str] = Option.in_python,
+        data: Callable[[Data], str] = lambda part: part.text,
+    ) -> str:
+        """Return the sentence in a reader's words for options and for what comes from the data."""
+        return _worded(self.marked, option, data)
+
+    def shortened(self, longest: int) -> Message:
+        """Return it on one line and with at most so many characters; what is left keeps its marks.
+
+        >>> Message(f"it failed: {said('no level')}").shortened(15).worded(data=repr)
+        "it failed: Data(text='«no', said=True)…"
+        """
+        line = Message(" ".join(self.marked.split()))
+        if len(line) <= longest:
+            return line
+        kept, left = "", longest - 1
+        for part in _parts(line.marked):
+            text = part.in_python() if isinstance(part, Option) else getattr(part, "text", part)
+            text = str(text)[:left]
+            mark = (_SAID if part.said else _DATA) if isinstance(part, Data) else ""
+            kept, left = kept + (_marked(mark, text) if mark else text), left - len(text)
+        return Message(f"{kept}…")
+
+
 class UserError(ValueError):
     """Bad input or usage: the rule, what was received, and the way out, as parts.
 
@@ -61,16 +109,24 @@ class UserError(ValueError):
         self, rule: str, got: object = None, way_out: str = "", *, field: str | None = None
     ) -> None:
         self.rule, self.got, self.way_out, self.field = rule, got, way_out, field
-        super().__init__(self.worded())
+        super().__init__(self.message)
 
     def __reduce__(self) -> Any:
         return _rebuilt, (type(self), self.rule, self.got, self.way_out, self.field)
 
+    def __str__(self) -> str:
+        return self.message
+
+    @property
+    def message(self) -> Message:
+        """The whole message, which keeps its parts."""
+        first = self.rule if self.got is None else f"{self.rule}; got {self.got}"
+        return Message(" ".join(map(_ended, filter(None, (first, self.way_out)))))
+
     @property
     def parts(self) -> tuple[Part, ...]:
         """The whole message, cut where an option or something from the data stands."""
-        first = self.rule if self.got is None else f"{self.rule}; got {self.got}"
-        return tuple(_parts(" ".join(map(_ended, filter(None, (first, self.way_out))))))
+        return tuple(_parts(self.message.marked))
 
     def worded(
         self,
@@ -83,30 +139,40 @@ class UserError(ValueError):
         >>> error.worded(option=lambda part: f"--{part.name}", data=lambda part: "a value")
         'ages are numbers; got a value. See --bins.'
         """
-        words = {Data: data, Option: option, str: str}
-        return "".join(words[type(part)](part) for part in self.parts)  # type: ignore[operator]
+        return self.message.worded(option, data)
 
 
 class InternalError(RuntimeError):
     """A bug in indiff: the command line asks for a report and exits with 70."""
 
 
-def from_data(value: object) -> str:
+def from_data(value: object, written: Callable[[Any], str] = repr) -> str:
     """Mark a value of the table for a :class:`UserError`; it is shown as Python writes it.
 
     >>> str(UserError("a class is a word", from_data("flu\\n")))
     "a class is a word; got 'flu\\\\n'."
     """
-    return _marked(_DATA, repr(value))
+    return _marked(_DATA, written(value))
 
 
-def said(words: str) -> str:
+def marked(text: object) -> str:
+    """Return an error or a message with its marks, to stand in another sentence.
+
+    >>> inner = UserError("ages are numbers", from_data("4o"))
+    >>> UserError(f"row 3: {marked(inner)}").worded(data=lambda part: "a value")
+    'row 3: ages are numbers; got a value.'
+    """
+    told = text.message if isinstance(text, UserError) else text
+    return told.marked if isinstance(told, Message) else str(told)
+
+
+def said(words: str, written: Callable[[str], str] = "«{}»".format) -> str:
     """Mark what another program said, which may hold values of a table.
 
     >>> str(UserError(f"the command failed: {said('no level for 7')}"))
     'the command failed: «no level for 7».'
     """
-    return _marked(_DATA, f"«{words}»")
+    return _marked(_SAID, written(words))
 
 
 def option(name: str, value: Any = None, *, of: str | None = None) -> str:
@@ -118,8 +184,10 @@ def option(name: str, value: Any = None, *, of: str | None = None) -> str:
     return _marked(_OPTION, json.dumps([name, value, of]))
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str], written: Callable[[object], str] = repr) -> str:
     """Return ``": did you mean 'age'?"``, or an empty string where nothing is near.
+
+    Values of a table are ``written`` by :func:`from_data`.
 
     >>> did_you_mean("agee", ["age", "sex"])
     ": did you mean 'age'?"
@@ -127,7 +195,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     ''
     """
     near = difflib.get_close_matches(word, list(known), n=1)
-    return f": did you mean {near[0]!r}?" if near else ""
+    return f": did you mean {written(near[0])}?" if near else ""
 
 
 def unknown(what: str, word: str, known: Iterable[str], *, field: str | None = None) -> UserError:
@@ -159,10 +227,27 @@ def _parts(text: str) -> Iterable[Part]:
     for found in _MARKED.finditer(text):
         if found.start() > place:
             yield text[place : found.start()]
-        yield Data(found[2]) if found[1] == _DATA else Option(*json.loads(found[2]))
+        is_option = found[1] == _OPTION
+        yield _option(found[2]) if is_option else Data(found[2], found[1] == _SAID)
         place = found.end()
     if place < len(text):
         yield text[place:]
+
+
+def _option(text: str) -> Part:
+    try:
+        return Option(*json.loads(text))
+    except (TypeError, ValueError):  # a text of the user's that holds our mark
+        return text
+
+
+def _worded(
+    text: str,
+    option: Callable[[Option], str] = Option.in_python,
+    data: Callable[[Data], str] = lambda part: part.text,
+) -> str:
+    words = {Data: data, Option: option, str: str}
+    return "".join(words[type(part)](part) for part in _parts(text))  # type: ignore[operator]
 
 
 def _ended(sentence: str) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.schema import Kind
-from indiff.errors import UserError, did_you_mean
+from indiff.errors import UserError, did_you_mean, from_data
 
 MOST_SENSITIVE_NUMBERS = 50
 LARGEST_WHOLE_NUMBER = 2**53  # above it, floating point no longer tells neighbours apart
@@ -75,7 +75,7 @@ def code_sensitive(
         elif len(shown) > MOST_SENSITIVE_NUMBERS:
             middle = shown[len(shown) // 2]
             column_name = name if name.isidentifier() else f'"{name}"'
-            example = f"{column_name} > {middle!r}"
+            example = f"{column_name} > {from_data(middle)}"
             raise UserError(
                 f"a numeric sensitive attribute may have at most {MOST_SENSITIVE_NUMBERS} "
                 f"distinct values; {name!r} has {len(shown):,}",
@@ -134,7 +134,8 @@ def _decide_kind(
         raise UserError(f"a kind is one of {', '.join(Kind)}", f"{kind!r} for column {name!r}")
     if kind == Kind.NUMERIC and not is_number:
         raise UserError(
-            f"column {name!r} cannot be numeric: it holds text such as {_example(column)!r}",
+            f"column {name!r} cannot be numeric: it holds text such as "
+            f"{from_data(_example(column))}",
             way_out="Declare it categorical or ordinal, or correct the column",
         )
     if kind == Kind.ORDINAL and order is None and not is_number:
@@ -175,7 +176,8 @@ def _code_numbers(
         if largest is not None and largest > LARGEST_WHOLE_NUMBER:
             raise UserError(
                 f"whole numbers beyond {LARGEST_WHOLE_NUMBER:,} cannot be kept apart in a "
-                f"numeric column with missing values; {name!r} has {largest:,}",
+                f"numeric column with missing values; {name!r} has "
+                f"{from_data(largest, '{:,}'.format)}",
                 way_out="Declare it categorical",
             )
     numbers = np.asarray(column.to_numpy(zero_copy_only=False))  # nulls become NaN
@@ -201,12 +203,14 @@ def _code_texts(
     else:
         ordered = [_order_text(name, value) for value in order]
         if len(set(ordered)) < len(ordered):
-            raise UserError(f"the order of {name!r} names a value twice: {', '.join(ordered)}.")
+            raise UserError(
+                f"the order of {name!r} names a value twice: {from_data(ordered, ', '.join)}."
+            )
         strange = sorted(set(found) - set(ordered))
         if strange:
             raise UserError(
-                f"the order of {name!r} must name every value; it lacks {strange[0]!r}"
-                f"{did_you_mean(strange[0], ordered) or '.'}"
+                f"the order of {name!r} must name every value; it lacks {from_data(strange[0])}"
+                f"{did_you_mean(strange[0], ordered, from_data) or '.'}"
             )
     place = {value: code for code, value in enumerate(ordered)}
     has_missing = bool(column.null_count)
@@ -237,8 +241,9 @@ def _code_by_hierarchy(
     if strange:
         more = f" and {len(strange) - 1} more values" if len(strange) > 1 else ""
         raise UserError(
-            f"every value of {name!r} must be in its hierarchy; {strange[0]!r}{more} "
-            f"{'are' if more else 'is'} not{did_you_mean(strange[0], hierarchy.labels) or '.'} "
+            f"every value of {name!r} must be in its hierarchy; "
+            f"{from_data(strange[0])}{more} {'are' if more else 'is'} not"
+            f"{did_you_mean(strange[0], hierarchy.labels, from_data) or '.'} "
             "Add a line that starts with it."
         )
     lookup = np.array([tree.code_of[value] for value in found] + [len(tree.values) - 1], np.int32)
@@ -292,6 +297,7 @@ def _inner_edges(name: str, rows: NDArray[np.float64], bins: Any) -> NDArray[np.
         edges = np.empty(0)
     if not len(edges) or not np.isfinite(edges).all():
         raise UserError(
-            "bins= is a number of quantiles or a list of finite edges", f"{bins!r} for {name!r}"
+            "bins= is a number of quantiles or a list of finite edges",
+            f"{from_data(bins)} for {name!r}",
         )
     return edges

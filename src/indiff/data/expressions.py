@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from indiff.data.reading.columns import Column, plain_column
 from indiff.data.reading.door import Raw
-from indiff.errors import UserError, unknown
+from indiff.errors import UserError, said, unknown
 
 
 def with_expressions(
@@ -88,7 +88,7 @@ def _run(frame: pa.Table, expression: str) -> pa.ChunkedArray:
             reason = str(error).splitlines()[0]
             raise UserError(
                 f"the sensitive attribute {expression!r} is neither a column nor an "
-                f"expression over columns ({reason})",
+                f"expression over columns ({said(reason)})",
                 way_out=f"Columns: {', '.join(frame.column_names)}",
             ) from None
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.errors import UserError, did_you_mean
+from indiff.errors import UserError, did_you_mean, from_data
 
 ROOT = "*"
 
@@ -114,7 +114,7 @@ class Hierarchy:
             if len(set(labels)) < len(labels):
                 twice = next(label for label in labels if labels.count(label) > 1)
                 raise UserError(
-                    f"{source}, line {number}: {twice!r} stands above itself (a cycle); "
+                    f"{source}, line {number}: {from_data(twice)} stands above itself (a cycle); "
                     "every label may occur once on a line."
                 )
             if len(labels) > 1:
@@ -123,8 +123,9 @@ class Hierarchy:
                 known, line = parents.setdefault(child, (above, number))
                 if known != above:
                     raise UserError(
-                        f"{source}: {child!r} has two parents, {known!r} (line {line}) and "
-                        f"{above!r} (line {number}); every label needs exactly one."
+                        f"{source}: {from_data(child)} has two parents, {from_data(known)} "
+                        f"(line {line}) and {from_data(above)} (line {number}); every "
+                        "label needs exactly one."
                     )
         if not holders:
             raise UserError(f"{source} names no value; expected leaf;parent;…;* on each line.")
@@ -164,8 +165,8 @@ class Hierarchy:
         if len(labels) < len(parents) + 1:
             lost = next(label for label in parents if label not in set(labels))
             raise UserError(
-                f"{source}, line {parents[lost][1]}: {lost!r} never reaches {ROOT!r} (a cycle); "
-                "follow its parents and break the circle."
+                f"{source}, line {parents[lost][1]}: {from_data(lost)} never reaches {ROOT!r} (a "
+                "cycle); follow its parents and break the circle."
             )
         for node in range(len(labels) - 1, -1, -1):  # children have larger numbers than parents
             if parent[node] >= 0:
@@ -196,7 +197,8 @@ class Hierarchy:
         """Return the number of the node with this label."""
         if label not in self._node_of:
             raise UserError(
-                f"{label!r} is not in the hierarchy{did_you_mean(label, self.labels) or '.'}"
+                f"{from_data(label)} is not in the hierarchy"
+                f"{did_you_mean(label, self.labels, from_data) or '.'}"
             )
         return self._node_of[label]
 

@@ -10,6 +10,7 @@ from indiff.differential.measurement import Measurement, fold
 from indiff.differential.refit.refit import Failures, describe
 from indiff.differential.result import DifferentialResult, Exactness
 from indiff.differential.targets.guarantee import statement
+from indiff.errors import Message, marked
 
 
 def as_result(
@@ -57,7 +58,7 @@ def as_result(
         dropped=table.dropped,
         requested=len(people),
         failures=tuple(
-            f"record {int(table.records[row])}: {text}"
+            Message(f"record {int(table.records[row])}: {marked(text)}")
             for row, text in sorted(failures.texts.items())
         ),
         seed=test.seed,

@@ -22,7 +22,7 @@ from indiff.data.side_files import label_of
 from indiff.data.table import Sensitive
 from indiff.distances.functions import DISTANCES, LARGEST, Distance, as_distance, emd
 from indiff.distances.ground_files import read_ground
-from indiff.errors import InternalError, UserError, unknown
+from indiff.errors import InternalError, UserError, from_data, unknown
 
 Floats = NDArray[np.float64]
 
@@ -304,7 +304,7 @@ def _numbers(sensitive: Sensitive, values: Sequence[Any]) -> Floats:
 
 
 def _shown(values: Sequence[Any]) -> str:
-    texts = ["the missing value" if value is None else repr(value) for value in values[:5]]
+    texts = ["the missing value" if value is None else from_data(value) for value in values[:5]]
     more = f" and {len(values) - 5} more" if len(values) > 5 else ""
     return ", ".join(texts) + more
 

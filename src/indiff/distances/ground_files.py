@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.data.side_files import read_cells
-from indiff.errors import UserError
+from indiff.errors import UserError, from_data
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +26,7 @@ def read_ground(path: Path, labels: Sequence[str]) -> Floats:
     if alike is not None:  # they would be 0 apart
         raise UserError(
             "a file of ground distances names each value once; two sensitive values "
-            f"are both called {alike!r} there",
+            f"are both called {from_data(alike)} there",
             way_out="Rename one of them in the table",
         )
     lines = read_cells(path, "ground distances")
@@ -64,7 +64,9 @@ def _places(
         latitude = _number(path, number, up, "a latitude", -90, 90)
         longitude = _number(path, number, along, "a longitude", -180, 180)
         if label in found:
-            raise UserError(f"{path.name}, line {number}: {label!r} has a second place; keep one.")
+            raise UserError(
+                f"{path.name}, line {number}: {from_data(label)} has a second place; keep one."
+            )
         found[label] = latitude, longitude
     _check_complete(path, labels, found)
     spots = np.array([found[label] for label in labels])
@@ -75,11 +77,15 @@ def _matrix(path: Path, lines: list[tuple[int, list[str]]], labels: Sequence[str
     columns = lines[0][1][1:]
     if len(set(columns)) < len(columns):
         twice = next(label for label in columns if columns.count(label) > 1)
-        raise UserError(f"{path.name}: {twice!r} is named twice in the first row; keep one.")
+        raise UserError(
+            f"{path.name}: {from_data(twice)} is named twice in the first row; keep one."
+        )
     found: dict[str, dict[str, float]] = {}
     for number, cells in lines[1:]:
         if cells[0] in found:
-            raise UserError(f"{path.name}, line {number}: {cells[0]!r} has a second row; keep one.")
+            raise UserError(
+                f"{path.name}, line {number}: {from_data(cells[0])} has a second row; keep one."
+            )
         found[cells[0]] = {
             label: _number(path, number, cell, "a ground distance", 0, math.inf)
             for label, cell in zip(columns, cells[1:], strict=True)
@@ -90,13 +96,15 @@ def _matrix(path: Path, lines: list[tuple[int, list[str]]], labels: Sequence[str
     if costs.diagonal().any():
         label = labels[int(np.flatnonzero(costs.diagonal())[0])]
         raise UserError(
-            f"{path.name}: a value is 0 away from itself; {label!r} is {found[label][label]:g}."
+            f"{path.name}: a value is 0 away from itself; "
+            f"{from_data(label)} is {found[label][label]:g}."
         )
     uneven = np.argwhere(~np.isclose(costs, costs.T, rtol=1e-9, atol=0))
     if len(uneven):
         one, other = (labels[place] for place in uneven[0])
         raise UserError(
-            f"{path.name}: ground distances are the same both ways; {one!r} to {other!r} is "
+            f"{path.name}: ground distances are the same both ways; "
+            f"{from_data(one)} to {from_data(other)} is "
             f"{found[one][other]:g} and back {found[other][one]:g}."
         )
     return costs
@@ -105,7 +113,9 @@ def _matrix(path: Path, lines: list[tuple[int, list[str]]], labels: Sequence[str
 def _check_complete(path: Path, labels: Sequence[str], found: Any, part: str = "line") -> None:
     missing = [label for label in labels if label not in found]
     if missing:
-        names = ", ".join(repr(label) if label else "'' (the missing value)" for label in missing)
+        names = ", ".join(
+            from_data(label) if label else "'' (the missing value)" for label in missing
+        )
         raise UserError(
             f"{path.name} must name every sensitive value; it has no {part} for {names}",
             way_out="Add it",
@@ -119,5 +129,5 @@ def _number(path: Path, line: int, cell: str, what: str, low: float, high: float
         number = math.nan
     if not (low <= number <= high and math.isfinite(number)):
         span = f"from {low} to {high}" if math.isfinite(high) else "of at least 0"
-        raise UserError(f"{path.name}, line {line}: {what} is a number {span}", f"{cell!r}")
+        raise UserError(f"{path.name}, line {line}: {what} is a number {span}", from_data(cell))
     return number

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from indiff.errors import UserError, unknown
+from indiff.errors import UserError, said, unknown
 
 PARQUET = (".parquet", ".pq")
 VIEWS = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
@@ -248,7 +248,7 @@ def _plain(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column.cast(other)
     except pa.ArrowInvalid as error:
         raise UserError(
-            f"column {name!r} of type {value} has values that no engine holds ({error})",
+            f"column {name!r} of type {value} has values that no engine holds ({said(str(error))})",
             way_out="Convert it to text first",
         ) from None
 
@@ -271,6 +271,6 @@ def _known_everywhere(kind: pa.DataType) -> pa.DataType:
 
 def _mixed(reason: str) -> UserError:
     return UserError(
-        f"a column must hold values of one type ({reason})",
+        f"a column must hold values of one type ({said(reason)})",
         way_out="Convert the column to text or to numbers first",
     )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from indiff.data.side_files import label_of, read_cells
 from indiff.data.table import Table
-from indiff.errors import InternalError, UserError, unknown
+from indiff.errors import InternalError, UserError, from_data, unknown
 from indiff.inference.naive_bayes import NaiveBayes
 from indiff.inference.protocol import Model, TallyModel
 from indiff.inference.tally import Tally
@@ -52,7 +52,7 @@ class Prior:
             raise UserError(
                 "a prior is a mapping from sensitive values to probabilities, one such "
                 "mapping for each record, or a CSV file",
-                f"{prior!r}",
+                from_data(prior),
             )
         if any(isinstance(shares, Mapping) for shares in prior.values()):
             return cls({_record(key): _checked(shares, key) for key, shares in prior.items()})
@@ -82,7 +82,7 @@ class Prior:
         if missing:
             raise UserError(
                 f"a prior must give every sensitive value a probability{where}; it misses "
-                f"{', '.join(map(repr, missing[:5]))}",
+                f"{', '.join(map(from_data, missing[:5]))}",
                 way_out="Add it, with 0 if it is ruled out",
             )
         return np.array([shares[label_of(value)] for value in values])
@@ -225,7 +225,7 @@ def _with_prior(model: Model, table: Table, prior: Prior) -> Model:
 
 def _record(key: Any) -> int:
     if isinstance(key, bool) or not isinstance(key, int | np.integer):
-        raise UserError("a prior for each record has record numbers as keys", f"{key!r}")
+        raise UserError("a prior for each record has record numbers as keys", from_data(key))
     return int(key)
 
 
@@ -234,18 +234,19 @@ def _checked(shares: Any, record: int | None) -> dict[str, float]:
     where = "" if record is None else f" for record {record:,}"
     if not isinstance(shares, Mapping):
         raise UserError(
-            "a prior for each record maps values to probabilities", f"{shares!r}{where}"
+            "a prior for each record maps values to probabilities", f"{from_data(shares)}{where}"
         )
     named: dict[str, float] = {}
     for value, share in shares.items():
         numeric = isinstance(share, int | float | np.number) and not isinstance(share, bool)
         if not numeric or not 0 <= share <= 1:
             raise UserError(
-                f"a prior is made of probabilities from 0 to 1{where}", f"{share!r} for {value!r}"
+                f"a prior is made of probabilities from 0 to 1{where}",
+                f"{share!r} for {from_data(value)}",
             )
         label = label_of(value)
         if label in named:
-            raise UserError(f"a prior names the value {label!r} twice{where}; keep one.")
+            raise UserError(f"a prior names the value {from_data(label)} twice{where}; keep one.")
         named[label] = float(share)
     total = math.fsum(named.values())
     if abs(total - 1) > TOLERANCE:
@@ -265,7 +266,7 @@ def _read(path: Path) -> dict[int | None, dict[str, float]]:
         raise UserError(
             f"{path.name} must have the columns value and probability, or record and "
             "one column per sensitive value",
-            ", ".join(lines[0][1]) if lines else "nothing",
+            from_data(lines[0][1], ", ".join) if lines else "nothing",
         )
     values = lines[0][1][1:]
     if len(set(values)) < len(values):
@@ -274,7 +275,7 @@ def _read(path: Path) -> dict[int | None, dict[str, float]]:
     for line, cells in lines[1:]:
         if not cells[0].isdecimal():
             raise UserError(
-                f"{path.name}, line {line}: a record is a number from 0", f"{cells[0]!r}"
+                f"{path.name}, line {line}: a record is a number from 0", from_data(cells[0])
             )
         record = int(cells[0])
         if record in found:
@@ -291,5 +292,5 @@ def _number(path: Path, line: int, cell: str) -> float:
         return float(cell)
     except ValueError:
         raise UserError(
-            f"{path.name}, line {line}: a probability is a number", f"{cell!r}"
+            f"{path.name}, line {line}: a probability is a number", from_data(cell)
         ) from None

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
-from indiff.errors import UserError, foreign, unknown
+from indiff.errors import UserError, said, unknown
 from indiff.inference.encodings import EncodedRelease, Encoding
 from indiff.inference.sure_tree import Criterion, sure_belief
 from indiff.inference.tally import MOST_COUNTED, Tally
@@ -275,7 +275,7 @@ class Classifier:
         except ValueError as error:
             raise UserError(
                 f"{self} cannot learn from a release of {records:,} records with "
-                f"{int((totals > 0).sum())} sensitive values ({foreign(str(error))})",
+                f"{int((totals > 0).sum())} sensitive values ({said(str(error))})",
                 way_out="Change its parameters",
             ) from error
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from indiff.data.reading.door import TEXT, Raw, read_raw
 from indiff.data.reading.separated import read_separated
 from indiff.data.table import Table
-from indiff.errors import UserError
+from indiff.errors import UserError, from_data
 
 
 def read_released(source: Any, table: Table, *, encoding: str | None = None) -> Raw:
@@ -88,7 +88,7 @@ def read_classes(frame: pa.Table, table: Table) -> NDArray[np.int32]:
         if cell not in place:
             raise UserError(
                 f"row {row + 1} of the release, column {sensitive.name!r}: "
-                f"{(cell if joint else cell[0])!r} is not a sensitive value of the table; a "
+                f"{from_data(cell if joint else cell[0])} is not a sensitive value of the table; a "
                 "release keeps the sensitive values as they are."
             )
         classes[row] = place[cell]

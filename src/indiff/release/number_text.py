@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 
-from indiff.errors import UserError
+from indiff.errors import UserError, from_data
 from indiff.release.regions import (
     MISSING,
     Anything,
@@ -53,7 +53,7 @@ class NumberText:
                 return members[0] if len(members) == 1 else "{" + ", ".join(members) + "}"
         raise UserError(
             f"a numeric column has intervals, sets of numbers, {MISSING!r} and '*'",
-            region,
+            from_data(region, str),
             "Declare the column categorical",
         )
 
@@ -81,7 +81,9 @@ class NumberText:
             return str(float(number))
         if self._is_date:
             if number != int(number):
-                raise UserError("a date is a whole number of days", f"{number!r}: round it")
+                raise UserError(
+                    "a date is a whole number of days", f"{from_data(number)}: round it"
+                )
             return _iso(int(number))
         if isinstance(number, float) and number.is_integer() and abs(number) < 1e16:
             return str(int(number))
@@ -189,8 +191,8 @@ class NumberText:
     ) -> Interval:
         if low > high:
             raise UnreadableRegion(
-                f"{shown(text)} runs from {self._write_number(low)} down to "
-                f"{self._write_number(high)}; write the smaller end first."
+                f"{shown(text)} runs from {from_data(low, self._write_number)} down to "
+                f"{from_data(high, self._write_number)}; write the smaller end first."
             )
         if low == high and not (low_closed and high_closed) and abs(low) != math.inf:
             raise UnreadableRegion(f"{shown(text)} covers nothing; close both ends: [a, a].")
@@ -209,7 +211,7 @@ def _numbers(values: frozenset[Value]) -> list[float]:
         if isinstance(value, str):
             raise UserError(
                 "a set in a numeric column holds numbers",
-                f"{value!r}",
+                from_data(value),
                 "Declare the column categorical",
             )
     return [value for value in values if isinstance(value, float | int)]
@@ -227,5 +229,7 @@ def _days(text: str) -> int | float | None:
 def _iso(days: int) -> str:
     text = str(np.datetime64(days, "D"))
     if not _DATE.fullmatch(text) or text.startswith("0000"):
-        raise UserError("dates run from 0001-01-01 to 9999-12-31", f"{text}: correct the column")
+        raise UserError(
+            "dates run from 0001-01-01 to 9999-12-31", f"{from_data(text, str)}: correct the column"
+        )
     return text

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.data.schema import Kind
+from indiff.errors import marked
 from indiff.release.number_text import NumberText
 from indiff.release.regions import Domain, Region, UnreadableRegion
 from indiff.release.value_text import ValueText
@@ -32,7 +33,7 @@ def write_region(region: Region, domain: Domain) -> str:
     >>> from types import SimpleNamespace
     >>> age = SimpleNamespace(name="age", kind=Kind.NUMERIC, is_date=False, hierarchy=None,
     ...                       values=np.array([20.0, 47.5]))
-    >>> from indiff.release.regions import Interval
+    >>>     from indiff.release.regions import Interval
     >>> [write_region(region, age) for region in (Interval(20.0, 47.5), Interval(47.5, np.inf))]
     ['[20, 47.5]', '>=47.5']
     """
@@ -45,7 +46,7 @@ def write_regions(regions: Sequence[Region], domain: Domain) -> list[str]:
     >>> from types import SimpleNamespace
     >>> job = SimpleNamespace(name="job", kind=Kind.CATEGORICAL, is_date=False, hierarchy=None,
     ...                       values=np.array(["*", "cook", "mason"], object))
-    >>> from indiff.release.regions import Anything, Mask, ValueSet
+    >>>     from indiff.release.regions import Anything, Mask, ValueSet
     >>> write_regions([Anything(), ValueSet(frozenset({"*"})), Mask("ma")], job)
     ['*', '{"*"}', 'ma*']
     """
@@ -93,7 +94,9 @@ def read_regions(
             region = notation.read(text)
         except UnreadableRegion as error:
             row = int(np.argmax(rows == number)) + 1
-            raise UnreadableRegion(f"column {domain.name!r}, row {row:,}: {error}") from None
+            raise UnreadableRegion(
+                f"column {domain.name!r}, row {row:,}: {marked(error)}"
+            ) from None
         meaning[number] = regions.setdefault(region, len(regions))
     return tuple(regions), meaning[rows]
 

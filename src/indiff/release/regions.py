@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from indiff.data.hierarchy import ROOT, Hierarchy
 from indiff.data.schema import Kind
-from indiff.errors import UserError
+from indiff.errors import UserError, from_data
 
 Value: TypeAlias = str | float | int | None
 """One cell of the original table: None is the missing value, a date is its days since 1970."""
@@ -30,12 +30,12 @@ class UnreadableRegion(UserError):
 
 
 def shown(text: str) -> str:
-    """Return a cell as an error message quotes it: at most 60 characters.
+    """Return a cell as an error message quotes it: marked, and at most 60 characters.
 
-    >>> shown("a" * 100)
-    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'"
+    >>> print(UserError(shown("a" * 100)))
+    'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'.
     """
-    return repr(text if len(text) <= 60 else text[:60] + "…")
+    return from_data(text if len(text) <= 60 else text[:60] + "…")
 
 
 class Domain(Protocol):
@@ -87,19 +87,20 @@ class Interval:
         for end in ("low", "high"):
             number = plain(getattr(self, end))
             if number is None or isinstance(number, str):
-                raise UserError("the ends of an interval must be numbers", f"{number!r}")
+                raise UserError("the ends of an interval must be numbers", from_data(number))
             object.__setattr__(self, end, number)
             if abs(number) == math.inf:  # one way to write an end that is not there
                 object.__setattr__(self, f"{end}_closed", True)
         if self.low > self.high:
             raise UserError(
                 "an interval must not start above its end",
-                f"{self.low} to {self.high}: put the smaller number first",
+                f"{from_data(self.low)} to {from_data(self.high)}: put the smaller number first",
             )
         if self.low == self.high and not (self.low_closed and self.high_closed):
             raise UserError(
                 "an interval must cover a number",
-                f"{self.low} to {self.high} with an open end: close both ends",
+                f"{from_data(self.low)} to {from_data(self.high)} with an open end: close both "
+                "ends",
             )
 
     def covers(self, value: Value) -> bool:
@@ -161,7 +162,7 @@ class Mask:
         if self.prefix.endswith("*"):
             raise UserError(
                 "the prefix of a mask must not end in '*'",
-                f"{self.prefix!r}: leave out the stars that stand for hidden characters",
+                f"{from_data(self.prefix)}: leave out the stars that stand for hidden characters",
             )
 
     def covers(self, value: Value) -> bool:

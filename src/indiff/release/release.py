@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from indiff.data.schema import Kind
 from indiff.data.table import Attribute, Table
-from indiff.errors import UserError, unknown
+from indiff.errors import UserError, from_data, unknown
 from indiff.files import write_frame
 from indiff.release.file import read_classes, read_released, read_weights
 from indiff.release.region_text import read_regions, write_regions
@@ -210,13 +210,13 @@ def _as_value(value: Value | datetime.date, attribute: Attribute) -> Value:
             value = datetime.date.fromisoformat(value)
         except ValueError:
             raise UserError(
-                f"column {attribute.name!r} holds dates", f"{value!r}", "Write it as 2024-12-31"
+                f"column {attribute.name!r} holds dates", from_data(value), "Write it as 2024-12-31"
             ) from None
     if isinstance(value, datetime.date):
         return value.toordinal() - datetime.date(1970, 1, 1).toordinal()
     if isinstance(value, str):
         raise UserError(
-            f"column {attribute.name!r} is numeric", f"the text {value!r}", "Pass a number"
+            f"column {attribute.name!r} is numeric", f"the text {from_data(value)}", "Pass a number"
         )
     return value
 

@@ -14,7 +14,7 @@ from itertools import chain, count
 
 from indiff.data.hierarchy import ROOT
 from indiff.data.schema import Kind
-from indiff.errors import InternalError, UserError, did_you_mean
+from indiff.errors import InternalError, UserError, did_you_mean, from_data
 from indiff.release.regions import (
     MISSING,
     Anything,
@@ -86,7 +86,7 @@ class ValueText:
             case Interval():
                 raise UserError(
                     "an interval needs a numeric column",
-                    f"{region} in a column of text",
+                    f"{from_data(region, str)} in a column of text",
                     "Declare the column numeric",
                 )
 
@@ -159,11 +159,11 @@ class ValueText:
 
     def _listed(self, values: frozenset[Value]) -> str:
         first = [_quote(value, self._missing)[:60] for value in self._ordered(values)[:5]]
-        return "{" + ", ".join([*first, *(["…"] if len(values) > 5 else [])]) + "}"
+        return from_data([*first, *(["…"] if len(values) > 5 else [])], _braced)
 
     def _hint(self, word: str) -> str:
         known = [*self._sorted, *self._labels] if len(word) <= _LONGEST_HINT else []
-        near = did_you_mean(word, known)
+        near = did_you_mean(word, known, from_data)
         return near or "; write a value of it, {a, b}, a~b, a mask such as 35*, or *."
 
     def _brace_members(self, text: str) -> list[tuple[str, bool]]:
@@ -272,7 +272,8 @@ class ValueText:
         if not quoted and member in self._rank:
             return (
                 f"{shown(member)} in a set may be that value or all that it covers as a cell; "
-                f"put it in quotes for the value: {{{_quote(member[:60], None)}}}."
+                "put it in quotes for the value: "
+                f"{from_data([_quote(member[:60], None)], _braced)}."
             )
         return f"a set has {shown(member)}, which is no value of this column{self._hint(member)}"
 
@@ -285,7 +286,11 @@ class ValueText:
         extent = self._extent(region)
         strange = [value for value in extent if value not in self._rank]
         if strange or not extent:
-            what = f"{shown(str(strange[0]))} is none" if strange else f"{region} covers none"
+            what = (
+                f"{shown(str(strange[0]))} is none"
+                if strange
+                else f"{from_data(region, str)} covers none"
+            )
             raise UserError(
                 f"a region must be made of values of its column; {what}",
                 way_out="Release values of the original, or '*'",
@@ -336,6 +341,10 @@ def _is_clear(value: str) -> bool:
         and '"' not in value
         and value != MISSING
     )
+
+
+def _braced(members: list[str]) -> str:
+    return "{" + ", ".join(members) + "}"
 
 
 def _quote(value: Value, missing: str | None) -> str:

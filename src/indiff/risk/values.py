@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.schema import Kind
 from indiff.engines import Engine
-from indiff.errors import UserError, did_you_mean
+from indiff.errors import UserError, did_you_mean, from_data
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def decide_kind(
         if kind == Kind.NUMERIC:
             example = strange[0][0] if strange else ""
             raise UserError(
-                f"column {name!r} cannot be numeric: it holds text such as {example!r}",
+                f"column {name!r} cannot be numeric: it holds text such as {from_data(example)}",
                 way_out="Declare it categorical or ordinal, or correct the column",
             )
     elif kind == Kind.NUMERIC:
@@ -145,8 +145,8 @@ def _code(engine: Engine, cells: str, sensitive: Sensitive) -> str:
     if strange:
         value = str(strange[0][0])
         raise UserError(
-            f"the order of {sensitive.name!r} must name every value; it lacks {value!r}"
-            f"{did_you_mean(value, sensitive.order) or '.'}"
+            f"the order of {sensitive.name!r} must name every value; it lacks "
+            f"{from_data(value)}{did_you_mean(value, sensitive.order, from_data) or '.'}"
         )
     table = engine.keep(
         f"SELECT x0, total, ROW_NUMBER() OVER (ORDER BY position NULLS LAST) - 1 AS code "
@@ -226,8 +226,10 @@ def _place_in_tree(
     for _, label, _ in rows:
         if label not in tree.code_of:
             raise UserError(
-                f"every value of {sensitive.name!r} must be in its hierarchy; {label!r} is not"
-                f"{did_you_mean(str(label), tree.labels) or '.'} Add a line that starts with it."
+                f"every value of {sensitive.name!r} must be in its hierarchy; "
+                f"{from_data(label)} is not"
+                f"{did_you_mean(str(label), tree.labels, from_data) or '.'} "
+                "Add a line that starts with it."
             )
     paths, weights = tree_paths(tree, {label: code for code, label, _ in rows})
     mass = dict.fromkeys(weights, 0)

@@ -12,7 +12,7 @@ from pyarrow import types
 
 from indiff.data.reading.kinds import EXACT_INTEGERS, without_missing
 from indiff.data.reading.layout import CELL_LIMIT
-from indiff.errors import UserError
+from indiff.errors import UserError, from_data
 
 EARLIEST, LATEST = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31, in days from 1970-01-01
 LARGE_CHUNK = 1 << 30
@@ -92,8 +92,8 @@ def ordered_texts(name: str, categories: Column) -> tuple[str, ...]:
     texts = tuple(t for t in categories.values.cast(pa.string()).to_pylist() if t is not None)
     if len(set(texts)) < len(texts):
         raise UserError(
-            f"the values of an ordered column must differ; those of column {name!r} are {texts}: "
-            "rename the ones that are equal."
+            f"the values of an ordered column must differ; those of column {name!r} are "
+            f"{from_data(texts)}: rename the ones that are equal."
         )
     return texts
 
@@ -132,8 +132,9 @@ def _floats(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pc.any(infinite).as_py():
         record = pc.index(infinite, True).as_py()
         raise UserError(
-            f"numbers must be finite; column {name!r} has {values[record].as_py()} in record "
-            f"{record}: replace it by a number or by null."
+            f"numbers must be finite; column {name!r} has "
+            f"{from_data(values[record].as_py())} in record {record}: replace it by a number "
+            "or by null."
         )
     return pc.add(values, 0.0)  # -0.0 becomes 0.0: one zero, not two
 
@@ -166,8 +167,9 @@ def _dates(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
             record = pc.index(timed, True).as_py()
             shown = column.slice(record, 1).cast(pa.timestamp("s"), safe=False).cast(pa.string())[0]
             raise UserError(
-                f"a date has no time of day; column {name!r} has {shown} in record "
-                f"{record}: cast it to dates, or to text to keep the time."
+                f"a date has no time of day; column {name!r} has "
+                f"{from_data(shown, str)} in record {record}: cast it to dates, or to text to "
+                "keep the time."
             )
         column = day
     dates = column.cast(pa.date32(), safe=False)

@@ -32,7 +32,7 @@ from indiff.data.reading.kinds import typed, without_missing
 from indiff.data.reading.memory import arrow_reader
 from indiff.data.reading.separated import read_separated
 from indiff.data.reading.spreadsheet import read_spreadsheet
-from indiff.errors import UserError, did_you_mean
+from indiff.errors import UserError, did_you_mean, from_data
 
 TEXT = (".csv", ".tsv", ".tab", ".txt", ".dat")
 PARQUET = (".parquet", ".pq")
@@ -103,7 +103,7 @@ def _checked_tokens(tokens: Sequence[str]) -> tuple[str, ...]:
     if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
         raise UserError(
             "missing_tokens must be a list of texts",
-            f"{tokens!r}: write for example missing_tokens=['', '?']",
+            f"{from_data(tokens)}: write for example missing_tokens=['', '?']",
         )
     return tuple(token.strip() for token in tokens)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from indiff.data.reading.kinds import EXACT_INTEGERS
-from indiff.errors import UserError
+from indiff.errors import UserError, from_data
 
 FAMILIES: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("boolean", (bool, np.bool_)),
@@ -73,7 +73,7 @@ def _array(name: str, values: Sequence[object]) -> pa.Array:
         record = next(i for i, value in enumerate(values) if _is_broken(value))
         raise UserError(
             f"text must be valid Unicode; column {name!r} has half a surrogate pair in record "
-            f"{record} ({str(values[record])[:40]!r}): replace it."
+            f"{record} ({from_data(str(values[record])[:40])}): replace it."
         ) from None
 
 
@@ -94,8 +94,8 @@ def _decimals(name: str, values: Sequence[object]) -> tuple[pa.Array, list[str]]
     for record, value in enumerate(values):
         if isinstance(value, decimal.Decimal) and not value.is_finite():
             raise UserError(
-                f"numbers must be finite; column {name!r} has {value} in record {record}: replace "
-                "it by a number or by null."
+                f"numbers must be finite; column {name!r} has {from_data(value, str)} in record "
+                f"{record}: replace it by a number or by null."
             )
     try:
         return pa.array(values), []
@@ -129,8 +129,8 @@ def _date(name: str, value: object) -> datetime.date | None:
         return value
     if value.time() != datetime.time.min:
         raise UserError(
-            f"a date has no time of day; column {name!r} has {value}: cast it to dates, or to "
-            "text to keep the time."
+            f"a date has no time of day; column {name!r} has {from_data(value, str)}: cast it to "
+            "dates, or to text to keep the time."
         )
     return value.date()
 
@@ -145,7 +145,8 @@ def _mixed(
             if text in words and not isinstance(value, str):
                 raise UserError(
                     f"a column must not mix a value with its own text; column {name!r} has both "
-                    f"{value!r} and {text!r}: cast the column to text or to numbers."
+                    f"{from_data(value)} and {from_data(text)}: cast the column to text or to "
+                    "numbers."
                 )
     kinds = " and ".join(word for word, _ in FAMILIES if word in families)
     return _array(name, texts), [f"column {name!r} mixes {kinds}: read as text"]

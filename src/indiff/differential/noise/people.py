@@ -19,6 +19,7 @@ from indiff.differential.noise.exact import Cases, find_cases
 from indiff.differential.noise.randomized import Named, measure_by_runs, measure_exactly
 from indiff.differential.people import People
 from indiff.differential.refit.run import Asking
+from indiff.errors import Message, marked
 from indiff.inference import Frequency
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer
 
@@ -101,5 +102,7 @@ def _join(exact: Column, sampled: Column, each: Floats, order: NDArray[np.intp])
         lower=joined(exact.distances, sampled.lower),
         upper=joined(exact.distances, sampled.upper),
         run_distances=joined(each, sampled.run_distances),
-        notes=tuple(f"of the people with several records: {text}" for text in sampled.notes),
+        notes=tuple(
+            Message(f"of the people with several records: {marked(text)}") for text in sampled.notes
+        ),
     )

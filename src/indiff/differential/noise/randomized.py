@@ -26,6 +26,7 @@ from indiff.differential.refit.refit import Beliefs, Failures, distinct_people
 from indiff.differential.refit.run import Asking
 from indiff.distances.functions import Distance
 from indiff.distances.ground import largest_distance
+from indiff.errors import Message, marked
 from indiff.inference import Frequency, Model
 from indiff.inference.smoothed_frequency import SmoothedFrequency
 from indiff.sanitizers.noise.grid import Grid
@@ -169,7 +170,7 @@ def _column(
     estimates = np.array([one.estimate for one in measured])
     upper = np.array([one.upper for one in measured])
     worst = int(estimates.argmax())
-    notes = []
+    notes: list[str] = []
     if len(chosen) == len(source):  # after an interruption nothing more is run
         person = int(parts.owners[worst])
         record = worst - int(parts.starts[person])
@@ -178,7 +179,8 @@ def _column(
             int(chosen[person]), asking.calls.retries,
         )  # fmt: skip
         if asked.failure is not None:
-            notes.append(f"the largest distance could not be repeated ({asked.failure})")
+            why = marked(asked.failure)
+            notes.append(Message(f"the largest distance could not be repeated ({why})"))
         elif asked.value:
             runs = len(measured[worst].each)
             notes.append(f"the largest distance is indistinguishable from noise at {runs:,} runs")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from indiff.errors import InternalError, UserError
+from indiff.errors import InternalError, Message, UserError, said
 from indiff.sanitizers.oracles.function import OracleFailed
 
 Ask = Callable[[int], Any]
@@ -33,19 +33,14 @@ def attempt(ask: Ask, place: int, retries: int) -> Answer:
     >>> attempt(lambda place: 1 / place, 0, retries=1)
     Answer(place=0, value=None, failure='ZeroDivisionError: division by zero', tries=2)
     """
-    text = ""
+    told = Message("")
     for tries in range(1, retries + 2):
         try:
             return Answer(place, ask(place), None, tries)
         except OracleFailed as error:
-            text = str(error)
+            told = error.message
         except (UserError, InternalError, MemoryError):
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - strangers' code may raise anything
-            text = f"{type(error).__name__}: {error}"
-    return Answer(place, None, _shortened(text), retries + 1)
-
-
-def _shortened(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST_FAILURE else f"{line[: LONGEST_FAILURE - 1]}…"
+            told = Message(f"{type(error).__name__}: {said(str(error), str)}")
+    return Answer(place, None, told.shortened(LONGEST_FAILURE), retries + 1)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from indiff.differential.refit.attempt import DIED, Answer, Ask, attempt
-from indiff.errors import UserError
+from indiff.errors import UserError, said
 
 # How often a worker looks whether whoever started it is still there.
 LOOK_EVERY = 1.0
@@ -32,7 +32,7 @@ def _pickled(ask: Ask) -> bytes:
     except (TypeError, AttributeError, ValueError, RuntimeError) as error:
         raise UserError(
             "what runs in other processes must be picklable; the sanitizer or model is "
-            f"not ({error})",
+            f"not ({said(str(error))})",
             way_out="Use jobs=1",
         ) from error
 
@@ -67,7 +67,7 @@ def _unpickled(payload: bytes) -> Any:
         return cloudpickle.loads(payload)
     except (ImportError, AttributeError) as error:
         raise UserError(
-            f"a worker cannot load the sanitizer or model ({error})",
+            f"a worker cannot load the sanitizer or model ({said(str(error))})",
             way_out="Install the same versions and modules there, or use jobs=1",
         ) from error
 

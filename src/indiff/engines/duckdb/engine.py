@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from indiff.engines.canonical import CanonicalKind, as_text, hash_part
 from indiff.engines.source import Source, nested, no_rows, require_columns
-from indiff.errors import InternalError, UserError
+from indiff.errors import InternalError, UserError, said
 
 NUMBERS = ("INT", "DOUBLE", "FLOAT", "DECIMAL", "DATE", "TIMESTAMP", "HUGEINT")
 NESTED = ("STRUCT", "MAP", "UNION", "[")
@@ -352,4 +352,4 @@ def literal(text: str) -> str:
 def unreadable(source: Source, error: Exception) -> UserError:
     """Return the error for a source that the engine cannot read."""
     reason = str(error).splitlines()[0]
-    return UserError(f"{source.name!r} cannot be read ({reason}); check or repair it.")
+    return UserError(f"{source.name!r} cannot be read ({said(reason)}); check or repair it.")

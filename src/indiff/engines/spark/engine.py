@@ -18,7 +18,7 @@ from indiff.engines.duckdb.engine import DuckDBEngine, small_table
 from indiff.engines.duckdb.engine import quoted as duckdb_quoted
 from indiff.engines.source import Source, in_utc, nested, no_rows, plain_table, require_columns
 from indiff.engines.spark.input import csv_options, with_spark_types
-from indiff.errors import InternalError, UserError
+from indiff.errors import InternalError, UserError, said
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -197,8 +197,8 @@ class SparkEngine:
             return self._session.createDataFrame(pa.Table.from_batches(batches, table.schema))
         except PySparkException as error:
             raise UserError(
-                f"Spark does not know the type of a column ({error}); convert it to text first, "
-                "or use engine='duckdb'."
+                f"Spark does not know the type of a column ({said(str(error))}); convert it to "
+                "text first, or use engine='duckdb'."
             ) from None
 
     def _classify(self, name: str) -> Any:
@@ -373,4 +373,6 @@ class SparkEngine:
     def _unreadable(self, error: Exception) -> UserError:
         lines = str(error).splitlines()
         reason = next((line for line in lines if "Exception" in line), lines[0]).lstrip(": ")
-        return UserError(f"{self.source.name!r} cannot be read ({reason}); check or repair it.")
+        return UserError(
+            f"{self.source.name!r} cannot be read ({said(reason)}); check or repair it."
+        )

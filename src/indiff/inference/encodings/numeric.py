@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.data.table import Attribute
-from indiff.errors import UserError
+from indiff.errors import UserError, from_data
 from indiff.inference.encodings.block import Block, bits, covered_places
 from indiff.release.regions import Interval, Missing, Node, Region, ValueSet
 from indiff.release.release import ReleasedColumn
@@ -47,7 +47,8 @@ def binary(column: ReleasedColumn, quantiles: int) -> Block:
     if high - low >= LARGEST_WHOLE:
         raise UserError(
             "the encoding Binary needs a numeric column whose values lie less than "
-            f"2^53 apart; {column.attribute.name!r} goes from {low:g} to {high:g}",
+            f"2^53 apart; {column.attribute.name!r} goes from "
+            f"{from_data(low, '{:g}'.format)} to {from_data(high, '{:g}'.format)}",
             way_out="Use Scaling",
         )
     largest = int(np.floor(high - low))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from indiff.data.schema import Kind
 from indiff.data.table import Attribute
-from indiff.errors import UserError
+from indiff.errors import UserError, from_data
 from indiff.release.region_text import write_regions
 from indiff.release.regions import Anything, Interval, Missing, Region, ValueSet, plain
 from indiff.release.release import ReleasedColumn
@@ -111,7 +111,7 @@ def edge_axis(attribute: Attribute, edges: Sequence[Any], *, with_missing: bool)
     if not numbers or any(low >= high for low, high in pairwise(numbers)):
         raise UserError(
             "edges must be at least one number, in ascending order",
-            f"{list(edges)!r} for {attribute.name!r}",
+            f"{from_data(list(edges))} for {attribute.name!r}",
         )
     return _cut(attribute, numbers, declared=True, with_missing=with_missing)
 
@@ -127,7 +127,7 @@ def domain_axis(attribute: Attribute, domain: Sequence[Any]) -> Axis:
                 where = "hierarchy" if attribute.hierarchy is not None else "order"
                 raise UserError(
                     f"the domain of {attribute.name!r} may only list what its {where} has",
-                    f"{value!r}",
+                    from_data(value),
                     "Add it there, or leave it out",
                 )
     bins = [place.get(plain(value), -1) for value in attribute.values]
@@ -136,7 +136,7 @@ def domain_axis(attribute: Attribute, domain: Sequence[Any]) -> Axis:
         shown = plain(attribute.values[code])
         raise UserError(
             f"the domain of {attribute.name!r} must list every value that occurs; it "
-            f"lacks {'the missing value (None)' if shown is None else repr(shown)}",
+            f"lacks {'the missing value (None)' if shown is None else from_data(shown)}",
             way_out="Add it",
         )
     regions = tuple(_single(attribute, value) for value in values)
@@ -154,7 +154,8 @@ def check_distinct(name: str, values: Sequence[Any]) -> dict[Any, int]:
     place = {value: number for number, value in enumerate(values)}
     if not values or len(place) < len(values):
         raise UserError(
-            "a domain must list each value once, and at least one", f"{list(values)!r} for {name!r}"
+            "a domain must list each value once, and at least one",
+            f"{from_data(list(values))} for {name!r}",
         )
     return place
 
@@ -214,5 +215,5 @@ def _as_number(attribute: Attribute, value: Any) -> int | float:
         number = np.nan
     if not np.isfinite(number):
         wanted = "dates (YYYY-MM-DD)" if attribute.is_date else "finite numbers"
-        raise UserError(f"{attribute.name!r} takes {wanted}", f"{value!r}")
+        raise UserError(f"{attribute.name!r} takes {wanted}", from_data(value))
     return number

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from indiff.data.schema import Kind
 from indiff.data.table import Sensitive, Table
-from indiff.errors import UserError, unknown
+from indiff.errors import UserError, from_data, unknown
 from indiff.release.release import Release, ReleasedColumn
 from indiff.sanitizers.noise.binning import (
     Axis,
@@ -183,7 +183,7 @@ def _sensitive_domain(
         if _text(value) not in place:
             raise UserError(
                 f"the domain of {sensitive.name!r} must list every value that occurs; it "
-                f"lacks {value!r}",
+                f"lacks {from_data(value)}",
                 way_out="Add it",
             )
         class_of.append(place[_text(value)])

@@ -20,7 +20,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
-from indiff.errors import UserError
+from indiff.errors import UserError, from_data
 from indiff.release.release import Release
 from indiff.sanitizers.noise import draws as noise
 from indiff.sanitizers.noise.grid import Grid, make_grid
@@ -64,7 +64,7 @@ class NoisySanitizer(ABC):
                 isinstance(values, str) or not isinstance(values, Sequence)
                 for values in given.values()
             ):
-                raise UserError(f"{option} maps columns to lists", f"{given!r}")
+                raise UserError(f"{option} maps columns to lists", from_data(given))
 
     def __str__(self) -> str:
         bins = "" if self.bins == 5 else f",bins={'none' if self.bins is None else self.bins}"

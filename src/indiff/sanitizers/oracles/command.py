@@ -17,7 +17,7 @@ import numpy as np
 from numpy.random import Generator
 
 from indiff.data.table import Table
-from indiff.errors import UserError, foreign
+from indiff.errors import UserError, marked, said
 from indiff.files import write_frame
 from indiff.release.release import Release
 from indiff.sanitizers.oracles.child_process import Ended, run_program
@@ -198,18 +198,18 @@ class Command(BlackBox):
             ) from None
 
     def _complaint(self, ended: Ended, table: Table) -> str:
-        last = foreign(f"…{ended.words[-500:]}")
-        said = f" It said: {last}" if ended.words else " It said nothing."
+        last = said(f"…{ended.words[-500:]}")
+        complaint = f" It said: {last}" if ended.words else " It said nothing."
         if ended.code is None:
             return (
                 f"a command must end in time; {str(self)!r} was stopped after {self.timeout:g} "
                 f"seconds on {len(table):,} records. Give it longer: timeout=1200, or "
-                f"command(timeout=1200):… on the command line.{said}"
+                f"command(timeout=1200):… on the command line.{complaint}"
             )
         how = f"with code {ended.code}" if ended.code > 0 else f"by signal {-ended.code}"
         return (
             f"a command must end with code 0; {str(self)!r} ended {how} on {len(table):,} "
-            f"records.{said}"
+            f"records.{complaint}"
         )
 
     def _read(self, places: Mapping[str, str], table: Table) -> Release:
@@ -224,7 +224,7 @@ class Command(BlackBox):
         try:
             return read_returned(found[0], table, str(self))
         except OracleFailed as error:  # where the file lay means nothing to anybody
-            raise OracleFailed(str(error).replace(repr(str(found[0])), "its file")) from None
+            raise OracleFailed(marked(error).replace(repr(str(found[0])), "its file")) from None
 
 
 def _quoted(word: object) -> str:

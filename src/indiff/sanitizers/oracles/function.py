@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from numpy.random import Generator
 
 from indiff.data.table import Table
-from indiff.errors import UserError, foreign
+from indiff.errors import UserError, marked, said
 from indiff.release.release import Release, read_release, to_backend
 
 
@@ -94,7 +94,7 @@ def read_returned(returned: Any, table: Table, name: str) -> Release:
     except UserError as error:
         raise OracleFailed(
             f"a sanitizer must return a release of the table; what {name!r} returned for "
-            f"{len(table):,} records is none: {error}"
+            f"{len(table):,} records is none: {marked(error)}"
         ) from error
     return replace(release, sanitizer=name, backend=table.backend)
 
@@ -102,4 +102,4 @@ def read_returned(returned: Any, table: Table, name: str) -> Release:
 def _first_line(error: Exception) -> str:
     lines = str(error).splitlines() or [""]
     words = lines[0][:200]
-    return f"{type(error).__name__}: {foreign(words)}" if words else type(error).__name__
+    return f"{type(error).__name__}: {said(words)}" if words else type(error).__name__
