@@ -184,6 +184,19 @@ def option(name: str, value: Any = None, *, of: str | None = None) -> str:
     return _marked(_OPTION, json.dumps([name, value, of]))
 
 
+def check_whole(name: str, value: Any, least: int) -> None:
+    """Raise where a value is not a whole number of at least ``least``.
+
+    >>> check_whole("k", True, 1)
+    Traceback (most recent call last):
+    indiff.errors.UserError: k must be a whole number of at least 1; got True.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise UserError(
+            f"{name} must be a whole number of at least {least}", repr(value), field=name
+        )
+
+
 def did_you_mean(word: str, known: Iterable[str], written: Callable[[object], str] = repr) -> str:
     """Return ``": did you mean 'age'?"``, or an empty string where nothing is near.
 

@@ -10,8 +10,7 @@ from indiff import Mondrian
 from indiff.data.schema import Kind
 from indiff.release.regions import Anything, Interval, Missing, plain
 from indiff.release.release import ReleasedColumn
-from indiff.utility.discernibility import discernibility
-from indiff.utility.group_size import average_group
+from indiff.utility.groups import average_group, discernibility
 from indiff.utility.penalty import certainty_penalty
 from tests.properties.random_tables import Sample, samples, sanitizers
 

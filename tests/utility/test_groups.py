@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from indiff import Identity, Laplace, Release, Suppress, UserError
-from indiff.utility.discernibility import discernibility
-from indiff.utility.group_size import average_group, normalised_average_group
+from indiff.utility.groups import average_group, discernibility, normalised_average_group
 from tests.utility.releases import people, released
 
 

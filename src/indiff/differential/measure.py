@@ -25,7 +25,7 @@ from indiff.differential.refit.run import Asking, Progress, Watch
 from indiff.differential.targets.choice import Chosen
 from indiff.errors import InternalError, UserError
 from indiff.inference import Frequency, Model, NaiveBayes
-from indiff.inference.smoothed_frequency import SmoothedFrequency
+from indiff.inference.frequency import SmoothedFrequency
 from indiff.release.release import Release
 from indiff.sanitizers.mondrian.mondrian import Mondrian
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer, OnGrid

@@ -26,7 +26,7 @@ from indiff.distances.ground import Emd, bind_distance
 from indiff.errors import UserError, unknown
 from indiff.inference import Frequency, Model
 from indiff.inference.background import with_background
-from indiff.inference.smoothed_frequency import SmoothedFrequency
+from indiff.inference.frequency import SmoothedFrequency
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer
 from indiff.sanitizers.parse import as_sanitizer
 from indiff.sanitizers.protocol import Sanitizer

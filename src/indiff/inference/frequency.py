@@ -1,4 +1,4 @@
-"""The conditional frequency: the papers' toy adversary, who looks the target up."""
+"""Looks a target up in a release: the conditional frequency, and its form for noisy counts."""
 
 from __future__ import annotations
 
@@ -32,21 +32,46 @@ class Frequency:
         self, release: Release, targets: Table
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Return the beliefs, and for each target whether any released record covers it."""
-        size = len(release.sensitive_values)
-        codes = [targets.attribute(c.attribute.name).codes for c in release.columns]
-        distinct, back = np.unique(np.stack(codes), axis=1, return_inverse=True)
+        counts, back = _counts(release, targets)
         totals = release.class_totals()
-        overall = totals if totals.any() else np.ones(size)
-        beliefs = np.empty((distinct.shape[1], size))
-        found = np.zeros(distinct.shape[1], dtype=bool)
-        for place, combination in enumerate(distinct.T):
-            mask = _covering(release, combination)
-            weights = None if release.weights is None else release.weights[mask]
-            counts = np.bincount(release.classes[mask], weights=weights, minlength=size)
-            found[place] = counts.sum() > 0
-            shares = counts if found[place] else overall
-            beliefs[place] = shares / shares.sum()
-        return beliefs[back.ravel()], found[back.ravel()]
+        found = counts.sum(axis=1) > 0
+        counts[~found] = totals if totals.any() else 1.0
+        return (counts / counts.sum(axis=1, keepdims=True))[back], found[back]
+
+
+@dataclass(frozen=True)
+class SmoothedFrequency:
+    """belief(k) = C_k / ΣC with C_k = 1 + the weight of value k among what covers the target.
+
+    This is the inference that DIT v2, Section 4.2.2 (Eqs. 2 to 4) couples with differential
+    privacy: a weight is a count with noise, not below 0, and the 1 keeps the belief defined. A
+    target that nothing covers may have any value, each as likely.
+    """
+
+    def __str__(self) -> str:
+        return "smoothed-frequency"
+
+    def beliefs(self, release: Release, targets: Table) -> NDArray[np.float64]:
+        """Return the belief about each target from the release."""
+        counts, back = _counts(release, targets)
+        counts += 1
+        return (counts / counts.sum(axis=1, keepdims=True))[back]
+
+
+def _counts(release: Release, targets: Table) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Count each sensitive value among what covers the targets, each distinct target once.
+
+    The second array gives the place of each target among the distinct ones.
+    """
+    size = len(release.sensitive_values)
+    codes = [targets.attribute(c.attribute.name).codes for c in release.columns]
+    distinct, back = np.unique(np.stack(codes), axis=1, return_inverse=True)
+    counts = np.empty((distinct.shape[1], size))
+    for place, combination in enumerate(distinct.T):
+        mask = _covering(release, combination)
+        weights = None if release.weights is None else release.weights[mask]
+        counts[place] = np.bincount(release.classes[mask], weights=weights, minlength=size)
+    return counts, back.ravel()
 
 
 def _covering(release: Release, codes: NDArray[np.int32]) -> NDArray[np.bool_]:

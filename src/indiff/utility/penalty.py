@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from indiff.data.schema import Kind
 from indiff.data.table import Attribute, Table
-from indiff.errors import UserError
 from indiff.release.regions import Anything, Interval, Missing, Region
 from indiff.release.release import Release, ReleasedColumn
+from indiff.utility.groups import check_size
 
 
 def certainty_penalty(table: Table, release: Release) -> float:
@@ -33,12 +33,7 @@ def certainty_penalty(table: Table, release: Release) -> float:
     >>> certainty_penalty(table, Mondrian(k=2).sanitize(table))  # 2 × 8/44 and 3 × 24/44, over 5
     0.4
     """
-    if release.weights is None and len(release) > len(table):
-        raise UserError(
-            f"a release has at most one row per record; the table has {len(table):,} "
-            f"records and the release {len(release):,} rows",
-            way_out="Measure it against the table it was made from",
-        )
+    check_size(table, release)
     rows = np.zeros(len(release))
     for column in release.columns:
         rows += region_penalties(column)[column.index]

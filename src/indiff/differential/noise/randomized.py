@@ -28,7 +28,7 @@ from indiff.distances.functions import Distance
 from indiff.distances.ground import largest_distance
 from indiff.errors import Message, marked
 from indiff.inference import Frequency, Model
-from indiff.inference.smoothed_frequency import SmoothedFrequency
+from indiff.inference.frequency import SmoothedFrequency
 from indiff.sanitizers.noise.grid import Grid
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer, OnGrid
 from indiff.sanitizers.protocol import Sanitizer

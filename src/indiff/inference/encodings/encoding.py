@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.data.schema import Kind
-from indiff.errors import UserError, did_you_mean
+from indiff.errors import UserError, check_whole, did_you_mean
 from indiff.inference.encodings import categorical, numeric
 from indiff.inference.encodings.block import Block
 from indiff.inference.tally import MOST_COUNTED, Lesson, Tally
@@ -58,8 +58,7 @@ class Encoding:
     def __post_init__(self) -> None:
         if self.numeric not in NUMERIC or self.categorical not in CATEGORICAL:
             raise _no_encoding(f"{self.numeric}-{self.categorical}")
-        if type(self.quantiles) is not int or self.quantiles < 2:
-            raise UserError("quantiles must be a whole number of at least 2", f"{self.quantiles!r}")
+        check_whole("quantiles", self.quantiles, 2)
 
     @classmethod
     def named(cls, name: str) -> Encoding:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from indiff.data.schema import Kind, Schema
 from indiff.data.table import Attribute, Table
-from indiff.errors import UserError
+from indiff.errors import check_whole
 from indiff.sanitizers.noise.binning import Axis, quantile_axis
 
 NOTE = (
@@ -32,8 +32,7 @@ def quantiles_before(table: Table, quantiles: int = 5) -> Table:
     >>> quantiles_before(table, 3).attribute("age").values
     array(['21 to 25', '30 to 38', '52 to 64'], dtype=object)
     """
-    if type(quantiles) is not int or quantiles < 2:
-        raise UserError("quantiles must be a whole number of at least 2", f"{quantiles!r}")
+    check_whole("quantiles", quantiles, 2)
     numeric = {a.name for a in table.attributes if a.kind == Kind.NUMERIC}
     if not numeric:
         return table

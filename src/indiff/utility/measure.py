@@ -1,4 +1,4 @@
-"""measure: every utility measure of one release."""
+"""Measures what one release loses, by every utility measure."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from indiff.errors import UserError
 from indiff.release.release import Release
 from indiff.sanitizers.parse import as_sanitizer
 from indiff.utility.accuracy import MODEL, Analyst
-from indiff.utility.discernibility import discernibility
-from indiff.utility.group_size import average_group, normalised_average_group
+from indiff.utility.groups import average_group, discernibility, normalised_average_group
 from indiff.utility.penalty import certainty_penalty
 
 
