@@ -116,6 +116,15 @@ def percent(share: Any) -> str:
     return f"{size:.1f}".removesuffix(".0") + "%"
 
 
+def percent_down(count: int, total: int) -> str:
+    """Write a share of a column of shares, rounded down, so that 100 % means all.
+
+    >>> percent_down(4999, 5000), percent_down(5000, 5000)
+    ('99.9 %', '100.0 %')
+    """
+    return f"{math.floor(1000 * count / total) / 10:.1f} %"
+
+
 def moment(text: str) -> str:
     """Write a moment as a document has it, in Universal Time, for a reader.
 

@@ -98,8 +98,10 @@ def command(
     """Compare settings: what each risks against what it keeps, and which to choose."""
     from indiff.audit.compare import LIMITS, compare
     from indiff.audit.plan.settings import sweep
+    from indiff.report.markdown import render_comparison
     from indiff.report.terminal import tables as terminal
-    from indiff.report.terminal.compare import recommendation, show_comparison, to_markdown
+    from indiff.report.terminal.compare import show_comparison
+    from indiff.report.words import recommendation
     from indiff.sanitizers.parse import as_sanitizer
 
     limits = parsing.limits(recommend, LIMITS)
@@ -143,7 +145,7 @@ def command(
     if json_file is not None:
         write_text(json_file, json_text(document))
     if markdown is not None:
-        write_text(markdown, to_markdown(document))
+        write_text(markdown, render_comparison(document))
     console = terminal.open_console()
     terminal.show_table(console, table, data.name)
     show_comparison(console, document)

@@ -1,24 +1,17 @@
-"""Finding: one measured number, what it means, and what it does not prove."""
+"""Holds one measured number of an audit, what it means, and what it does not prove."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, get_args
 
 Status = Literal["measured", "failed", "skipped"]
 Question = Literal["table", "singling-out", "linkability", "inference", "utility"]
 Rule = Literal["at most", "at least"]
 
 MIN_CELL = 10  # records that hold a value before it is named, unless somebody asks otherwise
-
-QUESTIONS: dict[str, str] = {
-    "table": "The table",
-    "singling-out": "Singling out: can a person's record be isolated?",
-    "linkability": "Linkability: can a record be linked to a person?",
-    "inference": "Inference: can a person's sensitive value be deduced?",
-    "utility": "Utility: what is the release still good for?",
-}
+QUESTIONS: tuple[Question, ...] = get_args(Question)
 
 
 @dataclass(frozen=True)
@@ -30,7 +23,7 @@ class Limit:
     value: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Finding:
     """One number of an audit, or the reason why there is none.
 
@@ -41,14 +34,11 @@ class Finding:
 
     id: str
     metric: str
+    about: str | None = None
     question: Question
+    inference: Literal["private", "public"] | None = None
     title: str
     status: Status
-    means: str
-    does_not_prove: str
-    source: str
-    inference: Literal["private", "public"] | None = None
-    about: str | None = None
     reason: str | None = None
     value: float | None = None
     range: tuple[float, float | None] | None = None
@@ -58,6 +48,9 @@ class Finding:
     before: float | None = None
     limit: Limit | None = None
     exceeded: bool | None = None
+    means: str
+    does_not_prove: str
+    source: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     seed: int | None = None
 
@@ -69,29 +62,4 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as plain data, its keys in a fixed order."""
-        limit = self.limit
-        return {
-            "id": self.id,
-            "metric": self.metric,
-            "about": self.about,
-            "question": self.question,
-            "inference": self.inference,
-            "title": self.title,
-            "status": self.status,
-            "reason": self.reason,
-            "value": self.value,
-            "range": None if self.range is None else list(self.range),
-            "better": self.better,
-            "exactness": self.exactness,
-            "interval": None if self.interval is None else list(self.interval),
-            "before": self.before,
-            "limit": None
-            if limit is None
-            else {"name": limit.name, "rule": limit.rule, "value": limit.value},
-            "exceeded": self.exceeded,
-            "means": self.means,
-            "does_not_prove": self.does_not_prove,
-            "source": self.source,
-            "parameters": dict(self.parameters),
-            "seed": self.seed,
-        }
+        return asdict(self)

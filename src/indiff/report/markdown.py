@@ -1,4 +1,4 @@
-"""The report as Markdown: deterministic text, made from the document alone."""
+"""Writes an audit and a comparison as Markdown: the same text for the same document."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from indiff import text as plain
-from indiff.report.finding import MIN_CELL, QUESTIONS
-from indiff.text import apart, number
+from indiff.report.finding import MIN_CELL
+from indiff.report.words import (
+    MEASURES,
+    QUESTIONS,
+    RISK_COLUMNS,
+    UTILITY_COLUMNS,
+    VERDICTS,
+    compared_number,
+    limited,
+    measured,
+    recommendation,
+)
+from indiff.text import number
 
 # What Markdown or HTML inside it would read as markup.
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+|~!<>&$@:^=-])")
-_VERDICTS = {
-    "pass": "PASS: every limit holds",
-    "fail": "FAIL: a limit is exceeded, or the release breaks its own constraint or names people",
-    "incomplete": "INCOMPLETE: not everything could be measured, so this is no pass",
-    "no-limits": "NO LIMITS: nothing was exceeded because no limit was given",
-}
 _KINDS = {
     "private": "Private inference: what a person's own record gives away",
     "public": "Public inference: what the crowd gives away",
@@ -63,50 +68,43 @@ def render(document: Mapping[str, Any]) -> str:
         _table(document["table"]),
         _release(document["release"]),
     ]
-    for question, title in QUESTIONS.items():
-        parts.append(
-            _question(title, [f for f in document["findings"] if f["question"] == question])
-        )
+    for name, question in QUESTIONS.items():
+        found = [one for one in document["findings"] if one["question"] == name]
+        if found and name != "table":
+            parts.append(_question(question.heading, found))
     parts += [_charts(document["charts"]), _repeat(document)]
     return "\n".join(line for part in parts for line in part).rstrip() + "\n"
 
 
 def _watermark(document: Mapping[str, Any]) -> list[str]:
-    if not document["show_values"]:
-        few = document["min_cell"]
-        if few >= MIN_CELL:
-            return []
-        return [
-            f"> **This report may name values that few records hold**, from {few} on; usual are "
-            f"{MIN_CELL}.",
-            "",
-        ]
-    return [
-        "> **CONFIDENTIAL: this report shows values of the table.** It was made with "
-        "`--show-values`; do not pass it on.",
-        "",
-    ]
+    few = document["min_cell"]
+    if document["show_values"]:
+        said = (
+            "**CONFIDENTIAL: this report shows values of the table.** It was made with "
+            "`--show-values`; do not pass it on."
+        )
+    elif few < MIN_CELL:
+        said = (
+            f"**This report may name values that few records hold**, from {few} on; usual are "
+            f"{MIN_CELL}."
+        )
+    else:
+        return []
+    return [f"> {said}", ""]
 
 
 def _verdict(verdict: Mapping[str, Any]) -> list[str]:
-    lines = [f"**{_VERDICTS[verdict['status']]}** (exit code {verdict['exit_code']})", ""]
+    lines = [f"**{VERDICTS[verdict['status']].line}** (exit code {verdict['exit_code']})", ""]
     return [*lines, *(f"- {sentence(reason)}" for reason in verdict["reasons"]), ""]
 
 
 def _limits(findings: Sequence[Mapping[str, Any]]) -> list[str]:
-    limited = [one for one in findings if one["limit"] is not None]
-    if not limited:
-        return []
     rows = [
-        (
-            sentence(one["title"]),
-            _value(one),
-            f"{one['limit']['rule']} {number(one['limit']['value'])}",
-            _outcome(one),
-        )
-        for one in limited
+        (sentence(one["title"]), _value(one), limited(one), _outcome(one))
+        for one in findings
+        if one["limit"] is not None
     ]
-    return ["## Limits", "", *_rows(("finding", "measured", "limit", "outcome"), rows), ""]
+    return _section("Limits", ("finding", "measured", "limit", "outcome"), rows)
 
 
 def _outcome(finding: Mapping[str, Any]) -> str:
@@ -158,16 +156,14 @@ def _listed(notes: Sequence[str]) -> list[str]:
     return [*(f"- {sentence(note)}" for note in notes), ""] if notes else []
 
 
-def _question(title: str, findings: Sequence[Mapping[str, Any]]) -> list[str]:
-    if not findings or findings[0]["question"] == "table":
-        return []
-    lines = [f"## {title}", ""]
-    kinds = list(dict.fromkeys(one["inference"] for one in findings))
+def _question(heading: str, findings: Sequence[Mapping[str, Any]]) -> list[str]:
+    lines = [f"## {heading}", ""]
     if findings[0]["question"] != "inference":
         return [*lines, *(line for one in findings for line in _finding(one))]
-    for kind in sorted(kinds, key=lambda one: ["private", "public", None].index(one)):
-        lines += [f"### {_KINDS[kind]}", ""]
-        lines += [line for one in findings if one["inference"] == kind for line in _finding(one)]
+    for kind, title in _KINDS.items():
+        own = [one for one in findings if one["inference"] == kind]
+        lines += [f"### {title}", ""] if own else []
+        lines += [line for one in own for line in _finding(one)]
     return lines
 
 
@@ -185,11 +181,8 @@ def _finding(one: Mapping[str, Any]) -> list[str]:
 
 
 def _value(one: Mapping[str, Any]) -> str:
-    if one["status"] != "measured":
-        return str(one["status"])
-    limit = one["limit"]
-    shown = number(one["value"]) if limit is None else apart(one["value"], limit["value"])
-    if one["interval"] is not None:
+    shown = measured(one)
+    if one["status"] == "measured" and one["interval"] is not None:
         shown += f" (between {number(one['interval'][0])} and {number(one['interval'][1])})"
     return shown
 
@@ -202,55 +195,48 @@ def _beside(one: Mapping[str, Any]) -> str:
     if one["range"] is not None and one["range"][1] is not None:
         parts.append(f"from {number(one['range'][0])} to {number(one['range'][1])}")
     if one["better"] is not None:
-        parts.append("lower is safer" if one["better"] == "low" else "higher is safer")
-    if one["question"] == "utility" and one["better"] is not None:
-        parts[-1] = "lower is better" if one["better"] == "low" else "higher is better"
+        good = "better" if one["question"] == "utility" else "safer"
+        parts.append(f"{'lower' if one['better'] == 'low' else 'higher'} is {good}")
     if one["exactness"] not in (None, "exact"):
         parts.append(str(one["exactness"]).replace("-", " "))
     if one["limit"] is not None:
-        outcome = _outcome(one)
-        parts.append(f"limit: {one['limit']['rule']} {number(one['limit']['value'])}, {outcome}")
+        parts.append(f"limit: {limited(one)}, {_outcome(one)}")
     return f" ({'; '.join(parts)})" if parts else ""
 
 
 def _charts(charts: Mapping[str, Any]) -> list[str]:
-    lines: list[str] = []
-    rows: list[tuple[str, ...]]
-    heads: tuple[str, ...]
-    if charts["worst"]:
-        rows = [
-            (
-                str(one["record"]),
-                name(one["about"]),
-                number(one["distance"]),
-                number(one["belief"]),
-                number(one["belief_without"]),
-                sentence(plain.name(one["model"])),
-                sentence(one["why"]),
-            )
-            for one in charts["worst"]
-        ]
-        heads = ("record", "about", "d", "belief with it", "without it", "adversary", "why")
-        lines += ["## The most exposed records", "", *_rows(heads, rows), ""]
-    if charts["parameter"] is not None:
-        rows = [
-            (
-                escaped(point["setting"]),
-                number(point["delta"]),
-                number(point["mean"]),
-                sentence(point["reason"] or ""),
-            )
-            for point in charts["parameter"]["points"]
-        ]
-        lines += ["## Other parameters", "", *_rows(("setting", "δ", "mean", "note"), rows), ""]
-    if charts["columns"]:
-        rows = [
-            (name(one["column"]), one["metric"], number(one["before"]), number(one["after"]))
-            for one in charts["columns"]
-        ]
-        heads = ("column", "metric", "in the original", "in the release")
-        lines += ["## What each column tells alone", "", *_rows(heads, rows), ""]
-    return lines
+    worst = [
+        (
+            str(one["record"]),
+            name(one["about"]),
+            number(one["distance"]),
+            number(one["belief"]),
+            number(one["belief_without"]),
+            sentence(plain.name(one["model"])),
+            sentence(one["why"]),
+        )
+        for one in charts["worst"] or ()
+    ]
+    settings = [
+        (
+            escaped(point["setting"]),
+            number(point["delta"]),
+            number(point["mean"]),
+            sentence(point["reason"] or ""),
+        )
+        for point in (charts["parameter"] or {"points": ()})["points"]
+    ]
+    columns = [
+        (name(one["column"]), one["metric"], number(one["before"]), number(one["after"]))
+        for one in charts["columns"] or ()
+    ]
+    heads = ("record", "about", "d", "belief with it", "without it", "adversary", "why")
+    before_after = ("column", "metric", "in the original", "in the release")
+    return [
+        *_section("The most exposed records", heads, worst),
+        *_section("Other parameters", ("setting", "δ", "mean", "note"), settings),
+        *_section("What each column tells alone", before_after, columns),
+    ]
 
 
 def _repeat(document: Mapping[str, Any]) -> list[str]:
@@ -283,9 +269,42 @@ def _flat(plan: Any, at: str = "") -> Iterable[tuple[str, Any]]:
             yield where, "none" if value in (None, {}) else value
 
 
+def _section(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    return [f"## {title}", "", *_rows(heads, rows), ""] if rows else []
+
+
 def _rows(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     return [
         f"| {' | '.join(heads)} |",
         f"|{'---|' * len(heads)}",
         *(f"| {' | '.join(row)} |" for row in rows),
     ]
+
+
+def render_comparison(document: Mapping[str, Any]) -> str:
+    """Return a comparison as Markdown: one table, then what failed and what is recommended."""
+    columns = RISK_COLUMNS | UTILITY_COLUMNS
+    heads = ("setting", *columns.values(), "front", "status")
+    rows = [
+        (
+            sentence(row["setting"]),
+            *(compared_number(row.get(key)) for key in columns),
+            "on the front" if row["on_front"] else "",
+            row["status"],
+        )
+        for row in document["rows"]
+    ]
+    lines = [
+        f"- {sentence(row['setting'])} failed: {sentence(row['reason'])}"
+        for row in document["rows"]
+        if row["status"] == "failed"
+    ]
+    if document["limits"]:
+        lines.append(f"- Recommended: {sentence(recommendation(document))}.")
+    lines.append(
+        f"- The front is for δ against {MEASURES[document['utility']]}. Accuracy is that of "
+        f"predicting {sentence(document['task'])} for held-out records "
+        f"({compared_number(document['before']['accuracy'])} from the original records, "
+        f"{compared_number(document['accuracy_majority'])} by the most frequent value)."
+    )
+    return "\n".join(["# Comparison", "", *_rows(heads, rows), "", *lines]) + "\n"

@@ -1,75 +1,166 @@
-"""The report's own words: verdicts, questions, badges, and the plan as lines."""
+"""Holds the words of every report: verdicts, questions, badges, limits, measures, the plan."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from indiff import text as plain
-from indiff.text import number
+from indiff.text import apart, number
+
+EXACTNESS = {
+    "exact": "exact",
+    "estimate": "an estimate",
+    "lower-bound": "a lower bound: not every record was tested",
+    "approximation": "an approximation",
+}
+RISK_COLUMNS = {"delta": "δ", "mean": "mean", "itpr": "ITPR", "k": "k", "l": "ℓ", "t": "t"}
+MEASURES = {
+    "ncp": "NCP",
+    "discernibility": "discernibility",
+    "average_group": "average group",
+    "accuracy": "accuracy",
+}
+UTILITY_COLUMNS = MEASURES | {"discernibility": "discernib.", "average_group": "av. group"}
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a verdict is said: its sign, its word, and what it means in one sentence."""
+    """How a verdict is said: its sign and look, its word, what it means, and shorter."""
 
     sign: str
+    look: str
     word: str
     sentence: str
-    look: str
+    short: str
+    line: str
 
 
 VERDICTS = {
     "pass": Verdict(
-        "✓", "Passed", "Every limit of the plan was measured, and none was exceeded.", "good"
+        "✓",
+        "good",
+        "Passed",
+        "Every limit of the plan was measured, and none was exceeded.",
+        "PASS",
+        "PASS: every limit holds",
     ),
     "fail": Verdict(
         "✕",
+        "bad",
         "Failed",
         "This release should not be published as it is, for these reasons:",
-        "bad",
+        "FAIL",
+        "FAIL: a limit is exceeded, or the release breaks its own constraint or names people",
     ),
     "incomplete": Verdict(
         "!",
+        "unsure",
         "Incomplete",
         "Something that a limit needs was not measured, so nothing can be promised.",
-        "unsure",
+        "INCOMPLETE: this is no pass",
+        "INCOMPLETE: not everything could be measured, so this is no pass",
     ),
     "no-limits": Verdict(
         "–",
+        "unsure",
         "No verdict",
         "The plan sets no limit. The numbers below are measured, but nothing says what is enough.",
-        "unsure",
+        "no limits, no verdict",
+        "NO LIMITS: nothing was exceeded because no limit was given",
     ),
 }
 
 
 @dataclass(frozen=True)
 class Question:
-    """One of the questions that findings are sorted by."""
+    """One of the questions that findings are sorted by, in few words and in full."""
 
     title: str
+    short: str
     asks: str
+
+    @property
+    def heading(self) -> str:
+        """The title and the question in few words."""
+        return f"{self.title}: {self.short}"
 
 
 QUESTIONS = {
     "singling-out": Question(
         "Singling out",
+        "can a person's record be isolated?",
         "Can somebody isolate the record of one person, knowing some of that person's columns?",
     ),
     "linkability": Question(
         "Linkability",
+        "can a record be linked to a person?",
         "Can somebody tell that a person is in the table, or join a record to another source?",
     ),
     "inference": Question(
         "Inference",
+        "can a person's sensitive value be deduced?",
         "Can somebody deduce a person's sensitive value? What only that person's own record gives "
         "away is a private inference: a leak. What the crowd teaches is a public one.",
     ),
-    "utility": Question("Utility", "What is the release still good for?"),
-    "table": Question("The table", "What was audited."),
+    "utility": Question(
+        "Utility", "what is the release still good for?", "What is the release still good for?"
+    ),
+    "table": Question("The table", "what was audited.", "What was audited."),
 }
+
+
+def measured(finding: Mapping[str, Any]) -> str:
+    """Write what was found, with so many digits that it can be told from its limit.
+
+    >>> measured({"status": "measured", "value": 0.1000004, "limit": {"value": 0.1}})
+    '0.1000004'
+    >>> measured({"status": "failed", "value": None, "limit": None})
+    'failed'
+    """
+    if finding["status"] != "measured":
+        return str(finding["status"])
+    limit = finding["limit"]
+    return number(finding["value"]) if limit is None else apart(finding["value"], limit["value"])
+
+
+def limited(finding: Mapping[str, Any]) -> str:
+    """Write a finding's limit with its rule; nothing where there is none.
+
+    >>> limited({"limit": {"rule": "at most", "value": 0.5}})
+    'at most 0.5'
+    """
+    limit = finding["limit"]
+    return "" if limit is None else f"{limit['rule']} {number(limit['value'])}"
+
+
+def compared_number(value: Any) -> str:
+    """Write a number of a comparison in at most eight characters; a dash where there is none.
+
+    >>> compared_number(None), compared_number(12_345_678), compared_number(0.93378)
+    ('–', '1.23e+07', '0.9338')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, int) and value >= 1_000_000:
+        return f"{value:.2e}"
+    return number(value)
+
+
+def recommendation(document: Mapping[str, Any]) -> str:
+    """Say in a sentence which setting a comparison recommends, or that it recommends none."""
+    limits = ", ".join(
+        f"{name} {'at least' if name in ('k', 'l') else 'at most'} {value:g}"
+        for name, value in document["limits"].items()
+    )
+    if document["recommended"] is None:
+        return f"no setting keeps {limits}: try stronger ones"
+    return (
+        f"{plain.message(document['recommended'])} keeps {limits}, and of those that do it keeps "
+        f"most by {MEASURES[document['utility']]}"
+    )
 
 
 def headline(document: Mapping[str, Any]) -> str:
@@ -80,22 +171,20 @@ def headline(document: Mapping[str, Any]) -> str:
     >>> headline({"findings": [{"limit": {"name": "k"}, "exceeded": None, "status": "measured"}]})
     '1 of 1 limit not decided'
     """
-    limited = [one for one in document["findings"] if one.get("limit")]
-    if not limited:
+    listed = [one for one in document["findings"] if one.get("limit")]
+    if not listed:
         return "no limit given"
-    exceeded = sum(one.get("exceeded") is True for one in limited)
-    missed = sum(one["status"] != "measured" for one in limited)
-    kept = sum(one.get("exceeded") is False for one in limited)
-    undecided = len(limited) - exceeded - missed - kept
-    limits = "limit" if len(limited) == 1 else "limits"
+    exceeded = sum(one.get("exceeded") is True for one in listed)
+    missed = sum(one["status"] != "measured" for one in listed)
+    kept = sum(one.get("exceeded") is False for one in listed)
+    undecided = len(listed) - exceeded - missed - kept
+    limits = "limit" if len(listed) == 1 else "limits"
     counts = {"exceeded": exceeded, "not measured": missed, "not decided": undecided}
     if not exceeded:
         counts["kept"] = kept
-    said = [(count, what) for what, count in counts.items() if count]
-    (first, what), *others = said
-    return ", ".join(
-        [f"{first} of {len(limited)} {limits} {what}", *(f"{n} {word}" for n, word in others)]
-    )
+    first, *others = [f"{count} {what}" for what, count in counts.items() if count]
+    count, _, what = first.partition(" ")
+    return ", ".join([f"{count} of {len(listed)} {limits} {what}", *others])
 
 
 def badge(finding: Mapping[str, Any]) -> tuple[str, str, int]:
@@ -117,8 +206,7 @@ def badge(finding: Mapping[str, Any]) -> tuple[str, str, int]:
     return ("within limit", "good", 2)
 
 
-@dataclass(frozen=True)
-class Glance:
+class Glance(NamedTuple):
     """How one question stands, in a line."""
 
     question: str
@@ -129,27 +217,21 @@ class Glance:
 
 def glance(findings: Iterable[Mapping[str, Any]]) -> list[Glance]:
     """Return a line for each question that has findings."""
-    listed = list(findings)
+    listed = [one for one in findings if one["question"] != "table"]
     lines = []
     for name, question in QUESTIONS.items():
         own = [one for one in listed if one["question"] == name]
-        if not own or name == "table":
+        if not own:
             continue
-        looks = [badge(one) for one in own]
-        counts = {
-            word: sum(look[0] == word for look in looks)
-            for word in ("limit exceeded", "failed", "not decided", "within limit", "not measured")
-        }
+        looks = sorted((badge(one) for one in own), key=lambda look: (look[2], look[0]))
+        counts = Counter(word for word, _, _ in looks if word != "no limit")
         says = [
-            f"{count} {word.replace('limit', 'limits') if count > 1 and 'limit' in word else word}"
+            f"{count} {word.replace('limit', 'limits') if count > 1 else word}"
             for word, count in counts.items()
-            if count
         ]
-        measured = sum(one["status"] == "measured" for one in own)
-        says += [f"{measured} measured"] if measured else []
-        worst = min(looks, key=lambda look: look[2])
-        look = worst[1] if worst[0] != "no limit" else "plain"
-        lines.append(Glance(name, question.title, look, ", ".join(says)))
+        if known := sum(one["status"] == "measured" for one in own):
+            says.append(f"{known} measured")
+        lines.append(Glance(name, question.title, looks[0][1], ", ".join(says)))
     return lines
 
 

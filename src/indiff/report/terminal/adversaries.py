@@ -1,4 +1,4 @@
-"""The strongest of several adversaries, explanations and membership inference on a terminal.
+"""Prints the strongest of several adversaries, explanations and membership inference.
 
 No value of the table is shown, except in explanations for which the user asked to see them.
 """
@@ -9,19 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.table import Table as Grid
 from rich.text import Text
 
 from indiff import text as plain
-from indiff.report.terminal.tables import (
-    EXACTNESS,
-    headline,
-    number,
-    print_clean,
-    section,
-    show_cdf,
-    show_worst,
-)
+from indiff.report.terminal import tables as terminal
+from indiff.report.words import EXACTNESS
+from indiff.text import number
 
 if TYPE_CHECKING:
     from indiff.differential.explain.membership import Estimate, MembershipResult
@@ -38,7 +31,7 @@ def show_strongest(
     lines = [
         ("sanitizer", plain.message(result.sanitizer)),
         ("models", plain.message(", ".join(result.results))),
-        ("distance", f"{plain.name(first.distance)}, from 0 to {number(first.largest)}"),
+        ("distance", terminal.distance_line(first)),
         (
             "records" if first.individual is None else "people",
             f"{tested:,} tested by every model, of {result.population:,}",
@@ -48,20 +41,15 @@ def show_strongest(
     ]
     if result.untried:
         lines.append(("not tried", plain.message(", ".join(result.untried))))
-    if not result.complete and result.requested > tested:
-        lines.append(("incomplete", f"{result.requested - tested:,} requested, not measured"))
-    if result.failures:
-        failed = plain.message(result.failures[0])
-        lines.append(("failures", f"{len(result.failures):,}; {failed}"))
-    lines += _notes(result, known)
+    lines += [*terminal.missing_lines(result), *_notes(result, known)]
     title = f"Strongest adversary against {plain.name(result.sensitive_name)}"
-    section(console, title, lines)
+    terminal.section(console, title, lines)
     _show_models(console, result)
-    if not tested:
-        return
-    section(console, "Result (for each record, the model that sees most)", _numbers(result))
-    show_worst(console, result.worst(worst))
-    show_cdf(console, result.distances)
+    if tested:
+        heading = "Result (for each record, the model that sees most)"
+        terminal.section(console, heading, _numbers(result))
+        terminal.show_worst(console, result.worst(worst))
+        terminal.show_cdf(console, result.distances)
 
 
 def _notes(result: StrongestResult, known: Sequence[str]) -> list[tuple[str, str]]:
@@ -79,35 +67,26 @@ def _notes(result: StrongestResult, known: Sequence[str]) -> list[tuple[str, str
 
 
 def _show_models(console: Console, result: StrongestResult) -> None:
-    grid = Grid(box=None, padding=(0, 2), pad_edge=False, header_style="bold")
-    grid.add_column("model", overflow="fold")
-    for title in ("δ", "mean"):
-        grid.add_column(title, justify="right", no_wrap=True)
-    grid.add_column("limits of δ", no_wrap=True)
-    grid.add_column("method", overflow="fold")
-    for name, one in result.results.items():
-        limits = one.delta_interval
-        grid.add_row(
-            Text(plain.name(name)),
+    columns = [("model", "fold"), *terminal.right("δ", "mean"), ("limits of δ", "left")]
+    rows = [
+        (
+            plain.name(name),
             number(one.delta),
             number(one.mean),
-            "" if limits is None else f"{number(limits[0])} to {number(limits[1])}",
+            " to ".join(map(number, one.delta_interval or ())),
             f"{one.method}; {one.exactness}",
         )
-    headline(console, "Each model")
-    print_clean(console, grid)
+        for name, one in result.results.items()
+    ]
+    terminal.headline(console, "Each model")
+    terminal.show_grid(console, [*columns, ("method", "fold")], rows)
 
 
 def _numbers(result: StrongestResult) -> list[tuple[str, str]]:
-    lines = [("δ, the largest", f"{number(result.delta)}, seen by {plain.name(result.model)}")]
-    if result.delta_interval is not None and result.confidence is not None:
-        low, high = result.delta_interval
-        sure = f"{result.confidence:.4g} confidence for all models together"
-        lines.append(("δ, limits", f"{number(low)} to {number(high)} ({sure})"))
-    if not result.constraint_met:
-        lines.insert(0, ("constraint", "NOT met: everything was generalized; never a pass"))
     return [
-        *lines,
+        *terminal.constraint_lines(result),
+        ("δ, the largest", f"{number(result.delta)}, seen by {plain.name(result.model)}"),
+        *terminal.limit_lines(result, " for all models together"),
         ("mean", number(result.mean)),
         ("changed predictions", f"{result.changed_predictions:.2f} % of records, by any model"),
         ("exactness", EXACTNESS[result.exactness]),
@@ -116,9 +95,9 @@ def _numbers(result: StrongestResult) -> list[tuple[str, str]]:
 
 def show_why(console: Console, explanations: Sequence[Explanation]) -> None:
     """Show why the worst records make a difference, one paragraph each."""
-    headline(console, "Why")
+    terminal.headline(console, "Why")
     for explanation in explanations:
-        print_clean(console, Text(plain.message(str(explanation))))
+        terminal.print_clean(console, Text(plain.message(str(explanation))))
 
 
 def show_membership(console: Console, found: Mapping[str, MembershipResult]) -> None:
@@ -136,7 +115,7 @@ def show_membership(console: Console, found: Mapping[str, MembershipResult]) -> 
              f"{one.records:,} records"),
             *(("note", plain.message(note)) for note in one.notes),
         ]  # fmt: skip
-        section(console, f"Membership inference with {plain.name(name)}", lines)
+        terminal.section(console, f"Membership inference with {plain.name(name)}", lines)
 
 
 def _estimate(found: Estimate) -> str:

@@ -1,4 +1,4 @@
-"""An audit on a terminal: the verdict, the findings by question, the worst records."""
+"""Prints an audit: the verdict, the findings by question, the worst records."""
 
 from __future__ import annotations
 
@@ -6,36 +6,30 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table as Grid
 from rich.text import Text
 
 from indiff import text as plain
-from indiff.report.finding import MIN_CELL, QUESTIONS
-from indiff.report.terminal.tables import headline, listed, print_clean, section, show_worst
-from indiff.text import apart, number
+from indiff.report.finding import MIN_CELL
+from indiff.report.terminal import tables as terminal
+from indiff.report.terminal.tables import print_clean, section
+from indiff.report.words import QUESTIONS, VERDICTS, measured
+from indiff.text import number
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-_WORDS = {
-    "pass": "PASS",
-    "fail": "FAIL",
-    "incomplete": "INCOMPLETE: this is no pass",
-    "no-limits": "no limits, no verdict",
-}
 
 
 def show_audit(console: Console, document: Mapping[str, Any]) -> None:
     """Show what was audited, every finding, the worst records, and the verdict."""
     _show_table(console, document["table"])
     _show_release(console, document["release"])
-    for question, title in QUESTIONS.items():
-        found = [one for one in document["findings"] if one["question"] == question]
-        if question != "table" and found:
-            _show_findings(console, title, found)
+    for name, question in QUESTIONS.items():
+        found = [one for one in document["findings"] if one["question"] == name]
+        if name != "table" and found:
+            _show_findings(console, question.heading, found)
     worst = document["charts"]["worst"]
     if worst:
-        show_worst(console, worst)
+        terminal.show_worst(console, worst)
     _show_curve(console, document["charts"]["parameter"])
     _show_naming(console, document)
     _show_verdict(console, document["verdict"])
@@ -51,7 +45,7 @@ def _show_table(console: Console, table: Mapping[str, Any]) -> None:
             if column["role"] == role
         ]
         if names:
-            lines.append((role, listed(names)))
+            lines.append((role, terminal.listed(names)))
     lines += [("note", plain.message(note)) for note in table["notes"]]
     section(console, f"Table {plain.name(table['source'])}", lines)
 
@@ -68,32 +62,20 @@ def _show_release(console: Console, release: Mapping[str, Any]) -> None:
 
 
 def _show_findings(console: Console, title: str, findings: Sequence[Mapping[str, Any]]) -> None:
-    headline(console, title)
-    grid = Grid(box=None, padding=(0, 2), pad_edge=False, header_style="bold")
-    grid.add_column("finding", overflow="fold")
-    for heading in ("before", "after"):
-        grid.add_column(heading, justify="right", no_wrap=True)
-    grid.add_column("limit", no_wrap=True)
+    rows = []
     for one in findings:
         label = Text(plain.message(one["title"]))
         if one["inference"] is not None:
             label.append(f" [{one['inference']}]", style="dim")
         if one["reason"] is not None:
             label.append(f"\n{one['status']}: {plain.message(one['reason'])}", style="dim")
-        grid.add_row(label, _before(one), _value(one), _limit(one))
-    print_clean(console, grid)
-
-
-def _before(one: Mapping[str, Any]) -> str:
-    return "" if one["before"] is None else number(one["before"])
-
-
-def _value(one: Mapping[str, Any]) -> Text:
-    if one["status"] != "measured":
-        return Text(one["status"], style="bold red" if one["status"] == "failed" else "dim")
-    limit = one["limit"]
-    shown = number(one["value"]) if limit is None else apart(one["value"], limit["value"])
-    return Text(shown, style="bold red" if one["exceeded"] else "")
+        before = "" if one["before"] is None else number(one["before"])
+        is_bad = one["exceeded"] or one["status"] == "failed"
+        style = "bold red" if is_bad else "dim" if one["status"] == "skipped" else ""
+        rows.append((label, before, Text(measured(one), style), _limit(one)))
+    terminal.headline(console, title)
+    columns = [("finding", "fold"), *terminal.right("before", "after"), ("limit", "left")]
+    terminal.show_grid(console, columns, rows)
 
 
 def _limit(one: Mapping[str, Any]) -> Text:
@@ -139,7 +121,7 @@ def _show_verdict(console: Console, verdict: Mapping[str, Any]) -> None:
     if verdict["status"] == "no-limits":
         style = "bold"
     console.print()
-    print_clean(console, Text(f"Verdict: {_WORDS[verdict['status']]}", style=style))
+    print_clean(console, Text(f"Verdict: {VERDICTS[verdict['status']].short}", style=style))
     for reason in verdict["reasons"]:
         print_clean(console, Text(f"  {plain.message(reason)}", style=style))
 

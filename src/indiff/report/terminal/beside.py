@@ -1,4 +1,4 @@
-"""A release beside its original, on a terminal: linkage, beliefs, the dropped-row test."""
+"""Prints a release beside its original: linkage, beliefs, the dropped-row test."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rich.console import Console
 
 from indiff import text as plain
 from indiff.report.terminal import tables as terminal
-from indiff.report.terminal.tables import number
+from indiff.text import number, percent_down
 
 if TYPE_CHECKING:
     from indiff.differential.beside.result import ReleaseResult
@@ -23,7 +23,7 @@ def show_release_result(
     total = linkage["records"]
 
     def of_all(count: int) -> str:
-        return f"{count:,} of {total:,} records ({terminal.percent(count, total)})"
+        return f"{count:,} of {total:,} records ({percent_down(count, total)})"
 
     lines = [
         ("released rows", f"{linkage['released_rows']:,} for {result.table_size:,} records"),
@@ -35,27 +35,25 @@ def show_release_result(
     ]
     lines += [("note", plain.message(note)) for note in result.notes if note not in known]
     terminal.section(console, f"Linkage of records to rows of {plain.name(result.name)}", lines)
+    believed = (
+        f"believed with {number(shift['mean_belief_in_true_value'])} in the mean; its share "
+        f"is {number(shift['mean_share_of_true_value'])}"
+    )
     lines = [
         ("model", plain.message(result.model)),
         ("distance", plain.name(result.distance)),
         ("largest", number(shift["largest"])),
         ("mean", number(shift["mean"])),
-        (
-            "true value",
-            f"believed with {number(shift['mean_belief_in_true_value'])} in the mean; its share "
-            f"is {number(shift['mean_share_of_true_value'])}; raised for "
-            f"{of_all(shift['true_value_raised'])}",
-        ),
+        ("true value", f"{believed}; raised for {of_all(shift['true_value_raised'])}"),
         ("meaning", "learned from the crowd and from the record alike: no leak by itself"),
     ]
-    terminal.section(
-        console, f"Beliefs about {plain.name(result.sensitive_name)} against its shares", lines
-    )
+    about = plain.name(result.sensitive_name)
+    terminal.section(console, f"Beliefs about {about} against its shares", lines)
     if result.test is None:
         reason = plain.message(result.skipped or "")
         terminal.section(console, "Dropped-row test", [("skipped", reason)])
-        return
-    terminal.show_result(console, result.test, known=(*known, *result.notes))
+    else:
+        terminal.show_result(console, result.test, known=(*known, *result.notes))
 
 
 def _spread(counts: dict[str, Any]) -> str:

@@ -1,31 +1,22 @@
-"""A comparison on a terminal, within 80 columns, and as Markdown."""
+"""Prints a comparison of settings, within 80 columns."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table as Grid
-from rich.text import Text
 
 from indiff import text as plain
-from indiff.report.terminal.tables import headline, number, print_clean, section
+from indiff.report.terminal.tables import headline, right, section, show_grid
+from indiff.report.words import (
+    MEASURES,
+    RISK_COLUMNS,
+    UTILITY_COLUMNS,
+    compared_number,
+)
 
 LONGEST_SETTING = 30
-_RISK = (("delta", "δ"), ("mean", "mean"), ("itpr", "ITPR"), ("k", "k"), ("l", "ℓ"), ("t", "t"))
-_UTILITY = (
-    ("ncp", "NCP"),
-    ("discernibility", "discernib."),
-    ("average_group", "av. group"),
-    ("accuracy", "accuracy"),
-)
-MEASURES = {
-    "ncp": "NCP",
-    "discernibility": "discernibility",
-    "average_group": "average group",
-    "accuracy": "accuracy",
-}
 
 
 def show_comparison(console: Console, document: Mapping[str, Any]) -> None:
@@ -33,108 +24,55 @@ def show_comparison(console: Console, document: Mapping[str, Any]) -> None:
     rows, before = document["rows"], document["before"]
     original = {"setting": "(original records)", **before}
     headline(console, "Risk: lower is safer, but for k and ℓ")
-    _show(console, [original, *rows], _RISK, lambda row: row.get("exactness") or "")
+    _show(console, [original, *rows], RISK_COLUMNS, lambda row: row.get("exactness") or "")
     kept = {"setting": "(original records)", "accuracy": before["accuracy"]}
     kept |= {"ncp": 0.0, "average_group": None, "discernibility": None}
     headline(console, "Utility: lower keeps more, but for accuracy")
-    _show(console, [kept, *rows], _UTILITY, lambda row: "on the front" if _front(row) else "")
+    _show(console, [kept, *rows], UTILITY_COLUMNS, _front)
+    measure = MEASURES[document["utility"]]
+    predicted = f"of predicting {plain.name(document['task'])} for records held out"
+    majority = compared_number(document["accuracy_majority"])
     lines = [
-        ("front", f"no other setting has less δ and keeps more by {_measure(document)}"),
-        (
-            "accuracy",
-            f"of predicting {plain.name(document['task'])} for records held out; the most frequent "
-            f"value alone: {number(document['accuracy_majority'])}",
-        ),
+        ("front", f"no other setting has less δ and keeps more by {measure}"),
+        ("accuracy", f"{predicted}; the most frequent value alone: {majority}"),
         ("seed", str(document["seed"])),
         ("fingerprint", document["fingerprint"][:16]),
     ]
     lines += [(_name(row), f"FAILED: {plain.message(row['reason'])}") for row in rows if _lost(row)]
     unmet = [row for row in rows if row["constraint_met"] is False]
     lines += [(_name(row), "its own constraint is NOT met: never recommended") for row in unmet]
-    for note in _notes(rows):
-        lines.append(("note", plain.message(note)))
+    lines += [("note", plain.message(note)) for note in _notes(rows)]
     section(console, f"{len(rows):,} settings, {document['records']:,} records", lines)
-
-
-def recommendation(document: Mapping[str, Any]) -> str:
-    """Say in a sentence what is recommended, or that nothing is."""
-    limits = ", ".join(
-        f"{name} {'at least' if name in ('k', 'l') else 'at most'} {value:g}"
-        for name, value in document["limits"].items()
-    )
-    if document["recommended"] is None:
-        return f"no setting keeps {limits}: try stronger ones"
-    return (
-        f"{plain.message(document['recommended'])} keeps {limits}, and of those that do it keeps "
-        f"most by {_measure(document)}"
-    )
-
-
-def to_markdown(document: Mapping[str, Any]) -> str:
-    """Return the comparison as Markdown: one table, then what failed and what is recommended."""
-    columns = [*_RISK, *_UTILITY]
-    titles = ["setting", *(title for _, title in columns), "front", "status"]
-    out = ["# Comparison", "", _line(titles), _line(["---"] * len(titles))]
-    for row in document["rows"]:
-        cells = [_cell(row.get(key)) for key, _ in columns]
-        front = "on the front" if row["on_front"] else ""
-        out.append(_line([_escaped(row["setting"]), *cells, front, row["status"]]))
-    out.append("")
-    for row in document["rows"]:
-        if _lost(row):
-            out.append(f"- {_escaped(row['setting'])} failed: {_escaped(row['reason'])}")
-    if document["limits"]:
-        out.append(f"- Recommended: {_escaped(recommendation(document))}.")
-    out.append(
-        f"- The front is for δ against {_measure(document)}. Accuracy is that of predicting "
-        f"{_escaped(document['task'])} for held-out records "
-        f"({_cell(document['before']['accuracy'])} from the original records, "
-        f"{_cell(document['accuracy_majority'])} by the most frequent value)."
-    )
-    return "\n".join(out) + "\n"
 
 
 def _show(
     console: Console,
     rows: Sequence[Mapping[str, Any]],
-    columns: Sequence[tuple[str, str]],
-    last: Any,
+    columns: Mapping[str, str],
+    last: Callable[[Mapping[str, Any]], str],
 ) -> None:
-    grid = Grid(box=None, padding=(0, 1), pad_edge=False, header_style="bold")
-    grid.add_column("setting", no_wrap=True)
-    for _, title in columns:
-        grid.add_column(title, justify="right", no_wrap=True)
-    grid.add_column("", no_wrap=True)
-    for row in rows:
-        cells = [_cell(row.get(key)) for key, _ in columns]
-        end = "FAILED" if _lost(row) else last(row)
-        grid.add_row(Text(_name(row)), *cells, Text(end))
-    print_clean(console, grid)
+    cells = [
+        (
+            _name(row),
+            *(compared_number(row.get(key)) for key in columns),
+            "FAILED" if _lost(row) else last(row),
+        )
+        for row in rows
+    ]
+    shown = [("setting", "left"), *right(*columns.values()), ("", "left")]
+    show_grid(console, shown, cells, gap=1)
 
 
 def _name(row: Mapping[str, Any]) -> str:
     return plain.shortened(plain.escaped(row["setting"]), LONGEST_SETTING)
 
 
-def _front(row: Mapping[str, Any]) -> bool:
-    return bool(row.get("on_front"))
+def _front(row: Mapping[str, Any]) -> str:
+    return "on the front" if row.get("on_front") else ""
 
 
 def _lost(row: Mapping[str, Any]) -> bool:
     return row.get("status") == "failed"
-
-
-def _measure(document: Mapping[str, Any]) -> str:
-    return MEASURES[document["utility"]]
-
-
-def _cell(value: Any) -> str:
-    """Write a number in at most eight characters; a dash where there is none."""
-    if value is None:
-        return "–"
-    if isinstance(value, int):
-        return f"{value:,}" if value < 1_000_000 else f"{value:.2e}"
-    return number(float(value))
 
 
 def _notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -145,13 +83,3 @@ def _notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
             if not note.startswith("normalised_average_group"):  # not shown here
                 about.setdefault(note, []).append(_name(row))
     return [f"{', '.join(names)}: {note}" for note, names in about.items()]
-
-
-def _escaped(text: str) -> str:
-    """Write text so that Markdown shows it as it is, in one cell."""
-    safe = plain.message(text)
-    return "".join("\\" + letter if letter in r"\`*_{}[]<>()#+!|~" else letter for letter in safe)
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"

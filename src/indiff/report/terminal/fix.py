@@ -1,4 +1,4 @@
-"""A fix on a terminal: how δ moved, what was removed, what it cost."""
+"""Prints a fix: how δ moved, what was removed, what it cost."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.table import Table as Grid
 
 from indiff import text as plain
-from indiff.report.terminal.tables import headline, number, print_clean, section
-from indiff.text import number as counted
+from indiff.report.terminal.tables import headline, right, section, show_grid
+from indiff.text import number
 
 if TYPE_CHECKING:
     from indiff.utility import Utility
@@ -28,16 +27,13 @@ MOST_ROUNDS = 40
 def show_fix(console: Console, fixed: Any, paths: Mapping[str, Path] | None = None) -> None:
     """Show δ at each round, what was removed and lost, and what it does not prove."""
     headline(console, f"Removing outliers until δ is at most {fixed.limit:g}")
-    grid = Grid(box=None, padding=(0, 2), pad_edge=False, header_style="bold")
-    for title in ("round", "removed", "δ", "mean", "above the limit"):
-        grid.add_column(title, justify="right", no_wrap=True)
-    for place, one in enumerate(fixed.rounds):
-        if place == MOST_ROUNDS - 1 < len(fixed.rounds) - 1:
-            grid.add_row("…", "…", "…", "…", "…")
-        if place < MOST_ROUNDS - 1 or place == len(fixed.rounds) - 1:
-            cells = f"{one.removed:,}", number(one.delta), number(one.mean), f"{one.above:,}"
-            grid.add_row(str(place), *cells)
-    print_clean(console, grid)
+    rows = [
+        (str(place), f"{one.removed:,}", number(one.delta), number(one.mean), f"{one.above:,}")
+        for place, one in enumerate(fixed.rounds)
+    ]
+    if len(rows) > MOST_ROUNDS:
+        rows[MOST_ROUNDS - 1 : -1] = [("…",) * 5]
+    show_grid(console, right("round", "removed", "δ", "mean", "above the limit"), rows)
     lines = [
         ("sanitizer", plain.message(fixed.sanitizer)),
         ("model", plain.message(fixed.model)),
@@ -66,5 +62,5 @@ def _lost(before: Utility | None, after: Utility | None) -> list[tuple[str, str]
     for name, title in _MEASURES.items():
         was, now = getattr(before, name), getattr(after, name)
         if was is not None and now is not None:
-            lines.append(("utility", f"{title}: {counted(was)} → {counted(now)}"))
+            lines.append(("utility", f"{title}: {number(was)} → {number(now)}"))
     return lines

@@ -1,4 +1,4 @@
-"""Progress on a terminal: how many, how fast, how long still, and what δ looks like so far."""
+"""Shows progress on a terminal: how many, how fast, how long still, and δ so far."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from indiff.report.terminal.tables import number, open_console
+from indiff.report.terminal.tables import open_console
+from indiff.text import number
 
 # How often the numbers so far are worked out anew, in seconds.
 LOOK_EVERY = 0.5

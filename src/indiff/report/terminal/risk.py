@@ -1,4 +1,4 @@
-"""Risk metrics on a terminal: each with its range and what it means, and what causes them.
+"""Prints risk metrics: each with its range and what it means, and what causes them.
 
 No value of the table is shown unless asked for: a value is named by how many records hold it.
 """
@@ -8,11 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from rich.table import Table as Grid
 from rich.text import Text
 
 from indiff import text as plain
-from indiff.report.terminal.tables import headline, listed, number, percent, print_clean, section
+from indiff.report.terminal.tables import (
+    headline,
+    listed,
+    print_clean,
+    right,
+    section,
+    show_grid,
+)
+from indiff.text import number, percent_down
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -76,6 +83,7 @@ def _show_question(console: Console, risk: Risk, source: str) -> None:
 def _information(found: InformationRisk, what: str) -> list[Row]:
     """Return the metrics of the ITPR paper; ``what`` is what is told apart."""
     most = number(found.h)
+    spread = [] if found.lambda_ is None else [f"{found.lambda_:,}"]
     return [
         ("ITPR", number(found.itpr), "DR to 1", "the worst group; 1: one is fully told"),
         ("DR", number(found.dr), "0 to 1", "average share of H(X) removed"),
@@ -89,15 +97,9 @@ def _information(found: InformationRisk, what: str) -> list[Row]:
         ("H(X|Y)/H(X)", number(found.h_normalised), "0 to 1", "the share left; 0: none"),
         ("H(X, Y)", number(found.h_joint), "0 up", "bits in both together"),
         ("ε", f"{found.epsilon:,}", "0 up", "largest group minus smallest (Eq. 11)"),
-        *_spread(found),
+        *(("λ", count, "0 up", "spread of counts in a group (Eq. 12)") for count in spread),
         ("ϑ", number(found.theta), f"to {most}", "group against table, in bits (Eq. 13)"),
     ]
-
-
-def _spread(found: InformationRisk) -> list[Row]:
-    if found.lambda_ is None:
-        return []
-    return [("λ", f"{found.lambda_:,}", "0 up", "spread of counts in a group (Eq. 12)")]
 
 
 def _cause(found: InformationRisk) -> str:
@@ -105,7 +107,7 @@ def _cause(found: InformationRisk) -> str:
     cause = found.at_maximum
     if not cause.groups:
         return "in no group: no metric is at its maximum"
-    return f"{cause}, {percent(cause.records, found.records)} of all"
+    return f"{cause}, {percent_down(cause.records, found.records)} of all"
 
 
 def _causes(risk: Risk) -> list[tuple[str, str]]:
@@ -154,34 +156,20 @@ def _models(found: SensitiveGroups) -> list[Row]:
 def _show_metrics(console: Console, rows: Iterable[Row], heading: str | None = None) -> None:
     if heading is not None:
         headline(console, heading)
-    grid = _grid(("metric", "left"), ("value", "right"), ("range", "left"))
-    grid.add_column("meaning", overflow="fold")
-    for row in rows:
-        grid.add_row(*map(Text, row))
-    print_clean(console, grid)
+    columns = [("metric", "left"), *right("value"), ("range", "left"), ("meaning", "fold")]
+    show_grid(console, columns, rows)
 
 
-def _grid(*columns: tuple[str, str]) -> Grid:
-    grid = Grid(box=None, padding=(0, 2), pad_edge=False, header_style="bold")
-    for heading, side in columns:
-        grid.add_column(heading, justify=side, no_wrap=True)  # type: ignore[arg-type]
-    return grid
-
-
-def _name(column: str, longest: int = 20) -> Text:
-    return Text(plain.shortened(plain.escaped(column), longest))
+def _name(column: str, longest: int = 20) -> str:
+    return plain.shortened(plain.escaped(column), longest)
 
 
 def _show_contributions(console: Console, risk: Risk) -> None:
     if not risk.contributions:
         return
     headline(console, "Columns: alone, and what each adds to the others")
-    grid = _grid(
-        ("column", "left"), ("values", "right"), ("ITPR", "right"), ("alone", "right"),
-        ("adds: alone", "right"), ("DR", "right"), ("links", "right"),
-    )  # fmt: skip
-    for part in sorted(risk.contributions, key=lambda p: (-p.added_marketer, p.column)):
-        grid.add_row(
+    rows = [
+        (
             _name(part.column),
             f"{risk.distinct_values[part.column]:,}",
             number(part.alone.itpr),
@@ -190,7 +178,10 @@ def _show_contributions(console: Console, risk: Risk) -> None:
             number(part.added_dr),
             number(part.added_marketer),
         )
-    print_clean(console, grid)
+        for part in sorted(risk.contributions, key=lambda p: (-p.added_marketer, p.column))
+    ]
+    titles = ("values", "ITPR", "alone", "adds: alone", "DR", "links")
+    show_grid(console, [("column", "left"), *right(*titles)], rows)
     _explain(
         console,
         "alone: records singled out by that column only; adds: what all columns lose without it "
@@ -202,22 +193,23 @@ def _show_levels(console: Console, risk: Risk, show_values: bool) -> None:
     if not risk.levels:
         return
     headline(console, f"Values: the {MOST_LEVELS} of each column with most of the risk")
-    grid = _grid(
-        ("column", "left"), ("value", "left"), ("records", "right"), ("alone", "right"),
-        ("of the risk", "right"), ("", "left"),
-    )  # fmt: skip
-    for column in risk.method.quasi:
-        own = [level for level in risk.levels if level.column == column]
-        for level in sorted(own, key=lambda x: (-x.share_of_risk, x.records))[:MOST_LEVELS]:
-            grid.add_row(
-                _name(column),
-                Text(_value(level, show_values)),
-                f"{level.records:,}",
-                f"{level.singled_out:,}",
-                f"{100 * level.share_of_risk:.3g} %",
-                "outlier" if level.is_outlier else "",
-            )
-    print_clean(console, grid)
+    rows = [
+        (
+            _name(column),
+            _value(level, show_values),
+            f"{level.records:,}",
+            f"{level.singled_out:,}",
+            f"{100 * level.share_of_risk:.3g} %",
+            "outlier" if level.is_outlier else "",
+        )
+        for column in risk.method.quasi
+        for level in sorted(
+            (one for one in risk.levels if one.column == column),
+            key=lambda one: (-one.share_of_risk, one.records),
+        )[:MOST_LEVELS]
+    ]
+    columns = [("column", "left"), ("value", "left"), *right("records", "alone", "of the risk")]
+    show_grid(console, [*columns, ("", "left")], rows)
     if not show_values:
         _explain(console, f"a rare value: fewer than {RARE} records; --show-values names them.")
 
@@ -249,13 +241,17 @@ def _show_combinations(console: Console, risk: Risk) -> None:
         return
     shown = risk.combinations[:MOST_COMBINATIONS]
     headline(console, f"Combinations: the worst {len(shown)} of {len(risk.combinations):,}")
-    grid = _grid(("ITPR", "right"), ("alone", "right"), ("DR", "right"), ("k", "right"))
-    grid.add_column("columns", overflow="fold")
-    for found in shown:
-        names = Text(listed([plain.name(column) for column in found.columns]))
-        numbers = number(found.itpr), f"{found.singled_out:,}", number(found.dr), f"{found.k:,}"
-        grid.add_row(*numbers, names)
-    print_clean(console, grid)
+    rows = [
+        (
+            number(found.itpr),
+            f"{found.singled_out:,}",
+            number(found.dr),
+            f"{found.k:,}",
+            listed([plain.name(column) for column in found.columns]),
+        )
+        for found in shown
+    ]
+    show_grid(console, [*right("ITPR", "alone", "DR", "k"), ("columns", "fold")], rows)
 
 
 def _explain(console: Console, sentence: str) -> None:

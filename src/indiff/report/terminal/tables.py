@@ -1,4 +1,4 @@
-"""Tables, releases and results on a terminal: fits 80 columns, plain and stable when piped.
+"""Prints tables, releases and results on a terminal: 80 columns, plain and stable when piped.
 
 Nothing here shows a value of the table: records are named by their number, columns by their name.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -19,6 +19,8 @@ from rich.text import Text
 
 from indiff import text as plain
 from indiff.data.schema import Role
+from indiff.report.words import EXACTNESS
+from indiff.text import number, percent_down
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,13 +33,6 @@ if TYPE_CHECKING:
 WIDTH = 80
 BAR = 34
 LONGEST_LIST = 30  # columns of one role that are named; the rest are counted
-
-EXACTNESS = {
-    "exact": "exact",
-    "estimate": "an estimate",
-    "lower-bound": "a lower bound: not every record was tested",
-    "approximation": "an approximation",
-}
 
 
 class _Console(Console):
@@ -55,27 +50,6 @@ def open_console(stream: TextIO | None = None) -> Console:
     if stream.isatty():
         return _Console(**common)
     return _Console(width=WIDTH, force_terminal=False, color_system=None, no_color=True, **common)
-
-
-def number(value: float | str) -> str:
-    """Write a number with four digits; a document has infinite ones as text.
-
-    >>> number(0.93378), number(math.inf), number("Infinity"), number(0.0), number(1.5e-7)
-    ('0.9338', '∞', '∞', '0', '1.5e-07')
-    """
-    size = float(value)
-    if math.isnan(size):
-        return "unknown"
-    return "∞" if math.isinf(size) else f"{size:.4g}"
-
-
-def percent(count: int, total: int) -> str:
-    """Write a share rounded down, so that 100 % means all.
-
-    >>> percent(4999, 5000), percent(5000, 5000)
-    ('99.9 %', '100.0 %')
-    """
-    return f"{math.floor(1000 * count / total) / 10:.1f} %"
 
 
 def show_table(console: Console, table: Table, source: str) -> None:
@@ -116,12 +90,10 @@ def show_release(
 ) -> None:
     """Show what a release holds and where it was written."""
     shuffle = "at random" if seed is None else f"by seed {seed}, which can undo it"
+    rows = "records" if release.weights is None else "cells"
     lines = [
         ("sanitizer", plain.message(release.sanitizer)),
-        (
-            "records" if release.weights is None else "cells",
-            f"{len(release):,}, in an order shuffled {shuffle}",
-        ),
+        (rows, f"{len(release):,}, in an order shuffled {shuffle}"),
     ]
     if release.groups is not None and len(release):
         sizes = np.bincount(release.groups)
@@ -156,89 +128,88 @@ def show_result(
     console: Console, result: DifferentialResult, *, known: Sequence[str] = (), worst: int = 10
 ) -> None:
     """Show a differential test: how it was made, its numbers, the worst records, the CDF."""
-    tested = len(result.distances)
     lines = [
         ("sanitizer", plain.message(result.sanitizer)),
         ("model", plain.message(result.model)),
-        ("distance", _distance(result)),
+        ("distance", distance_line(result)),
         ("method", f"{result.method}; {EXACTNESS[result.exactness]}"),
         _tested(result),
+        *missing_lines(result),
         ("seed", str(result.seed)),
         ("fingerprint", result.fingerprint[:16]),
     ]
-    if not result.complete:
-        lines.insert(5, ("incomplete", f"{result.requested - tested:,} requested, not measured"))
-    if result.failures:
-        first = plain.message(result.failures[0])
-        lines.insert(5, ("failures", f"{len(result.failures):,}; {first}"))
     if result.guarantee is not None:
         lines.append(("sample", plain.message(result.guarantee)))
     lines += [("note", plain.message(note)) for note in result.notes if note not in known]
-    title = f"Differential test of {plain.name(result.sensitive_name)}"
-    section(console, title, lines)
-    if not tested:
-        return
-    section(console, "Result", _numbers(result))
-    show_worst(console, result.worst(worst))
-    show_cdf(console, result.distances)
+    section(console, f"Differential test of {plain.name(result.sensitive_name)}", lines)
+    if len(result.distances):
+        section(console, "Result", _numbers(result))
+        show_worst(console, result.worst(worst))
+        show_cdf(console, result.distances)
+
+
+def missing_lines(result: DifferentialResult | StrongestResult) -> list[tuple[str, str]]:
+    """Return lines about the calls that failed and the records that were not measured."""
+    lines = []
+    if result.failures:
+        first = plain.message(result.failures[0])
+        lines.append(("failures", f"{len(result.failures):,}; {first}"))
+    if (missing := result.requested - len(result.distances)) > 0:
+        lines.append(("incomplete", f"{missing:,} requested, not measured"))
+    return lines
 
 
 def _tested(result: DifferentialResult) -> tuple[str, str]:
-    tested = len(result.distances)
+    tested = f"{len(result.distances):,} tested of"
     if result.individual is None or result.sizes is None:
-        return "records", f"{tested:,} tested of {result.table_size:,}"
-    held = int(result.sizes.sum())
-    column = plain.name(result.individual)
+        return "records", f"{tested} {result.table_size:,}"
     return (
         "people",
-        f"{tested:,} tested of {result.population:,} by {column}; they hold {held:,} of "
-        f"{result.table_size:,} records; shown by their first",
+        f"{tested} {result.population:,} by {plain.name(result.individual)}; they hold "
+        f"{int(result.sizes.sum()):,} of {result.table_size:,} records; shown by their first",
     )
 
 
-def _distance(result: DifferentialResult) -> str:
+def distance_line(result: DifferentialResult) -> str:
+    """Name the distance and its range."""
     return f"{plain.name(result.distance)}, from 0 to {number(result.largest)}"
 
 
 def _numbers(result: DifferentialResult) -> list[tuple[str, str]]:
-    tested = len(result.distances)
     infinite = f" ({result.infinite:,} infinite)" if result.infinite else ""
     usual = {0.5: "median", 0.95: "95 %", 0.99: "99 %"}
     quantiles = [f"{name} {number(result.quantile(share))}" for share, name in usual.items()]
-    changed = int(result.predictions_changed.sum())
+    changed = f"{int(result.predictions_changed.sum()):,} of {len(result.distances):,}"
+    covered = f"{result.uncovered:,} targets with their record, {result.uncovered_without:,}"
     lines = [
+        *constraint_lines(result),
         ("δ, the largest", number(result.delta) + infinite),
-        *_interval(result),
+        *limit_lines(result, f", {result.runs or 0:,} runs"),
         ("mean", number(result.mean)),
         ("standard deviation", number(result.std)),
         ("quantiles", ", ".join(quantiles)),
-        ("changed predictions", f"{changed:,} of {tested:,} ({result.changed_predictions:.2f} %)"),
-        (
-            "not covered",
-            f"{result.uncovered:,} targets with their record, "
-            f"{result.uncovered_without:,} without it",
-        ),
+        ("changed predictions", f"{changed} ({result.changed_predictions:.2f} %)"),
+        ("not covered", f"{covered} without it"),
     ]
-    if not result.constraint_met:
-        lines.insert(0, ("constraint", "NOT met: everything was generalized; never a pass"))
     if result.generalized_without:
-        lines.append(
-            (
-                "generalized",
-                f"without {result.generalized_without:,} of the records the constraint cannot be "
-                "met, and everything was generalized",
-            )
-        )
+        unmet = f"without {result.generalized_without:,} of the records the constraint cannot be "
+        lines.append(("generalized", f"{unmet}met, and everything was generalized"))
     return lines
 
 
-def _interval(result: DifferentialResult) -> list[tuple[str, str]]:
-    """Return the line on δ's limits; none where δ is no estimate."""
-    if result.delta_interval is None:
+def constraint_lines(result: DifferentialResult | StrongestResult) -> list[tuple[str, str]]:
+    """Return a line where the sanitizer's constraint is not met."""
+    if result.constraint_met:
         return []
-    low, high = result.delta_interval
-    sure = f"{result.confidence:.4g} confidence, {result.runs:,} runs"
-    return [("δ, limits", f"{number(low)} to {number(high)} ({sure})")]
+    return [("constraint", "NOT met: everything was generalized; never a pass")]
+
+
+def limit_lines(result: DifferentialResult | StrongestResult, how: str) -> list[tuple[str, str]]:
+    """Return the line on δ's limits; none where δ is no estimate."""
+    if result.delta_interval is None or result.confidence is None:
+        return []
+    low, high = map(number, result.delta_interval)
+    return [("δ, limits", f"{low} to {high} ({result.confidence:.4g} confidence{how})")]
 
 
 def show_worst(console: Console, worst: Sequence[Mapping[str, Any]]) -> None:
@@ -252,40 +223,32 @@ def show_worst(console: Console, worst: Sequence[Mapping[str, Any]]) -> None:
 
 def _show_rows(console: Console, worst: Sequence[Mapping[str, Any]]) -> None:
     several = any("model" in row for row in worst)
-    grid = Grid(box=None, padding=(0, 2), pad_edge=False, header_style="bold")
-    for title in ("record", "distance", "belief with", "→ without"):
-        grid.add_column(title, justify="right", no_wrap=True)
-    grid.add_column("prediction", no_wrap=True)
-    if several:
-        grid.add_column("seen by", overflow="fold")
-    for row in worst:
-        seen_by = [Text(plain.name(row["model"]))] if several else []
-        grid.add_row(
+    columns = [*right("record", "distance", "belief with", "→ without"), ("prediction", "left")]
+    rows = [
+        (
             f"{row['record']}",
             number(row["distance"]),
             f"{row['belief']:.4f}",
             f"{row['belief_without']:.4f}",
             "changed" if row["prediction_changed"] else "same",
-            *seen_by,
+            *([plain.name(row["model"])] if several else []),
         )
-    print_clean(console, grid)
+        for row in worst
+    ]
+    show_grid(console, [*columns, *([("seen by", "fold")] if several else [])], rows)
 
 
 def show_cdf(console: Console, distances: NDArray[np.float64]) -> None:
     """Show how many records are at or below a distance."""
     full = "█" if "utf" in (getattr(console.file, "encoding", "") or "").lower() else "#"
-    grid = Grid(box=None, padding=(0, 2), pad_edge=False, show_header=False)
-    grid.add_column(justify="right", no_wrap=True)
-    grid.add_column(width=BAR, no_wrap=True)
-    grid.add_column(justify="right", no_wrap=True)
-    grid.add_column(justify="right", no_wrap=True)
-    tested = len(distances)
+    tested, rows = len(distances), []
     for threshold in cdf_steps(distances):
         count = int((distances <= threshold).sum())
         bar = full * math.floor(BAR * count / tested)
-        grid.add_row(f"≤ {number(threshold)}", bar, f"{count:,}", percent(count, tested))
+        share = percent_down(count, tested)
+        rows.append((f"≤ {number(threshold)}", bar.ljust(BAR), f"{count:,}", share))
     headline(console, "Records at or below a distance")
-    print_clean(console, grid)
+    show_grid(console, [*right(""), ("", "left"), *right("", "")], rows)
 
 
 def cdf_steps(distances: Any, most: int = 12) -> list[float]:
@@ -322,12 +285,32 @@ def show_reasons(console: Console, reasons: Sequence[str], *, passed: bool) -> N
 
 def section(console: Console, heading: str, lines: Sequence[tuple[str, str]]) -> None:
     """Show a heading and lines of a label and a text each."""
-    grid = Grid(box=None, padding=(0, 2), pad_edge=False, show_header=False)
-    grid.add_column(no_wrap=True, style="cyan")
-    grid.add_column(overflow="fold")
-    for label, value in lines:
-        grid.add_row(Text(label), Text(value))
     headline(console, heading)
+    show_grid(console, [("", "left"), ("", "fold")], [(Text(a, "cyan"), b) for a, b in lines])
+
+
+def right(*titles: str) -> list[tuple[str, str]]:
+    """Return columns of numbers for :func:`show_grid`."""
+    return [(title, "right") for title in titles]
+
+
+def show_grid(
+    console: Console,
+    columns: Sequence[tuple[str, str]],
+    rows: Iterable[Sequence[str | Text]],
+    *,
+    gap: int = 2,
+) -> None:
+    """Show rows below the columns' titles; a column is ``left``, ``right`` or may ``fold``."""
+    titled = any(title for title, _ in columns)
+    grid = Grid(box=None, padding=(0, gap), pad_edge=False, header_style="bold", show_header=titled)
+    for title, side in columns:
+        if side == "fold":
+            grid.add_column(title, overflow="fold")
+        else:
+            grid.add_column(title, justify=side, no_wrap=True)  # type: ignore[arg-type]
+    for row in rows:
+        grid.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
     print_clean(console, grid)
 
 
@@ -367,23 +350,16 @@ def show_outliers(
         return
     worst = [row["record"] for row in result.worst(10)]
     found = [record for record in planted if record in worst]
+    among = f"{len(found)} of {len(planted)} are among the 10 worst records"
     headline(console, "Planted outliers")
-    print_clean(
-        console,
-        Text(
-            f"{len(found)} of {len(planted)} are among the 10 worst records: "
-            f"{', '.join(map(str, found))}."
-        ),
+    print_clean(console, Text(f"{among}: {', '.join(map(str, found))}."))
+    first = result.worst(1)[0]
+    meaning = (
+        "Every group of this release has at least 5 records that look alike. Still, an adversary "
+        f"believes in the true diagnosis of record {first['record']} with probability "
+        f"{first['belief']:.2f} if that record is in the table, and {first['belief_without']:.2f} "
+        "if it is not: the difference is owed to that one person's record. Another adversary may "
+        "learn more; a small δ would not prove safety."
     )
-    worst_one = result.worst(1)[0]
     headline(console, "What this means")
-    print_clean(
-        console,
-        Text(
-            f"Every group of this release has at least 5 records that look alike. Still, an "
-            f"adversary believes in the true diagnosis of record {worst_one['record']} with "
-            f"probability {worst_one['belief']:.2f} if that record is in the table, and "
-            f"{worst_one['belief_without']:.2f} if it is not: the difference is owed to that one "
-            "person's record. Another adversary may learn more; a small δ would not prove safety."
-        ),
-    )
+    print_clean(console, Text(meaning))
