@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 MOST_FILES = {"test": 35, "audit": 80, "risk": 25}
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "indiff"
@@ -43,6 +44,7 @@ def commands(folder: Path) -> dict[str, list[str]]:
 
 def trace(words: list[str]) -> None:
     """Run one command in this process and print how many of our files and functions it called."""
+    import inspect
     import threading
 
     seen: set[tuple[str, str]] = set()
@@ -51,8 +53,17 @@ def trace(words: list[str]) -> None:
     def note(frame: object, event: str, _: object) -> None:
         if event == "call":
             code = frame.f_code  # type: ignore[attr-defined]
-            if code.co_filename.startswith(ours) and code.co_name != "<module>":
+            is_function = code.co_flags & inspect.CO_OPTIMIZED  # no module, no body of a class
+            if code.co_filename.startswith(ours) and is_function and not importing(frame):
                 seen.add((code.co_filename, code.co_qualname))
+
+    def importing(frame: Any) -> bool:
+        """Tell whether this runs only because a module is being loaded."""
+        while frame is not None:
+            if frame.f_code.co_name == "<module>" and frame.f_code.co_filename.startswith(ours):
+                return True
+            frame = frame.f_back
+        return False
 
     from indiff.cli.main import main
 
