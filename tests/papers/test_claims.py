@@ -13,12 +13,18 @@ import numpy as np
 import pytest
 
 from indiff import Mondrian, UserError, datasets, differential_test
-from indiff.papers.claims import diversity_below, falls, grows_with_epsilon, largest_rises
+from indiff.papers.claims import (
+    diversity_below,
+    falls,
+    grows_with_epsilon,
+    largest_possible,
+    largest_rises,
+    one_group_from,
+)
 from indiff.papers.dit_v1.results import KS as V1_KS
 from indiff.papers.dit_v1.results import LS as V1_LS
 from indiff.papers.dit_v1.results import TABLES
-from indiff.papers.full_generalization import largest_possible, one_group_from
-from indiff.papers.measure import EPSILONS, KS, LS, measure, noisy, table_of
+from indiff.papers.measure import EPSILONS, KS, LS, measure, noisy
 from indiff.papers.run import Run
 
 AXIS = (1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64)
@@ -106,7 +112,7 @@ def test_the_exceptions_are_found_by_sanitizing_again(
     run: Run, name: str, seed: int, value: int
 ) -> None:
     """The largest d of both rules, from two releases and two models, without any shortcut."""
-    table = table_of(run, name, seed)
+    table = run.table(name, seed)
     found = {}
     for rule, sanitizer in (("l", Mondrian(l=value)), ("k", Mondrian(k=value))):
         fast = measure(run, name, rule, value, seed)  # type: ignore[arg-type]
@@ -143,7 +149,7 @@ def test_printed_diversity_is_below_printed_anonymity() -> None:
 def test_beyond_its_last_l_a_table_is_fully_generalized(run: Run, name: str, last: int) -> None:
     """The papers' ℓ > 7 and ℓ > 5: no value may hold more than 1/ℓ, and the top one holds more."""
     for seed in DRAWS[name]:
-        table = table_of(run, name, seed)
+        table = run.table(name, seed)
         top = Counter(table.sensitive.codes.tolist()).most_common(1)[0][1]
         assert top * last <= len(table) < top * (last + 1)
         assert largest_possible(table) == last
@@ -159,7 +165,7 @@ def test_beyond_its_last_l_a_table_is_fully_generalized(run: Run, name: str, las
 def test_internet_is_one_group_at_5_already_since_no_first_cut_is_5_diverse(
     run: Run, version: str
 ) -> None:
-    table = run.internet(version)
+    table = run.table(f"internet-{version}")
     classes = table.sensitive.codes
 
     def diverse(rows: np.ndarray, value: int) -> bool:

@@ -19,7 +19,7 @@ def test_the_data_folder_has_them(needs_data: Path) -> None:
     assert sorted(files) == sorted(TREES["adult"])
     assert files["marital-status"] == needs_data / "hierarchies/adult/marital_status.csv"
     assert set(hierarchy_files("internet", folder=needs_data)) == set(TREES["internet-v1"])
-    names = [a.name for a in Run(folder=needs_data).internet("v2").attributes if a.hierarchy]
+    names = [a.name for a in Run(folder=needs_data).table("internet-v2").attributes if a.hierarchy]
     assert sorted(names) == sorted(TREES["internet-v2"])
 
 

@@ -31,8 +31,8 @@ def test_every_table_and_figure_is_listed(paper: str) -> None:
 
 @pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.name)
 def test_every_item_has_a_function_and_a_committed_page_with_a_status(item: Item) -> None:
-    module, function = item.home.split(":")
-    assert callable(getattr(importlib.import_module(f"indiff.papers.{module}"), function))
+    home = importlib.import_module(f"indiff.papers.{item.home}")
+    assert callable(getattr(home, item.function))
     status = status_of(item, PAGES)
     assert status is not None, f"no page of {item.name}: run indiff reproduce {item.name}"
     assert STATUS.fullmatch(status), status

@@ -59,7 +59,7 @@ def test_every_quick_page_is_what_the_command_makes(item: Item, run: Run, tmp_pa
 
 
 def test_a_page_shows_numbers_beside_the_printed_ones(tmp_path: Path) -> None:
-    item = Item("dit-v2", "table-9", "A table", home="nowhere:nothing")
+    item = Item("dit-v2", "table-9", "A table", home="nowhere")
     spec = {"data": {"values": [{"x": 1}]}, "mark": "point", "encoding": {"x": {"field": "x"}}}
     page = Page(
         status="differs because of a test",
@@ -88,7 +88,7 @@ def test_the_same_chart_gives_the_same_bytes() -> None:
 
 
 def test_the_index_tells_what_was_not_made(tmp_path: Path) -> None:
-    items = [Item("draft", "figure-1", "A drawing", home="nowhere:nothing")]
+    items = [Item("draft", "figure-1", "A drawing", home="nowhere")]
     text = write_index(items, tmp_path).read_text("utf-8")
     assert "| `draft:figure-1` | A drawing | not made yet |" in text
 

@@ -1,35 +1,23 @@
-"""The page "what the papers got wrong, and what we found"."""
+"""Makes the page "what the papers got wrong, and what we found"."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from indiff.papers import charts
-from indiff.papers.claims import SYMBOL
-from indiff.papers.dit_v1.results import KS as KS_V1
-from indiff.papers.dit_v1.results import LS as LS_V1
-from indiff.papers.dit_v1.results import TABLES
+from indiff.papers.claims import largest_possible, one_group_from
+from indiff.papers.dit_v1.results import TABLES, VALUES
 from indiff.papers.dit_v2.sampling_bias import SAMPLES, bias
-from indiff.papers.full_generalization import largest_possible, one_group_from
 from indiff.papers.items import Cell, Chart, Grid, Page
 from indiff.papers.itpr.printed import AGE, ITPR_ROWS, METRICS, MIL_ERRATA, REIDENTIFICATION
-from indiff.papers.measure import (
-    KS,
-    NAMES,
-    measure,
-    noisy,
-    place,
-    published,
-    seeds_of,
-    table_of,
-)
+from indiff.papers.measure import KS, NAMES, SYMBOL, measure, noisy, published, seeds_of
 from indiff.papers.published import own_setup
 from indiff.papers.published.broken_guarantee import MOST_EXPOSED, OTHERS, compare
 from indiff.papers.run import Run
+from indiff.papers.spans import place
 from indiff.risk import measure_risk
 from indiff.sanitizers.mondrian.mondrian import RegionStyle
 
@@ -48,7 +36,7 @@ def page(run: Run) -> Page:
         printed="Errata are named by paper and place. Every number of the tables is computed "
         "by the command.",
         tables=(
-            guarantee, own_setup.as_grid(run), effect, *_text(run), *_sampling(run), _quarter(),
+            guarantee, own_setup.as_grid(run), effect, _text(run), _sampling(run), _quarter(),
             _weights(), _average(run), _generalized(run), _smaller(),
         ),
         charts=(Chart(chart, "Largest distance by k, checked and unchecked cuts, and printed"),),
@@ -56,17 +44,17 @@ def page(run: Run) -> Page:
     )  # fmt: skip
 
 
-def _mondrian(run: Run) -> tuple[Grid, Grid, dict[str, Any], tuple[str, ...]]:
-    broken: list[tuple[Cell, ...]] = []
-    effects: list[tuple[Cell, ...]] = []
-    rows: list[dict[str, Any]] = []
+def _mondrian(run: Run) -> tuple[Grid, Grid, charts.Spec, tuple[str, ...]]:
+    broken = []
+    effects: list[list[Cell]] = []
+    rows: list[charts.Row] = []
     larger = 0
     ratios: list[float] = []
     for name, number in (("adult", "1"), ("internet-v1", "3")):
-        table = table_of(run, name)
+        table = run.table(name)
         given = dict(zip((1, *COMPARED), TABLES[number][2], strict=True))
         for k in COMPARED:
-            line: list[Cell] = [NAMES[name], k, f"{given[k][0]:g}"]
+            effects.append([NAMES[name], k, f"{given[k][0]:g}"])
             for style in STYLES:
                 ours = measure(run, name, "k", k, regions=style)
                 found = compare(table, k, style, ours.distances, _part(run, len(ratios)))
@@ -76,22 +64,17 @@ def _mondrian(run: Run) -> tuple[Grid, Grid, dict[str, Any], tuple[str, ...]]:
                 bound = float(found.distances.max()) / 2
                 same_rows = ours.distances[found.rows[found.random]].mean() / 2
                 others = found.distances[found.random].mean() / 2
-                line += [ours.delta / 2, bound, float(same_rows), float(others)]
+                effects[-1] += [ours.delta / 2, bound, float(same_rows), float(others)]
                 larger += bound > ours.delta / 2
                 ratios.append(float(others / same_rows))
                 panel = f"{NAMES[name]}, {style} regions"
-                rows += [
-                    {"x": str(k), "y": charts.tidy(y), "series": series, "facet": panel}
-                    for series, y in (("checked, δ", ours.delta / 2),
-                                      ("unchecked, lower bound", bound),
-                                      ("printed", given[k][0]))
-                ]  # fmt: skip
-            effects.append(tuple(line))
-    chart = charts.curves(rows, x="k", y="½Σ|p − p′|", series="", facet="facet",
-                          ordered=[str(k) for k in COMPARED])  # fmt: skip
+                drawn = {"checked, δ": ours.delta / 2, "unchecked, lower bound": bound,
+                         "printed": given[k][0]}  # fmt: skip
+                rows += [charts.point(k, [y], series, panel) for series, y in drawn.items()]
+    chart = charts.curves(rows, x="k", y="½Σ|p − p′|", ordered=COMPARED)
     guarantee = Grid(
         "Mondrian's broken guarantee: groups smaller than k, unchecked cuts",
-        ("data set", "k", "groups", "smaller than k", "records in them"), tuple(broken),
+        ("data set", "k", "groups", "smaller than k", "records in them"), broken,
     )  # fmt: skip
     effect = Grid(
         f"Its effect on k-anonymity, ½Σ|p − p′|: {MOST_EXPOSED} most exposed by ours and {OTHERS} "
@@ -100,7 +83,7 @@ def _mondrian(run: Run) -> tuple[Grid, Grid, dict[str, Any], tuple[str, ...]]:
          *(f"{what} ({style})" for style in STYLES
            for what in ("δ, checked", "lower bound of δ, unchecked", "mean, checked",
                         "mean, unchecked"))),
-        tuple(effects),
+        effects,
     )  # fmt: skip
     notes = (
         "**Mondrian (DIT v1 and v2).** The public implementation never counts the right-hand side "
@@ -149,48 +132,43 @@ def _part(run: Run, done: int) -> Callable[[int, int], object]:
     return lambda part, whole: run.report(done * whole + part, settings * whole)
 
 
-def _text(run: Run) -> tuple[Grid, ...]:
-    rows: list[tuple[Cell, ...]] = []
+def _text(run: Run) -> Grid:
+    rows = []
     for number in ("3", "4"):
         name, rule, given = TABLES[number]
-        for value, (printed, digits) in zip(KS_V1 if rule == "k" else LS_V1, given, strict=True):
-            if value == 1:
-                continue
-            found = published(run, name, rule, value)
+        for value, (printed, digits) in [*zip(VALUES[rule], given, strict=True)][1:]:
+            found, ours = published(run, name, rule, value), measure(run, name, rule, value)
             text, numbers = found.text.delta / 2, found.numbers.delta / 2
             moved = abs(found.text.distances - found.numbers.distances) > TINY
             rows.append((f"{SYMBOL[rule]} = {value}", f"{printed:g}", text,
-                         place(printed, [text], digits), numbers,
-                         measure(run, name, rule, value).delta / 2,
+                         place(printed, [text], digits), numbers, ours.delta / 2,
                          int(moved.sum())))  # fmt: skip
-    return (
-        Grid(
-            "Numbers compared as text, the largest d_pp on Internet Usage (DIT v1, Tables 3 and 4)",
-            ("", "printed", "the authors' program", "printed is", "the same, numbers compared",
-             "ours", "records with another d_pp"), tuple(rows),
-        ),
+    return Grid(
+        "Numbers compared as text, the largest d_pp on Internet Usage (DIT v1, Tables 3 and 4)",
+        ("", "printed", "the authors' program", "printed is", "the same, numbers compared",
+         "ours", "records with another d_pp"), rows,
     )  # fmt: skip
 
 
 def _generalized(run: Run) -> Grid:
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for name, said in (("adult", "ℓ > 7"), ("internet-v1", "ℓ > 5")):
         for seed in seeds_of(run, name):
-            table = table_of(run, name, seed)
+            table = run.table(name, seed)
             rows.append((NAMES[name], seed if name == "adult" else None, said,
                          int(table.sensitive.counts.max()), len(table), largest_possible(table),
                          one_group_from(run, name, seed)))  # fmt: skip
     return Grid(
         "Full generalization under ℓ-diversity",
         ("data set", "draw", "said", "records with the most frequent value", "of",
-         "the whole table is ℓ-diverse up to", "ours is one group from"), tuple(rows),
+         "the whole table is ℓ-diverse up to", "ours is one group from"), rows,
     )  # fmt: skip
 
 
-def _sampling(run: Run) -> tuple[Grid, ...]:
-    cells: list[tuple[Cell, ...]] = []
+def _sampling(run: Run) -> Grid:
+    cells = []
     for name in ("adult", "internet-v2"):
-        table = table_of(run, name, trees=False)
+        table = run.table(name, trees=False)
         rows = np.sort(np.random.default_rng(0).permutation(len(table))[:BIAS_ROWS])
         for epsilon in BIASED:
             found = bias(table, epsilon, rows)
@@ -198,28 +176,27 @@ def _sampling(run: Run) -> tuple[Grid, ...]:
             cells.append((NAMES[name], f"{epsilon:g}", exact, estimate, float(found.nothing.mean()),
                           round(estimate / exact, 2), float(found.exact.max()),
                           float(found.estimate.max())))  # fmt: skip
-    return (
-        Grid(
-            f"Sampling bias of DIT v2's Eq. 1: {BIAS_ROWS} random records, N = {SAMPLES:,}",
-            ("data set", "ε", "mean d, exact", "mean d, Eq. 1", "Eq. 1 of nothing at all",
-             "Eq. 1 / exact", "largest, exact", "largest, Eq. 1"), tuple(cells),
-        ),
+    return Grid(
+        f"Sampling bias of DIT v2's Eq. 1: {BIAS_ROWS} random records, N = {SAMPLES:,}",
+        ("data set", "ε", "mean d, exact", "mean d, Eq. 1", "Eq. 1 of nothing at all",
+         "Eq. 1 / exact", "largest, exact", "largest, Eq. 1"), cells,
     )  # fmt: skip
 
 
 def _average(run: Run) -> Grid:
-    cells: list[tuple[Cell, ...]] = []
+    cells = []
     for name in ("adult", "internet-v2"):
         noise = noisy(run, name, 0.1)
-        lower = [k for k in KS[1:] if measure(run, name, "k", k).mean < noise.mean]
-        cells.append((NAMES[name], noise.mean, noise.delta,
-                      ", ".join(map(str, lower)) or "none",
-                      ", ".join(str(k) for k in KS[1:] if k not in lower) or "none",
-                      min(measure(run, name, "k", k).delta for k in KS[1:])))  # fmt: skip
+        found = {k: measure(run, name, "k", k) for k in KS[1:]}
+        lower = [str(k) for k in found if found[k].mean < noise.mean]
+        higher = [str(k) for k in found if str(k) not in lower]
+        cells.append((NAMES[name], noise.mean, noise.delta, ", ".join(lower) or "none",
+                      ", ".join(higher) or "none",
+                      min(result.delta for result in found.values())))  # fmt: skip
     return Grid(
         "The exact answer at ε = 0.1 against k-anonymity, Σ|p − p′|",
         ("data set", "mean d", "δ", "k with a smaller mean", "k with a larger mean",
-         "smallest δ of any k"), tuple(cells),
+         "smallest δ of any k"), cells,
     )  # fmt: skip
 
 
@@ -237,7 +214,7 @@ def _quarter() -> Grid:
 
 
 def _weights() -> Grid:
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     printed = {age: itpr for age, code, disease, itpr in ITPR_ROWS if code is disease is None}
     for case, ages in AGE.items():
         risk = measure_risk(pa.table({"age": list(ages)}), quasi=["age"], details=False)
@@ -250,7 +227,7 @@ def _weights() -> Grid:
     return Grid(
         "ITPR's weights: Eq. 10 and Eq. 8 read literally, and with p(y)",
         ("attribute", "ITPR, literal", "ITPR, weighted", "printed", "MIL, literal",
-         "MIL, weighted", "printed"), tuple(rows),
+         "MIL, weighted", "printed"), rows,
     )  # fmt: skip
 
 

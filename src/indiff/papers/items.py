@@ -1,9 +1,9 @@
-"""What a reproduction is made of: items of the papers, and the pages that they become."""
+"""Defines the items of the papers, and the pages that they become."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,8 +29,8 @@ class Grid:
     """A table of a page; numbers are written with four significant digits, None as a dash."""
 
     title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    header: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
 
 
 @dataclass(frozen=True)
@@ -56,22 +56,23 @@ class Page:
 
     status: str
     printed: str
-    tables: tuple[Grid, ...] = ()
-    charts: tuple[Chart, ...] = ()
-    notes: tuple[str, ...] = ()
+    tables: Sequence[Grid] = ()
+    charts: Sequence[Chart] = ()
+    notes: Sequence[str] = ()
     timed: bool = False
 
 
 @dataclass(frozen=True)
 class Item:
-    """One table, figure or passage of a paper, and the function that reproduces it.
+    """One table, figure or passage of a paper, and the module that reproduces it.
 
-    ``home`` is ``module:function`` in this package, loaded when it runs; the function takes a
-    :class:`~indiff.papers.run.Run` and returns a :class:`Page`. ``seconds`` is roughly how long
-    it takes on two cores, for the time left.
+    ``home`` is a module of this package, loaded when the item is made: its function ``table_1``
+    takes a :class:`~indiff.papers.run.Run` and returns the :class:`Page` of ``table-1``.
+    ``seconds`` is roughly how long it takes on two cores, for the time left.
 
-    >>> Item("dit-v2", "table-1", "The toy example", home="dit_v2.tables:table_1").name
-    'dit-v2:table-1'
+    >>> item = Item("dit-v2", "section-4.3", "The encoding example", home="dit_v2.tables")
+    >>> item.name, item.function
+    ('dit-v2:section-4.3', 'section_4_3')
     """
 
     paper: str
@@ -91,9 +92,13 @@ class Item:
         """The name of the page's files, without ending."""
         return self.name.replace(":", "-")
 
+    @property
+    def function(self) -> str:
+        """The name of the function that makes the page."""
+        return self.number.replace("-", "_").replace(".", "_") or "page"
+
     def make(self, run: Run) -> Page:
         """Compute the page."""
-        module, function = self.home.split(":")
-        home = importlib.import_module(f"indiff.papers.{module}")
-        make: Callable[[Run], Page] = getattr(home, function)
+        home = importlib.import_module(f"indiff.papers.{self.home}")
+        make: Callable[[Run], Page] = getattr(home, self.function)
         return make(run)

@@ -1,10 +1,9 @@
-"""The papers' experiments on the two data sets: every setting measured once in a run."""
+"""Measures the papers' experiments on the two data sets, every setting once in a run."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,21 +12,20 @@ from indiff.data.table import Table
 from indiff.differential import differential_test
 from indiff.distances.functions import wasserstein
 from indiff.papers.published.beliefs import published_beliefs
-from indiff.papers.published.partition import Partition
+from indiff.papers.published.partition import Partition, Rule
 from indiff.papers.raw_table import raw_beliefs
 from indiff.papers.run import Run
 from indiff.sanitizers.mondrian.mondrian import Mondrian, RegionStyle
 from indiff.sanitizers.noise.mechanisms import Laplace
 
-Rule = Literal["k", "l"]
-
-KS = (1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64)
-LS = (1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64)
+KS = LS = (1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64)
 EPSILONS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, float("inf"))
 TIES = 1e-12
 PROGRAM_DRAWS = 3  # the authors' program is tested on fewer draws: it takes longer than ours
 
 NAMES = {"adult": "Adult", "internet-v1": "Internet Usage", "internet-v2": "Internet Usage"}
+SYMBOL: dict[Rule, str] = {"k": "k", "l": "ℓ"}
+LABEL: dict[Rule, str] = {"k": "k-anonymity", "l": "ℓ-diversity"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +51,6 @@ class Measured:
         return float(self.distances.mean())
 
 
-def table_of(run: Run, name: str, seed: int = 0, *, trees: bool = True) -> Table:
-    """Return a data set by its name: ``adult``, ``internet-v1`` or ``internet-v2``."""
-    if name == "adult":
-        return run.adult(seed, trees=trees)
-    return run.internet(name.removeprefix("internet-"), trees=trees)
-
-
 def seeds_of(run: Run, name: str) -> range:
     """Return the seeds of a data set; Internet Usage is used whole, so it has one."""
     return range(run.seeds if name == "adult" else 1)
@@ -82,20 +73,28 @@ def measure(
 ) -> Measured:
     """Test one setting; 1 is the raw table, and an unmet ℓ is one generalized group."""
     if value == 1:
-        return run.once(("raw", name, seed), lambda: _raw(table_of(run, name, seed)))
+        return run.once(("raw", name, seed), lambda: _of(*raw_beliefs(run.table(name, seed))))
     return run.once(
         ("measured", name, rule, value, seed, trees, regions),
-        lambda: partitioned(table_of(run, name, seed, trees=trees), rule, value, regions),
+        lambda: partitioned(run.table(name, seed, trees=trees), rule, value, regions),
     )
+
+
+def draws(run: Run, name: str, rule: Rule, value: int, **how: Any) -> list[Measured]:
+    """Test one setting on every draw of a data set."""
+    return [measure(run, name, rule, value, seed, **how) for seed in seeds_of(run, name)]
+
+
+def mondrian(rule: Rule, value: int, regions: RegionStyle = "tight") -> Mondrian:
+    """Return Mondrian with one rule; an unmet ℓ is one generalized group."""
+    if rule == "k":
+        return Mondrian(k=value, regions=regions)
+    return Mondrian(l=value, regions=regions, unmet="generalize")
 
 
 def partitioned(table: Table, rule: Rule, value: int, regions: RegionStyle = "tight") -> Measured:
     """Test Mondrian with one rule, exactly, leave-one-out."""
-    sanitizer = (
-        Mondrian(k=value, regions=regions)
-        if rule == "k"
-        else Mondrian(l=value, regions=regions, unmet="generalize")
-    )
+    sanitizer = mondrian(rule, value, regions)
     result = differential_test(table, sanitizer)
     groups = sanitizer.sanitize(table).groups
     whole = groups is None or int(groups.max()) == 0
@@ -119,7 +118,7 @@ def published(run: Run, name: str, rule: Rule, value: int, seed: int = 0) -> Pub
     """
 
     def test() -> Published:
-        table = table_of(run, name, seed)
+        table = run.table(name, seed)
         if value == 1:
             raw = measure(run, name, rule, 1, seed)
             return Published(raw, raw, np.ones(len(table), np.int64))
@@ -130,10 +129,6 @@ def published(run: Run, name: str, rule: Rule, value: int, seed: int = 0) -> Pub
         return Published(text, numbers, sizes)
 
     return run.once(("published", name, "-" if value == 1 else rule, value, seed), test)
-
-
-def _raw(table: Table) -> Measured:
-    return _of(*raw_beliefs(table))
 
 
 def _of(
@@ -149,44 +144,9 @@ def _modes(beliefs: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def noisy(run: Run, name: str, epsilon: float, seed: int = 0) -> Measured:
     """Test Laplace noise on the counts of five quantiles, exactly (DIT v2, Section 4.5.2)."""
-    table = table_of(run, name, seed, trees=False)
 
     def test() -> Measured:
-        result = differential_test(table, Laplace(epsilon))
+        result = differential_test(run.table(name, seed, trees=False), Laplace(epsilon))
         return Measured(result.distances, result.changed_predictions)
 
     return run.once(("noisy", name, epsilon, seed), test)
-
-
-def spread(values: Sequence[float]) -> tuple[float, float, float]:
-    """Return the middle, lowest and highest of some numbers.
-
-    >>> spread([3.0, 1.0, 2.0])
-    (2.0, 1.0, 3.0)
-    """
-    return float(np.median(values)), float(min(values)), float(max(values))
-
-
-def span(values: Sequence[float]) -> str:
-    """Write the range of some numbers; one number alone as it is.
-
-    >>> span([0.2, 0.1]), span([9.611e-05])
-    ('0.1 … 0.2', '9.611e-05')
-    """
-    low, high = min(values), max(values)
-    return f"{low:.4g}" if low == high else f"{low:.4g} … {high:.4g}"
-
-
-def place(printed: float, values: Sequence[float], digits: float) -> str:
-    """Tell whether a printed number, rounded to ``digits``, lies inside the range of ours.
-
-    >>> place(0.43, [0.4353], 0.01), place(0.44, [0.4353], 0.01), place(0.2, [0.1, 0.3], 0.1)
-    ('same, truncated', 'same', 'inside')
-    """
-    low, high = min(values) - digits / 2, max(values) + digits / 2
-    alone = len(set(values)) == 1
-    if low <= printed <= high:
-        return "same" if alone else "inside"
-    if alone and printed <= values[0] < printed + digits:
-        return "same, truncated"
-    return "below ours" if printed < low else "above ours"

@@ -1,23 +1,18 @@
-"""Pages and their index as Markdown, charts as SVG: the same input gives the same bytes."""
+"""Writes pages and their index as Markdown, charts as SVG: equal input gives equal bytes."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from indiff.files import write_text
 from indiff.papers.items import PAPERS, Cell, Grid, Item, Page
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 TIMED = "<!-- measured times: they differ from run to run and are not compared -->"
 _STATUS = re.compile(r"^\*\*Status:\*\* (.+)$", re.MULTILINE)
-_FONT = "sans-serif"
 
 
 def number(value: Cell) -> str:
@@ -42,14 +37,8 @@ def as_markdown(item: Item, page: Page) -> str:
     lines = [f"# {item.title}", ""]
     if page.timed:
         lines += [TIMED, ""]
-    lines += [
-        f"{PAPERS[item.paper]}. `indiff reproduce {item.name}` makes this page.",
-        "",
-        f"**Status:** {page.status}",
-        "",
-        f"**Printed:** {page.printed}",
-        "",
-    ]
+    lines += [f"{PAPERS[item.paper]}. `indiff reproduce {item.name}` makes this page.", ""]
+    lines += [f"**Status:** {page.status}", "", f"**Printed:** {page.printed}", ""]
     for chart in page.charts:
         lines += [f"![{chart.shows}]({chart_name(item, chart.part)})", ""]
     for grid in page.tables:
@@ -65,29 +54,27 @@ def chart_name(item: Item, part: str) -> str:
 
 
 def _grid(grid: Grid) -> list[str]:
-    texts = [[number(cell).replace("|", "\\|") for cell in row] for row in grid.rows]
-    rule = ["---" if not _numeric(grid.rows, c) else "---:" for c in range(len(grid.header))]
-    head = [cell.replace("|", "\\|") for cell in grid.header]
+    head, *texts = (
+        [number(cell).replace("|", "\\|") for cell in row] for row in (grid.header, *grid.rows)
+    )
+    columns = ([row[place] for row in grid.rows] for place in range(len(grid.header)))
+    rule = ["---:" if _numeric(cells) else "---" for cells in columns]
     rows = [f"| {' | '.join(row)} |" for row in [head, rule, *texts]]
     return [f"### {grid.title}", "", *rows]
 
 
-def _numeric(rows: Sequence[Sequence[Cell]], column: int) -> bool:
-    cells = [row[column] for row in rows if row[column] is not None]
-    return bool(cells) and all(not isinstance(cell, str) for cell in cells)
+def _numeric(cells: Sequence[Cell]) -> bool:
+    kinds = {type(cell) for cell in cells} - {type(None)}
+    return bool(kinds) and str not in kinds
 
 
 def as_svg(spec: Mapping[str, object]) -> str:
     """Draw a chart; the drawing holds no time, no path and no random name."""
     import vl_convert
 
-    config = {"font": _FONT, "background": "white", "view": {"stroke": "#ccc"}}
-    whole = {
-        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
-        "config": config,
-        **spec,
-    }
-    svg: str = vl_convert.vegalite_to_svg(json.dumps(whole))
+    config = {"font": "sans-serif", "background": "white", "view": {"stroke": "#ccc"}}
+    schema = "https://vega.github.io/schema/vega-lite/v5.json"
+    svg: str = vl_convert.vegalite_to_svg(json.dumps({"$schema": schema, "config": config, **spec}))
     return svg.rstrip("\n") + "\n"
 
 
@@ -110,9 +97,8 @@ def status_of(item: Item, folder: Path) -> str | None:
     return found.group(1) if found else None
 
 
-def write_index(items: Iterable[Item], folder: Path) -> Path:
+def write_index(items: Sequence[Item], folder: Path) -> Path:
     """Write README.md: every item of every paper with the status of its page."""
-    items = list(items)
     lines = [
         "# The papers, recomputed",
         "",

@@ -1,4 +1,4 @@
-"""What the items share in one run: the data, the seeds, and every result measured once."""
+"""Keeps what the items of one run share: the data, the seeds, and every result measured once."""
 
 from __future__ import annotations
 
@@ -13,16 +13,11 @@ if TYPE_CHECKING:
     from indiff.data.table import Table
 
 SEEDS = 5
-TREES = {
+_INTERNET = ("education_attainment", "major_occupation", "marital_status", "race")
+TREES = {  # the columns that are generalized along the authors' hierarchies
     "adult": ("education", "marital-status", "native-country"),
-    "internet-v2": ("race", "education_attainment", "major_occupation", "marital_status"),
-    "internet-v1": (
-        "country",
-        "education_attainment",
-        "major_occupation",
-        "marital_status",
-        "race",
-    ),
+    "internet-v2": _INTERNET,
+    "internet-v1": ("country", *_INTERNET),
 }
 
 T = TypeVar("T")
@@ -50,36 +45,34 @@ class Run:
         found: T = self.kept[key]
         return found
 
-    def adult(self, seed: int = 0, *, trees: bool = True, records: int = 10_000) -> Table:
-        """Return a selection of Adult; ``trees`` generalizes along the authors' hierarchies."""
-        from indiff import datasets
+    def table(
+        self, name: str, seed: int = 0, *, trees: bool = True, records: int = 10_000
+    ) -> Table:
+        """Return a data set: ``adult`` (some records of it), ``internet-v1`` or ``internet-v2``.
 
+        ``trees`` generalizes along the authors' hierarchies.
+        """
         return self.once(
-            ("adult", seed, trees, records),
-            lambda: datasets.adult(
-                records,
-                seed,
-                folder=self.folder,
-                download=self.download,
-                hierarchies=self._trees("adult") if trees else None,
-            ),
+            ("table", name, seed, trees, records), lambda: self._table(name, seed, trees, records)
         )
 
-    def internet(self, version: str = "v2", *, trees: bool = True) -> Table:
-        """Return Internet Usage with the quasi-identifiers of DIT v2 or v1."""
+    def _table(self, name: str, seed: int, trees: bool, records: int) -> Table:
         from indiff import datasets
 
-        return self.once(
-            ("internet", version, trees),
-            lambda: datasets.internet_usage(
-                version,  # type: ignore[arg-type]
-                folder=self.folder,
-                download=self.download,
-                hierarchies=self._trees(f"internet-{version}") if trees else None,
-            ),
+        data, _, version = name.partition("-")
+        folder, download = self.folder, self.download
+        files = (
+            hierarchy_files(data, columns=TREES[name], folder=folder, download=download)
+            if trees
+            else None
         )
-
-    def _trees(self, name: str) -> dict[str, Path]:
-        return hierarchy_files(
-            name.split("-")[0], columns=TREES[name], folder=self.folder, download=self.download
+        if data == "adult":
+            return datasets.adult(
+                records, seed, folder=folder, download=download, hierarchies=files
+            )
+        return datasets.internet_usage(
+            version,  # type: ignore[arg-type]
+            folder=folder,
+            download=download,
+            hierarchies=files,
         )

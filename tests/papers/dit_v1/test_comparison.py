@@ -9,7 +9,8 @@ import pytest
 
 from indiff import Classifier, Mondrian, UserError, datasets
 from indiff.inference import ENCODINGS
-from indiff.papers.dit_v1.comparison import TABLES, as_text, compare_encodings, main
+from indiff.papers.dit_v1.comparison import as_text, compare_encodings, main
+from indiff.papers.run import Run
 
 
 def test_features_are_as_the_appendix_says(needs_data: Path) -> None:
@@ -50,7 +51,7 @@ def test_one_command(
 ) -> None:
     monkeypatch.setenv("INDIFF_DATA", str(needs_data))
     small = datasets.adult(300, folder=needs_data)
-    monkeypatch.setitem(TABLES, "adult", lambda folder, hierarchies: small)
+    monkeypatch.setattr(Run, "table", lambda run, name, trees: small)
     assert main(["adult", "--targets", "5"]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert printed[0].startswith("adult: 300 records, Mondrian k = 5 on ordered sets, naive-bayes")

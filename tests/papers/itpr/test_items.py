@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from indiff.papers.index import choose
 from indiff.papers.items import Item
-from indiff.papers.itpr.items import ITEMS
 from indiff.papers.run import Run
 from tests.papers.test_pages import COMMITTED, compare
 
 
 @pytest.mark.parametrize(
-    "item", [item for item in ITEMS if item.cost == "quick"], ids=lambda item: item.number
+    "item",
+    [item for item in choose(["itpr"]) if item.cost == "quick"],
+    ids=lambda item: item.number,
 )
 def test_the_committed_page_is_what_the_command_makes(
     item: Item, itpr_run: Run, tmp_path: Path

@@ -29,7 +29,7 @@ def verdicts(page: Page, table: int = 0) -> Counter[object]:
 
 
 def row_of(grid: Grid, *start: object) -> tuple[object, ...]:
-    (found,) = (row for row in grid.rows if row[: len(start)] == start)
+    (found,) = (tuple(row) for row in grid.rows if tuple(row[: len(start)]) == start)
     return found
 
 

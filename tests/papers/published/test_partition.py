@@ -12,11 +12,12 @@ from sklearn.naive_bayes import BernoulliNB
 
 from indiff import Hierarchy, Table, UserError, read_table
 from indiff.papers.dit_v1.results import KS, LS, TABLES
-from indiff.papers.measure import place, published
+from indiff.papers.measure import published
 from indiff.papers.published.beliefs import COMPARISONS, View, published_beliefs
 from indiff.papers.published.own_setup import own_setup, small_groups
 from indiff.papers.published.partition import Node, Partition, Rule
 from indiff.papers.run import Run
+from indiff.papers.spans import place
 
 Record = tuple[str, str, str]  # age, where, ill
 Group = tuple[str, str, str, list[Record]]  # lowest and highest age, node, members
@@ -180,7 +181,7 @@ def test_the_only_person_of_ten_has_the_printed_distance(needs_data: Path, value
     name, rule, given = TABLES["3"]
     assert name == "internet-v1"
     printed, digits = dict(zip(KS, given, strict=True))[value]
-    table = Run(folder=needs_data).internet("v1")
+    table = Run(folder=needs_data).table("internet-v1")
     ages = table.attributes[0]
     (row,) = np.flatnonzero(ages.points[ages.codes] == 10)
     partition = Partition(table, rule, value)

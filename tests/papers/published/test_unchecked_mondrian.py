@@ -47,7 +47,7 @@ def test_without_ties_it_is_mondrian(needs_data: Path) -> None:
 
 @pytest.mark.parametrize("regions", ["tight", "cut"])
 def test_hierarchies_and_remembered_groups(needs_data: Path, regions: str) -> None:
-    table = Run(folder=needs_data).adult(records=600)
+    table = Run(folder=needs_data).table("adult", records=600)
     sanitizer = UncheckedMondrian(3, regions)  # type: ignore[arg-type]
     release = sanitizer.sanitize(table)
     assert release.groups is not None
@@ -77,7 +77,7 @@ def test_the_most_exposed_and_random_others_are_chosen() -> None:
 def test_comparison_by_the_definition(needs_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broken_guarantee, "MOST_EXPOSED", 10)
     monkeypatch.setattr(broken_guarantee, "OTHERS", 20)
-    table = Run(folder=needs_data).adult(records=550)
+    table = Run(folder=needs_data).table("adult", records=550)
     exposed = np.linspace(0, 1, 550)
     found = compare(table, 5, "tight", exposed)
     model, broken = NaiveBayes(), UncheckedMondrian(5)

@@ -1,4 +1,4 @@
-"""The comparison of encodings in DIT v1, Appendix A.2 (Figures 8 to 10).
+"""Compares the encodings of DIT v1, Appendix A.2 (Figures 8 to 10).
 
 python -m indiff.papers.dit_v1.comparison                  both tables
 python -m indiff.papers.dit_v1.comparison adult --targets 1000 --model tree
@@ -22,19 +22,16 @@ from typing import Any
 
 import numpy as np
 
-from indiff import datasets
 from indiff.data.table import Table
 from indiff.errors import UserError
 from indiff.inference import ENCODINGS, Classifier, Encoding
+from indiff.papers.run import Run
 from indiff.release.release import Release
 from indiff.sanitizers.mondrian.mondrian import Mondrian
 from indiff.sanitizers.noise.quantiles_before import quantiles_before
 from indiff.sanitizers.protocol import Sanitizer
 
-TREES = {
-    "adult": ("education", "marital-status", "native-country"),
-    "internet": ("country", "education_attainment", "major_occupation", "marital_status", "race"),
-}
+TABLES = {"adult": "adult", "internet": "internet-v1"}
 
 
 @dataclass(frozen=True)
@@ -81,23 +78,20 @@ def compare_encodings(
     TF-TF 2 6
     """
     if isinstance(targets, bool) or not isinstance(targets, int) or targets < 1:
-        raise UserError("targets must be a number of records of at least 1", f"{targets!r}")
+        raise UserError(
+            "targets must be a number of records of at least 1", repr(targets), field="targets"
+        )
     sanitizer = Mondrian(k=5) if sanitizer is None else sanitizer
-    drawn = np.random.default_rng(seed).permutation(len(table))[:targets]
-    rows = np.sort(drawn)
-    before: tuple[Table, Release] | None = None
-    plain: tuple[Table, Release] | None = None
+    rows = np.sort(np.random.default_rng(seed).permutation(len(table))[:targets])
+    released: dict[bool, tuple[Table, Release]] = {}
     scores = []
     for name in encodings:
         encoding = Encoding.named(name)
-        if encoding.numeric == "QuantilesB":
-            before = before or _released(
-                quantiles_before(table, encoding.quantiles), sanitizer, model
-            )
-            scores.append(_score(*before, rows, model, encoding, seed))
-        else:
-            plain = plain or _released(table, sanitizer, model)
-            scores.append(_score(*plain, rows, model, encoding, seed))
+        early = encoding.numeric == "QuantilesB"
+        if early not in released:
+            original = quantiles_before(table, encoding.quantiles) if early else table
+            released[early] = _released(original, sanitizer, model)
+        scores.append(_score(*released[early], rows, model, encoding, seed))
     return tuple(scores)
 
 
@@ -141,26 +135,6 @@ def as_text(scores: Sequence[EncodingScore]) -> str:
     return "\n".join(lines)
 
 
-def adult(folder: Path, *, hierarchies: bool = False) -> Table:
-    """Return 10,000 records of Adult."""
-    return datasets.adult(folder=folder, hierarchies=_trees(folder, "adult", hierarchies))
-
-
-def internet(folder: Path, *, hierarchies: bool = False) -> Table:
-    """Return Internet Usage with the six quasi-identifiers of DIT v1."""
-    trees = _trees(folder, "internet", hierarchies)
-    return datasets.internet_usage("v1", folder=folder, hierarchies=trees)
-
-
-def _trees(folder: Path, name: str, wanted: bool) -> dict[str, Any] | None:
-    place = folder / "hierarchies" / name
-    files = {column: place / f"{column.replace('-', '_')}.csv" for column in TREES[name]}
-    return files if wanted else None
-
-
-TABLES = {"adult": adult, "internet": internet}
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the comparison; 0, or 2 where an input does not fit."""
     parser = argparse.ArgumentParser(description="Compare the 24 encodings of DIT v1, Appendix A.")
@@ -179,7 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("set INDIFF_DATA to the folder with adult.data, internet.data and hierarchies")
     try:
         for name in given.tables or TABLES:
-            table = TABLES[name](Path(folder), hierarchies=given.hierarchies)
+            table = Run(Path(folder)).table(TABLES[name], trees=given.hierarchies)
             scores = compare_encodings(
                 table, Mondrian(k=given.k), given.targets, given.seed, model=given.model
             )

@@ -1,9 +1,8 @@
-"""DIT v1, Appendix A: Figures 8 to 10, the 24 encodings, averaged over eight values of K."""
+"""Recomputes DIT v1's Figures 8 to 10 (Appendix A): 24 encodings, averaged over eight K."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
 
 import numpy as np
 
@@ -12,8 +11,9 @@ from indiff.papers import charts
 from indiff.papers.dit_v1.comparison import compare_encodings
 from indiff.papers.dit_v1.encoding_accuracy import accuracies
 from indiff.papers.items import Cell, Chart, Grid, Page
-from indiff.papers.measure import NAMES, table_of
+from indiff.papers.measure import NAMES
 from indiff.papers.run import Run
+from indiff.papers.spans import same
 from indiff.sanitizers.mondrian.mondrian import Mondrian
 from indiff.sanitizers.noise.quantiles_before import quantiles_before
 from indiff.sanitizers.protocol import Sanitizer
@@ -49,10 +49,10 @@ def averages(run: Run, name: str) -> dict[str, tuple[float, float]]:
     """Return each encoding's accuracy in % and number of features, averaged over K."""
 
     def compute() -> dict[str, tuple[float, float]]:
-        table = table_of(run, name, trees=False)
+        table = run.table(name, trees=False)
         cut = quantiles_before(table, Encoding().quantiles)
-        late = tuple(e for e in ENCODINGS if not e.startswith("QuantilesB"))
         early = tuple(e for e in ENCODINGS if e.startswith("QuantilesB"))
+        late = tuple(e for e in ENCODINGS if e not in early)
         found: dict[str, list[tuple[float, int]]] = defaultdict(list)
         for done, k in enumerate(KS):
             for rows, encodings in ((table, late), (cut, early)):
@@ -60,42 +60,36 @@ def averages(run: Run, name: str) -> dict[str, tuple[float, float]]:
                 for encoding, score in accuracies(rows, release, encodings).items():
                     found[encoding].append(score)
             run.report(done + 1, len(KS))
-        return {
-            e: (100 * float(np.mean([a for a, _ in found[e]])),
-                float(np.mean([w for _, w in found[e]])))
-            for e in ENCODINGS
-        }  # fmt: skip
+        means = {e: np.mean(scores, axis=0) for e, scores in found.items()}
+        return {e: (100 * float(means[e][0]), float(means[e][1])) for e in ENCODINGS}
 
     return run.once(("encodings", name), compute)
 
 
 def figure_8(run: Run) -> Page:
     """Figure 8: average accuracy."""
-    rows, cells, texts = _lines(run, 0)
-    best = {name: max(ENCODINGS, key=lambda e: averages(run, name)[e][0]) for name in SETS}
-    claims = tuple(
-        (NAMES[name], encoding, averages(run, name)[encoding][0], f"{printed:.2f}",
-         sorted(ENCODINGS, key=lambda e: -averages(run, name)[e][0]).index(encoding) + 1)
-        for (name, encoding), printed in ACCURACY.items()
-    )  # fmt: skip
-    leads = all(encoding == "TF-TF" for encoding in best.values())
-    close = all(abs(averages(run, name)[e][0] - given) < HALF_A_POINT
-                for (name, e), given in ACCURACY.items())  # fmt: skip
+    found = {name: {e: score[0] for e, score in averages(run, name).items()} for name in SETS}
+    ranked = {name: sorted(ENCODINGS, key=lambda e: -found[name][e]) for name in SETS}
+    claims = [
+        (NAMES[name], e, found[name][e], f"{printed:.2f}", ranked[name].index(e) + 1)
+        for (name, e), printed in ACCURACY.items()
+    ]
+    leads = all(ranked[name][0] == "TF-TF" for name in SETS)
+    close = all(abs(found[name][e] - given) < HALF_A_POINT for (name, e), given in ACCURACY.items())
     return Page(
         status="reproduced"
         if leads and close
         else "differs because the sanitizer and the 10,000 records are others; most accurate is "
-        + " and ".join(f"{best[name]} ({NAMES[name]})" for name in SETS)
+        + " and ".join(f"{ranked[name][0]} ({NAMES[name]})" for name in SETS)
         + (", as printed" if leads else ""),
         printed="Figure 8 and Appendix A.2: TF-TF is the most accurate for both data sets, with "
         "QuantilesB-TF for Adult.",
         tables=(
             Grid("Printed accuracies, %", ("data set", "encoding", "ours", "printed", "our rank"),
                  claims),
-            Grid("Average accuracy over K, %", texts, cells),
+            _averages("Average accuracy over K, %", found),
         ),
-        charts=(Chart(charts.bars(rows, x="encoding", y="accuracy, %",
-                                  ordered=[*NUMBERS.values()]), "Average accuracy"),),
+        charts=[_bars(found, "accuracy, %", "Average accuracy")],
         notes=(
             "All records are guessed, from count tables: Bernoulli naive Bayes is a sum over "
             "columns, so no model has to be trained for each record.",
@@ -107,32 +101,26 @@ def figure_8(run: Run) -> Page:
 
 def figure_9(run: Run) -> Page:
     """Figure 9: average number of features."""
-    rows, cells, texts = _lines(run, 1)
-    claims: list[tuple[Cell, ...]] = []
-    same = True
-    for name in SETS:
-        for encoding, printed in FEATURES[name].items():
-            ours = averages(run, name)[encoding][1]
-            agrees = round(ours) == printed
-            same = same and (agrees or encoding == "Binary-HotA")
-            claims.append((NAMES[name], encoding, ours, printed, "same" if agrees else "differs"))
-    largest = all(
-        max(ENCODINGS, key=lambda e: averages(run, name)[e][1]) == "Binary-HotA" for name in SETS
-    )
+    found = {name: {e: score[1] for e, score in averages(run, name).items()} for name in SETS}
+    claims = [
+        (NAMES[name], e, found[name][e], printed, same(round(found[name][e]), printed))
+        for name in SETS
+        for e, printed in FEATURES[name].items()
+    ]
+    others = {claim[1] for claim in claims if claim[-1] == "differs"} - {"Binary-HotA"}
+    largest = all(max(ENCODINGS, key=lambda e: found[name][e]) == "Binary-HotA" for name in SETS)
     return Page(
         status="differs because the number of different regions in a release is not the same "
         "(Binary-HotA)"
-        if same and largest
+        if largest and not others
         else "differs because a number of features is not the printed one",
         printed="Figure 9 and Appendix A.2: the fewest features are 5 and 6, Bounds-TF has 7, "
         "Binary-HotA the most.",
         tables=(
-            Grid("Printed numbers", ("data set", "encoding", "ours", "printed", ""),
-                 tuple(claims)),
-            Grid("Average number of features over K", texts, cells),
+            Grid("Printed numbers", ("data set", "encoding", "ours", "printed", ""), claims),
+            _averages("Average number of features over K", found),
         ),
-        charts=(Chart(charts.bars(rows, x="encoding", y="features", ordered=[*NUMBERS.values()]),
-                      "Average number of features"),),
+        charts=[_bars(found, "features", "Average number of features")],
         notes=(
             "The fewest, Bounds-TF and which has the most are as printed. Binary-HotA has one "
             "feature for each region that a release shows; how many depends on the cuts.",
@@ -142,26 +130,22 @@ def figure_9(run: Run) -> Page:
 
 def figure_10(run: Run) -> Page:
     """Figure 10: average time; measured on 200 targets for each encoding."""
-    rows: list[dict[str, Any]] = []
-    cells: list[tuple[Cell, ...]] = []
     each = TIMED_TARGETS // len(KS)
     seconds: dict[tuple[str, str], float] = defaultdict(float)
     models: dict[tuple[str, str], int] = defaultdict(int)
     for number, name in enumerate(SETS):
-        table = table_of(run, name, trees=False)
+        table = run.table(name, trees=False)
         for done, k in enumerate(KS):
             for score in compare_encodings(table, sanitizer_of(k), each, seed=k):
                 seconds[name, score.encoding] += score.seconds
                 models[name, score.encoding] += score.models
             run.report(number * len(KS) + done + 1, len(SETS) * len(KS))
-    for encoding in ENCODINGS:
-        line: list[Cell] = [NUMBERS[encoding], encoding]
+    found = {name: {e: 1000 * seconds[name, e] / models[name, e] for e in ENCODINGS}
+             for name in SETS}  # fmt: skip
+    cells: list[list[Cell]] = [[NUMBERS[e], e] for e in ENCODINGS]
+    for line, e in zip(cells, ENCODINGS, strict=True):
         for name in SETS:
-            model = 1000 * seconds[name, encoding] / models[name, encoding]
-            printed = MINUTES[name].get(encoding)
-            line += [round(model, 2), _per_model(name, printed)]
-            rows.append({"x": NUMBERS[encoding], "y": charts.tidy(model), "facet": NAMES[name]})
-        cells.append(tuple(line))
+            line += [round(found[name][e], 2), _per_model(name, MINUTES[name].get(e))]
     return Page(
         status="reproduced (the same comparison; times are this machine's)",
         printed="Figure 10 and Appendix A.2: minutes to train 10,000 (9,799) models and ask each, "
@@ -170,10 +154,9 @@ def figure_10(run: Run) -> Page:
             Grid(f"Milliseconds for one model ({TIMED_TARGETS} targets per encoding, "
                  f"{each} at each K)",
                  ("", "encoding", "Adult, ours", "Adult, printed", "Internet, ours",
-                  "Internet, printed"), tuple(cells)),
+                  "Internet, printed"), cells),
         ),
-        charts=(Chart(charts.bars(rows, x="encoding", y="ms per model",
-                                  ordered=[*NUMBERS.values()]), "Time for one model"),),
+        charts=[_bars(found, "ms per model", "Time for one model")],
         notes=(
             f"Times come from {TIMED_TARGETS} targets per encoding, not from all records.",
             "Targets that see the same features share one model, and equal rows are given once "
@@ -188,15 +171,14 @@ def _per_model(name: str, minutes: float | None) -> Cell:
     return None if minutes is None else round(60_000 * minutes / records, 1)
 
 
-def _lines(
-    run: Run, place: int
-) -> tuple[list[dict[str, Any]], tuple[tuple[Cell, ...], ...], tuple[str, ...]]:
-    rows: list[dict[str, Any]] = [
-        {"x": NUMBERS[e], "y": charts.tidy(averages(run, name)[e][place]), "facet": NAMES[name]}
-        for name in SETS
-        for e in ENCODINGS
+def _bars(found: dict[str, dict[str, float]], y: str, shows: str) -> Chart:
+    rows = [charts.point(NUMBERS[e], [found[name][e]], facet=NAMES[name])
+            for name in SETS for e in ENCODINGS]  # fmt: skip
+    return Chart(charts.bars(rows, x="encoding", y=y, ordered=[*NUMBERS.values()]), shows)
+
+
+def _averages(title: str, found: dict[str, dict[str, float]]) -> Grid:
+    rows: list[tuple[Cell, ...]] = [
+        (NUMBERS[e], e, *(found[name][e] for name in SETS)) for e in ENCODINGS
     ]
-    cells: tuple[tuple[Cell, ...], ...] = tuple(
-        (NUMBERS[e], e, *(averages(run, name)[e][place] for name in SETS)) for e in ENCODINGS
-    )
-    return rows, cells, ("", "encoding", *(NAMES[name] for name in SETS))
+    return Grid(title, ("", "encoding", *(NAMES[name] for name in SETS)), rows)

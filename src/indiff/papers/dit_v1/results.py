@@ -1,31 +1,41 @@
-"""DIT v1, Tables 1 to 4 and Figures 3 to 7: the same test with the earth mover's distance ½Σ."""
+"""Recomputes DIT v1's Tables 1 to 4 and Figures 3 to 7: the test with the distance ½Σ|p − p′|."""
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from indiff.papers import charts
-from indiff.papers.claims import Claim, as_grid, diversity_below, falls, largest_rises, status_of
-from indiff.papers.full_generalization import one_group_note
+from indiff.papers.claims import (
+    Claim,
+    as_grid,
+    diversity_below,
+    falls,
+    largest_rises,
+    one_group_note,
+    status_of,
+)
 from indiff.papers.items import Cell, Chart, Grid, Page
 from indiff.papers.measure import KS as AXIS
 from indiff.papers.measure import (
+    LABEL,
     NAMES,
+    SYMBOL,
     Measured,
-    Rule,
+    draws,
     measure,
-    place,
     program_seeds,
     published,
-    seeds_of,
-    span,
-    spread,
 )
+from indiff.papers.published.partition import Rule
 from indiff.papers.run import Run
+from indiff.papers.spans import place, span, spread
 
 KS, LS = (1, 2, 5, 7, 20, 64, 80), (1, 2, 3, 4, 5, 6, 7)
+VALUES: dict[Rule, tuple[int, ...]] = {"k": KS, "l": LS}
+SETTINGS = [(rule, value) for rule, values in VALUES.items() for value in values]
+ORDERED = sorted({*KS, *LS})
 # Tables 1 to 4, Section 3.4.2: the largest d_pp, and one unit of the last printed digit.
 TABLES: dict[str, tuple[str, Rule, tuple[tuple[float, float], ...]]] = {
     "1": ("adult", "k", ((0.32, 0.01), (0.197, 0.001), (0.137, 0.001), (0.126, 0.001),
@@ -65,31 +75,11 @@ FEWER = (
 )
 
 
-def table_1(run: Run) -> Page:
-    """Table 1 (Section 3.4.2): Adult, k-anonymity."""
-    return _table(run, "1")
-
-
-def table_2(run: Run) -> Page:
-    """Table 2 (Section 3.4.2): Adult, ℓ-diversity."""
-    return _table(run, "2")
-
-
-def table_3(run: Run) -> Page:
-    """Table 3 (Section 3.4.2): Internet Usage, k-anonymity."""
-    return _table(run, "3")
-
-
-def table_4(run: Run) -> Page:
-    """Table 4 (Section 3.4.2): Internet Usage, ℓ-diversity."""
-    return _table(run, "4")
-
-
 def _table(run: Run, number: str) -> Page:
+    """Show the largest d_pp by the parameter (Section 3.4.2)."""
     name, rule, printed = TABLES[number]
-    values = KS if rule == "k" else LS
-    symbol = "k" if rule == "k" else "ℓ"
-    seeds, program = seeds_of(run, name), program_seeds(run, name)
+    values, symbol = VALUES[rule], SYMBOL[rule]
+    program = program_seeds(run, name)
     rows: list[tuple[Cell, ...]] = []
     outside = []
     for done, (value, (given, digits)) in enumerate(zip(values, printed, strict=True)):
@@ -97,30 +87,30 @@ def _table(run: Run, number: str) -> Page:
         for seed in program:
             theirs.append(published(run, name, rule, value, seed))
             run.report(done * len(program) + len(theirs), len(values) * len(program))
-        tight = [measure(run, name, rule, value, s) for s in seeds]
-        cut = [measure(run, name, rule, value, s, regions="cut") for s in seeds]
-        sets = [measure(run, name, rule, value, s, trees=False) for s in seeds]
+        tight = draws(run, name, rule, value)
+        others = (
+            [found.numbers for found in theirs],
+            tight,
+            draws(run, name, rule, value, regions="cut"),
+            draws(run, name, rule, value, trees=False),
+        )
         as_text = [found.text.delta / 2 for found in theirs]
         where = place(given, as_text, digits)
         if where.startswith(("above", "below")):
             outside.append(f"{symbol} = {value}")
-        others = ([found.numbers for found in theirs], tight, cut, sets)
-        spans = [span([found.delta / 2 for found in found_there]) for found_there in others]
-        whole = sum(result.whole for result in tight)
-        rows.append((value, f"{given:g}", span(as_text), where, *spans,
-                     "no" if not whole else "yes" if whole == len(seeds)
-                     else f"in {whole} of {len(seeds)}"))  # fmt: skip
+        spans = [span([result.delta / 2 for result in results]) for results in others]
+        rows.append((value, f"{given:g}", span(as_text), where, *spans, _one_group(tight)))
     header = (symbol, "printed", "the authors' program", "printed is",
               "the program, numbers compared", "ours, tight regions", "ours, cut regions",
               "ours, ordered sets", "ours is one group")  # fmt: skip
-    claims = _claims_of(run, name, rule)
     return Page(
         status="differs because its 10,000 records are not published, and no draw of ours reaches "
         f"the printed value at {', '.join(outside)}"
         if outside
         else "reproduced with erratum",
         printed=f"Table {number}, Section 3.4.2: the largest d_pp on {NAMES[name]}.",
-        tables=(Grid(f"Largest d_pp on {NAMES[name]}", header, tuple(rows)), as_grid(claims)),
+        tables=(Grid(f"Largest d_pp on {NAMES[name]}", header, rows),
+                as_grid(_claims_of(run, name, rule))),
         notes=(
             UNITS,
             PROGRAM,
@@ -135,12 +125,18 @@ def _table(run: Run, number: str) -> Page:
     )  # fmt: skip
 
 
+def _one_group(results: list[Measured]) -> str:
+    whole = sum(result.whole for result in results)
+    if 0 < whole < len(results):
+        return f"in {whole} of {len(results)}"
+    return "yes" if whole else "no"
+
+
 def _claims_of(run: Run, name: str, rule: Rule) -> list[Claim]:
     """Return what Section 3.4.2 says of a table, in every cell; d_pp is half of our distance."""
-    values = KS if rule == "k" else LS
-    claims = [falls(run, name, rule, values)]
+    claims = [falls(run, name, rule, VALUES[rule])]
     if rule == "k":
-        return [*claims, largest_rises(run, name, rule, values)]
+        return [*claims, largest_rises(run, name, rule, KS)]
     return [*claims, diversity_below(run, name, AXIS, unit=0.5)]
 
 
@@ -163,48 +159,31 @@ def _diversity_notes(run: Run, number: str) -> tuple[str, ...]:
     )
 
 
-def figure_3(run: Run) -> Page:
-    """Figure 3 (Section 3.4.1): records whose prediction changes, Adult."""
-    return _changed(run, "adult", "Figure 3")
-
-
-def figure_4(run: Run) -> Page:
-    """Figure 4 (Section 3.4.1): records whose prediction changes, Internet Usage."""
-    return _changed(run, "internet-v1", "Figure 4")
-
-
-def _changed(run: Run, name: str, where: str) -> Page:
-    rows: list[dict[str, Any]] = []
-    cells: list[tuple[Cell, ...]] = []
-    lower = True
-    for rule, label, values in (("k", "k-anonymity", KS), ("l", "ℓ-diversity", LS)):
-        middles = []
-        for value in values:
-            ours = [measure(run, name, rule, value, s).changed  # type: ignore[arg-type]
-                    for s in seeds_of(run, name)]  # fmt: skip
-            middle, low, high = spread(ours)
-            middles.append(middle)
-            row = {"x": str(value), "y": charts.tidy(middle), "series": label, "facet": label}
-            if low < high:
-                row |= {"low": charts.tidy(low), "high": charts.tidy(high)}
-            rows.append(row)
-            cells.append((label, value, middle, span(ours)))
-        lower = lower and middles[-1] < middles[1]
-    order = [str(v) for v in sorted({*KS, *LS})]
-    chart = charts.curves(rows, x="k or ℓ", y="% of records", series="", facet="facet",
-                          ordered=order)  # fmt: skip
+def _changed(run: Run, number: int, name: str) -> Page:
+    """Show how many predictions change (Section 3.4.1)."""
+    found = {
+        (rule, value): [result.changed for result in draws(run, name, rule, value)]
+        for rule, value in SETTINGS
+    }
+    middles = {setting: spread(shares)[0] for setting, shares in found.items()}
+    lower = all(middles[rule, values[-1]] < middles[rule, 2] for rule, values in VALUES.items())
+    rows = [charts.point(value, shares, LABEL[rule], LABEL[rule])
+            for (rule, value), shares in found.items()]  # fmt: skip
+    cells = [(LABEL[rule], value, middles[rule, value], span(shares))
+             for (rule, value), shares in found.items()]  # fmt: skip
+    chart = charts.curves(rows, x="k or ℓ", y="% of records", ordered=ORDERED)
     return Page(
         status="reproduced (the described shape; the text prints no values)"
         if lower
         else "differs because large parameters change as many predictions as small ones",
-        printed=f"{where}, Section 3.4.1: the percentage of records for which the two models "
-        "predict different values. The text prints no values; it says that the percentage is "
-        "in general greater for small parameters than for large ones.",
+        printed=f"Figure {number}, Section 3.4.1: the percentage of records for which the two "
+        "models predict different values. The text prints no values; it says that the percentage "
+        "is in general greater for small parameters than for large ones.",
         tables=(Grid("Records with another prediction, %",
-                     ("rule", "value", "% (middle)", "range"), tuple(cells)),
-                as_grid([falls(run, name, "k", KS, "% of other predictions"),
-                         falls(run, name, "l", LS, "% of other predictions")])),
-        charts=(Chart(chart, f"Different predictions on {NAMES[name]}"),),
+                     ("rule", "value", "% (middle)", "range"), cells),
+                as_grid([falls(run, name, rule, values, "% of other predictions")
+                         for rule, values in VALUES.items()])),
+        charts=[Chart(chart, f"Different predictions on {NAMES[name]}")],
         notes=(*([DRAWS.format(run.seeds)] if name == "adult" else []), CUTS,
                'The text says "in general": the status asks only whether the largest parameter '
                "changes fewer predictions than 2 does; every step at which the percentage rises is "
@@ -212,57 +191,45 @@ def _changed(run: Run, name: str, where: str) -> Page:
     )  # fmt: skip
 
 
-def figure_5(run: Run) -> Page:
-    """Figure 5 (Section 3.4.2): the distribution of d_pp, Adult."""
-    return _distribution(run, "adult", "Figure 5")
-
-
-def figure_6(run: Run) -> Page:
-    """Figure 6 (Section 3.4.2): the distribution of d_pp, Internet Usage."""
-    return _distribution(run, "internet-v1", "Figure 6")
-
-
 def above(result: Measured) -> float:
     """Return the percentage of records with d_pp above 10^−2.5."""
     return float(100 * (result.distances / 2 > THRESHOLD).mean())
 
 
-def _distribution(run: Run, name: str, where: str) -> Page:
-    columns = {
-        (label, f"{value:2d}"): measure(run, name, rule, value).distances / 2  # type: ignore[arg-type]
-        for rule, label, values in (("k", "k-anonymity", KS), ("l", "ℓ-diversity", LS))
-        for value in values
+def _distribution(run: Run, number: int, name: str) -> Page:
+    """Show the distribution of d_pp (Section 3.4.2)."""
+    halves = {
+        (LABEL[rule], f"{value:2d}"): measure(run, name, rule, value).distances / 2
+        for rule, value in SETTINGS
     }
     rows: list[tuple[Cell, ...]] = []
     outside = []
-    for rule, label in (("k", "5-anonymity"), ("l", "5-diversity")):
-        ours = [above(measure(run, name, rule, 5, s)) for s in seeds_of(run, name)]  # type: ignore[arg-type]
-        sets = [above(measure(run, name, rule, 5, s, trees=False))  # type: ignore[arg-type]
-                for s in seeds_of(run, name)]  # fmt: skip
-        given = ABOVE[name, rule]
-        theirs = [above(published(run, name, rule, 5, s).text)  # type: ignore[arg-type]
-                  for s in program_seeds(run, name)]  # fmt: skip
+    for rule in LABEL:
+        label, given = LABEL[rule].replace(f"{SYMBOL[rule]}-", "5-"), ABOVE[name, rule]
+        theirs = [above(published(run, name, rule, 5, seed).text)
+                  for seed in program_seeds(run, name)]  # fmt: skip
+        ours, sets = (
+            [above(found) for found in draws(run, name, rule, 5, trees=trees)]
+            for trees in (True, False)
+        )
         found = place(given, theirs, 1)
         if found.startswith(("above", "below")):
             outside.append(label)
         rows.append((label, f"{given} %", span(theirs), found, span(ours), span(sets)))
     header = ("rule", "printed", "the authors' program", "printed is", "ours", "ours, ordered sets")
-    shares = Grid("Share of records with d_pp > 10^−2.5, %", header, tuple(rows))
-    means = tuple(
-        (label, value, measure(run, name, rule, value).mean / 2)  # type: ignore[arg-type]
-        for rule, label, values in (("k", "k-anonymity", KS), ("l", "ℓ-diversity", LS))
-        for value in values
-    )
+    means = [(LABEL[rule], value, measure(run, name, rule, value).mean / 2)
+             for rule, value in SETTINGS]  # fmt: skip
     return Page(
         status="reproduced with erratum"
         if not outside
         else "differs because the printed share is not what the authors' program gives "
         f"({', '.join(outside)})",
-        printed=f"{where}, Section 3.4.2: the cumulative relative frequency of d_pp; the text "
-        "prints the share of records above 10^−2.5 at k = 5 and ℓ = 5.",
-        tables=(shares, Grid("Mean d_pp", ("rule", "value", "mean"), means)),
-        charts=(Chart(charts.cumulative(columns, x="d_pp", series="k or ℓ"),
-                      f"Cumulative distribution of d_pp on {NAMES[name]}"),),
+        printed=f"Figure {number}, Section 3.4.2: the cumulative relative frequency of d_pp; the "
+        "text prints the share of records above 10^−2.5 at k = 5 and ℓ = 5.",
+        tables=(Grid("Share of records with d_pp > 10^−2.5, %", header, rows),
+                Grid("Mean d_pp", ("rule", "value", "mean"), means)),
+        charts=[Chart(charts.cumulative(halves, x="d_pp", series="k or ℓ"),
+                      f"Cumulative distribution of d_pp on {NAMES[name]}")],
         notes=(UNITS, CUTS, "The authors' program is described with version 1's tables.",
                *([DRAWS.format(run.seeds), FEWER.format(len(program_seeds(run, name)))]
                  if name == "adult" else
@@ -272,36 +239,34 @@ def _distribution(run: Run, name: str, where: str) -> Page:
 
 def figure_7(run: Run) -> Page:
     """Figure 7 (Section 3.4.2): the mean d_pp with its standard deviation."""
-    rows: list[dict[str, Any]] = []
+    rows: list[charts.Row] = []
     cells: list[tuple[Cell, ...]] = []
+    claims: list[Claim] = []
     for name in ("adult", "internet-v1"):
-        for rule, label, values in (("k", "k-anonymity", KS), ("l", "ℓ-diversity", LS)):
-            for value in values:
-                halves = measure(run, name, rule, value).distances / 2  # type: ignore[arg-type]
-                mean, deviation = float(halves.mean()), float(np.std(halves))
-                rows.append({
-                    "x": str(value), "y": charts.tidy(mean), "series": label,
-                    "facet": f"{NAMES[name]}, {label}",
-                    "low": charts.tidy(max(0.0, mean - deviation)),
-                    "high": charts.tidy(mean + deviation),
-                })  # fmt: skip
-                cells.append((NAMES[name], label, value, mean, deviation))
-    order = [str(v) for v in sorted({*KS, *LS})]
-    chart = charts.curves(rows, x="k or ℓ", y="mean d_pp", series="", facet="facet", ordered=order)
-    claims = [
-        claim
-        for name in ("adult", "internet-v1")
-        for claim in (falls(run, name, "k", KS), falls(run, name, "l", LS),
-                      diversity_below(run, name, AXIS, "mean d", unit=0.5))
-    ]  # fmt: skip
+        for rule, value in SETTINGS:
+            halves = measure(run, name, rule, value).distances / 2
+            mean, deviation = float(halves.mean()), float(np.std(halves))
+            ends = (max(0.0, mean - deviation), mean, mean + deviation)
+            rows.append(charts.point(value, ends, LABEL[rule], f"{NAMES[name]}, {LABEL[rule]}"))
+            cells.append((NAMES[name], LABEL[rule], value, mean, deviation))
+        claims += [falls(run, name, rule, values) for rule, values in VALUES.items()]
+        claims.append(diversity_below(run, name, AXIS, "mean d", unit=0.5))
+    chart = charts.curves(rows, x="k or ℓ", y="mean d_pp", ordered=ORDERED)
     return Page(
-        status=status_of(claims, "the cuts and the records are others"),
+        status=status_of(claims),
         printed="Figure 7, Section 3.4.2: the average d_pp with standard deviation, both data sets."
         " The text prints no values; it says that the average falls as k grows, and that "
         "ℓ-diversity is lower.",
         tables=(Grid("Mean and standard deviation of d_pp",
-                     ("data set", "rule", "value", "mean", "standard deviation"), tuple(cells)),
+                     ("data set", "rule", "value", "mean", "standard deviation"), cells),
                 as_grid(claims)),
-        charts=(Chart(chart, "Mean d_pp with standard deviation"),),
+        charts=[Chart(chart, "Mean d_pp with standard deviation")],
         notes=(UNITS, CUTS, "Adult: one draw (seed 0); the tables' pages show the spread."),
     )  # fmt: skip
+
+
+table_1, table_2, table_3, table_4 = (partial(_table, number=number) for number in TABLES)
+figure_3 = partial(_changed, number=3, name="adult")
+figure_4 = partial(_changed, number=4, name="internet-v1")
+figure_5 = partial(_distribution, number=5, name="adult")
+figure_6 = partial(_distribution, number=6, name="internet-v1")

@@ -1,39 +1,41 @@
-"""DIT v2, Figures 1 to 6: δ and distributions of d under k-anonymity, ℓ-diversity and noise."""
+"""Draws DIT v2's Figures 1 to 6: δ and distributions of d by k, ℓ and ε."""
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indiff.papers import charts
 from indiff.papers.claims import (
-    Claim,
     as_grid,
     diversity_below,
     falls,
     grows_with_epsilon,
     largest_rises,
     noise_against,
+    one_group_note,
     one_rise,
     status_of,
 )
-from indiff.papers.full_generalization import one_group_note
 from indiff.papers.items import Cell, Chart, Grid, Page
 from indiff.papers.measure import (
     EPSILONS,
     KS,
+    LABEL,
     LS,
     NAMES,
+    SYMBOL,
     Measured,
+    draws,
     measure,
     noisy,
     seeds_of,
-    span,
-    spread,
 )
+from indiff.papers.published.partition import Rule
 from indiff.papers.run import Run
+from indiff.papers.spans import span, spread
 
 SHAPE_ONLY = (
     "The paper gives no values of the curves in its text, so only what it says about their shape "
@@ -50,22 +52,11 @@ HALVES = (
     "Distances are Σ|p − p′| as Section 3.2 defines them. What Section 4.5.1 prints (0.21 for "
     "ℓ = 3) agrees with DIT v1's Table 2 (0.213), which is ½Σ|p − p′|: twice as much here."
 )
-OTHERS = "the cuts and the records are others"
-SHARES = (0.5, 0.9, 0.99, 1.0)
+SHARES = {"50%": 0.5, "90%": 0.9, "99%": 0.99, "largest": 1.0}
 
 
-def figure_1(run: Run) -> Page:
-    """Figure 1 (Section 4.5.1): δ against k and ℓ on Adult."""
-    named = [one_rise(run, "adult", "k", 8, 16), one_rise(run, "adult", "l", 2, 3)]
-    return _deltas(run, "adult", "Figure 1, Section 4.5.1", named)
-
-
-def figure_3(run: Run) -> Page:
-    """Figure 3 (Section 4.5.1): δ against k and ℓ on Internet Usage."""
-    return _deltas(run, "internet-v2", "Figure 3, Section 4.5.1", [])
-
-
-def _deltas(run: Run, name: str, where: str, named: list[Claim]) -> Page:
+def _deltas(run: Run, number: int, name: str, named: tuple[tuple[Rule, int, int], ...]) -> Page:
+    """Show δ against k and ℓ (Section 4.5.1); ``named`` are the rises that the text names."""
     claims = [
         diversity_below(run, name, KS),
         diversity_below(run, name, KS, "mean d"),
@@ -73,61 +64,45 @@ def _deltas(run: Run, name: str, where: str, named: list[Claim]) -> Page:
         falls(run, name, "l", LS),
         largest_rises(run, name, "k", KS),
         largest_rises(run, name, "l", LS),
-        *named,
+        *(one_rise(run, name, *step) for step in named),
     ]
-    rows: list[dict[str, Any]] = []
-    cells: list[tuple[Cell, ...]] = []
+    rows: list[charts.Row] = []
+    cells: list[list[Cell]] = []
     for value in KS:
-        line: list[Cell] = [value]
-        for rule, label in (("k", "k-anonymity"), ("l", "ℓ-diversity")):
-            results = [measure(run, name, rule, value, s) for s in seeds_of(run, name)]  # type: ignore[arg-type]
+        cells.append([value])
+        for rule, label in LABEL.items():
+            results = draws(run, name, rule, value)
             deltas = [result.delta for result in results]
-            middle, low, high = spread(deltas)
-            row = {"x": str(value), "y": charts.tidy(middle), "series": label}
-            if low < high:
-                row |= {"low": charts.tidy(low), "high": charts.tidy(high)}
-            rows.append(row)
+            rows.append(charts.point(value, deltas, label))
             whole = rule == "l" and all(result.whole for result in results)
-            note = " (one group)" if whole else ""
-            mean = float(np.median([result.mean for result in results]))
-            line += [f"{middle:.4g}{note}", span(deltas), mean]
-        cells.append(tuple(line))
+            middle = f"{spread(deltas)[0]:.4g}{' (one group)' if whole else ''}"
+            cells[-1] += [middle, span(deltas), spread([result.mean for result in results])[0]]
     header = ("k or ℓ", "δ, k-anonymity", "range", "mean d", "δ, ℓ-diversity", "range", "mean d")
-    chart = charts.curves(
-        rows, x="k or ℓ", y="δ", series="", ordered=[str(value) for value in KS], width=460
-    )
+    chart = charts.curves(rows, x="k or ℓ", y="δ", ordered=KS, width=460)
     return Page(
-        status=status_of(claims, OTHERS),
-        printed=f"{where}: the curve of δ against k and ℓ, 1 … 64, for {NAMES[name]}. {SHAPE_ONLY}",
+        status=status_of(claims),
+        printed=f"Figure {number}, Section 4.5.1: the curve of δ against k and ℓ, 1 … 64, for "
+        f"{NAMES[name]}. {SHAPE_ONLY}",
         tables=(
-            Grid(f"δ on {NAMES[name]} (middle of the draws)", header, tuple(cells)),
+            Grid(f"δ on {NAMES[name]} (middle of the draws)", header, cells),
             as_grid(claims),
         ),
-        charts=(Chart(chart, f"δ against k and ℓ on {NAMES[name]}"),),
+        charts=[Chart(chart, f"δ against k and ℓ on {NAMES[name]}")],
         notes=(*_selection(run, name), CHECKED_CUTS, HALVES, one_group_note(run, name),
                "k = 1 and ℓ = 1 are the raw table."),
     )  # fmt: skip
 
 
-def figure_2(run: Run) -> Page:
-    """Figure 2 (Section 4.5.1): the distribution of d on Adult."""
-    return _distributions(run, "adult", "Figure 2, Section 4.5.1")
-
-
-def figure_4(run: Run) -> Page:
-    """Figure 4 (Section 4.5.1): the distribution of d on Internet Usage."""
-    return _distributions(run, "internet-v2", "Figure 4, Section 4.5.1")
-
-
-def _distributions(run: Run, name: str, where: str) -> Page:
+def _distributions(run: Run, number: int, name: str) -> Page:
+    """Show the distribution of d (Section 4.5.1)."""
     columns: dict[tuple[str, str], NDArray[np.float64]] = {}
     grids = []
-    for rule, label, values in (("k", "k-anonymity", KS), ("l", "ℓ-diversity", LS)):
-        results = {v: measure(run, name, rule, v) for v in values}  # type: ignore[arg-type]
-        columns |= {(label, f"{v:2d}"): r.distances for v, r in results.items()}
-        cells = tuple((v, *_quantiles(r), r.mean) for v, r in results.items())
-        symbol = "k" if rule == "k" else "ℓ"
-        grids.append(Grid(f"{label}: quantiles of d", (symbol, *_heads(), "mean d"), cells))
+    for rule, label in LABEL.items():
+        results = {value: measure(run, name, rule, value) for value in KS}
+        columns |= {(label, f"{v:2d}"): found.distances for v, found in results.items()}
+        cells = [(v, *_quantiles(found), found.mean) for v, found in results.items()]
+        header = (SYMBOL[rule], *SHARES, "mean d")
+        grids.append(Grid(f"{label}: quantiles of d", header, cells))
     claims = [
         falls(run, name, "k", KS, "median d"),
         falls(run, name, "l", LS, "median d"),
@@ -136,52 +111,42 @@ def _distributions(run: Run, name: str, where: str) -> Page:
     ]
     chart = charts.cumulative(columns, x="d", series="k or ℓ")
     return Page(
-        status=status_of(claims, OTHERS),
-        printed=f"{where}: the cumulative distribution of d for {NAMES[name]}. {SHAPE_ONLY}",
+        status=status_of(claims),
+        printed=f"Figure {number}, Section 4.5.1: the cumulative distribution of d for "
+        f"{NAMES[name]}. {SHAPE_ONLY}",
         tables=(*grids, as_grid(claims)),
-        charts=(Chart(chart, f"Cumulative distribution of d on {NAMES[name]}"),),
+        charts=[Chart(chart, f"Cumulative distribution of d on {NAMES[name]}")],
         notes=(*_selection(run, name, single=True), CHECKED_CUTS, HALVES),
     )
 
 
-def figure_5(run: Run) -> Page:
-    """Figure 5 (Section 4.5.2): δ and the distribution of d under noise on Adult."""
-    return _noise(run, "adult", "Figure 5, Section 4.5.2")
+def _quantiles(found: Measured) -> list[float]:
+    shares = list(SHARES.values())
+    quantiles: list[float] = np.quantile(found.distances, shares, method="inverted_cdf").tolist()
+    return quantiles
 
 
-def figure_6(run: Run) -> Page:
-    """Figure 6 (Section 4.5.2): δ and the distribution of d under noise on Internet Usage."""
-    return _noise(run, "internet-v2", "Figure 6, Section 4.5.2")
-
-
-def _noise(run: Run, name: str, where: str) -> Page:
-    seeds = seeds_of(run, name)
-    deltas = {e: [noisy(run, name, e, s).delta for s in seeds] for e in EPSILONS}
-    means = {e: [noisy(run, name, e, s).mean for s in seeds] for e in EPSILONS}
+def _noise(run: Run, number: int, name: str) -> Page:
+    """Show δ and the distribution of d under noise (Section 4.5.2)."""
     labels = {e: "∞" if np.isinf(e) else f"{e:g}" for e in EPSILONS}
-    rows = [
-        {"x": labels[e], "y": charts.tidy(y), "series": what}
-        for what, values in (("δ (largest d)", deltas), ("mean d", means))
-        for e in EPSILONS
-        for y in (spread(values[e])[0],)
-    ]
+    found = {e: [noisy(run, name, e, seed) for seed in seeds_of(run, name)] for e in EPSILONS}
+    deltas = {e: [result.delta for result in found[e]] for e in EPSILONS}
+    means = {e: spread([result.mean for result in found[e]])[0] for e in EPSILONS}
+    cells = [(labels[e], spread(deltas[e])[0], span(deltas[e]), means[e]) for e in EPSILONS]
+    rows = [charts.point(label, [delta], "δ (largest d)") for label, delta, _, _ in cells]
+    rows += [charts.point(label, [mean], "mean d") for label, _, _, mean in cells]
     claims = [
         grows_with_epsilon(run, name),
         noise_against(run, name, "k", KS[1:], "δ"),
         noise_against(run, name, "l", (2, 3, 4), "δ"),
     ]
-    average = [noise_against(run, name, "k", KS[1:], "mean"),
-               noise_against(run, name, "l", LS[1:], "mean")]  # fmt: skip
-    cells = tuple((labels[e], spread(deltas[e])[0], span(deltas[e]), spread(means[e])[0])
-                  for e in EPSILONS)  # fmt: skip
-    curve = charts.curves(
-        rows, x="ε", y="d", series="", ordered=[labels[e] for e in EPSILONS], width=380
-    )
-    columns = {("", labels[e]): noisy(run, name, e).distances for e in EPSILONS}
+    average = [noise_against(run, name, rule, KS[1:], "mean d") for rule in LABEL]
+    curve = charts.curves(rows, x="ε", y="d", ordered=[*labels.values()], width=380)
+    columns = {("", labels[e]): found[e][0].distances for e in EPSILONS}
     return Page(
-        status=status_of(claims, OTHERS),
-        printed=f"{where}: δ and the distribution of d against ε on {NAMES[name]}, each d estimated"
-        f" from N = 25,000 samples by Eq. 1. {SHAPE_ONLY}",
+        status=status_of(claims),
+        printed=f"Figure {number}, Section 4.5.2: δ and the distribution of d against ε on "
+        f"{NAMES[name]}, each d estimated from N = 25,000 samples by Eq. 1. {SHAPE_ONLY}",
         tables=(
             Grid("δ, exact, by one integral for each record", ("ε", "δ", "range", "mean d"), cells),
             as_grid([*claims, *average]),
@@ -205,19 +170,17 @@ def _noise(run: Run, name: str, where: str) -> Page:
     )  # fmt: skip
 
 
-def _quantiles(result: Measured) -> tuple[float, ...]:
-    return tuple(
-        float(np.quantile(result.distances, share, method="inverted_cdf")) for share in SHARES
-    )
-
-
-def _heads() -> tuple[str, ...]:
-    return tuple("largest" if share == 1 else f"{share:.0%}" for share in SHARES)
-
-
 def _selection(run: Run, name: str, *, single: bool = False) -> tuple[str, ...]:
     if name != "adult":
         return ()
     if single:
         return ("Adult: another random selection of 10,000 records; shown is one draw (seed 0).",)
     return (SELECTION.format(run.seeds),)
+
+
+figure_1 = partial(_deltas, number=1, name="adult", named=(("k", 8, 16), ("l", 2, 3)))
+figure_2 = partial(_distributions, number=2, name="adult")
+figure_3 = partial(_deltas, number=3, name="internet-v2", named=())
+figure_4 = partial(_distributions, number=4, name="internet-v2")
+figure_5 = partial(_noise, number=5, name="adult")
+figure_6 = partial(_noise, number=6, name="internet-v2")

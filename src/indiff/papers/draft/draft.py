@@ -1,8 +1,6 @@
-"""The draft: average-case and worst-case differentiation under three similarity measures."""
+"""Recomputes the draft: average-case and worst-case differentiation under three measures."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +10,10 @@ from indiff.distances.functions import emd, kl, max_divergence, tv
 from indiff.inference import NaiveBayes
 from indiff.papers import charts
 from indiff.papers.items import Cell, Chart, Grid, Page
-from indiff.papers.measure import NAMES, Rule, table_of
+from indiff.papers.measure import NAMES, SYMBOL, mondrian
+from indiff.papers.published.partition import Rule
 from indiff.papers.raw_table import raw_beliefs
 from indiff.papers.run import Run
-from indiff.sanitizers.mondrian.mondrian import Mondrian
 
 MEASURES = {"emd": emd, "kl": kl, "max-divergence": max_divergence}
 SETTINGS: tuple[tuple[Rule, int], ...] = (
@@ -24,20 +22,15 @@ SETTINGS: tuple[tuple[Rule, int], ...] = (
 SETS = ("adult", "internet-v2")
 
 
-def sanitizer_of(rule: Rule, value: int) -> Mondrian:
-    """Return Mondrian with one rule."""
-    return Mondrian(k=value) if rule == "k" else Mondrian(l=value, unmet="generalize")
-
-
 def distances(run: Run, name: str, rule: Rule, value: int) -> dict[str, NDArray[np.float64]]:
     """Return every record's distance under each measure."""
 
     def compute() -> dict[str, NDArray[np.float64]]:
-        table = table_of(run, name)
+        table = run.table(name)
         if value == 1:
             beliefs, without = raw_beliefs(table)
             return {key: measure(beliefs, without) for key, measure in MEASURES.items()}
-        found = differential_test(table, sanitizer_of(rule, value), distance=list(MEASURES))
+        found = differential_test(table, mondrian(rule, value), distance=list(MEASURES))
         return {key: found[key].distances for key in MEASURES}
 
     return run.once(("draft", name, rule, value), compute)
@@ -49,31 +42,28 @@ def label(rule: Rule, value: int) -> str:
     >>> label("k", 1), label("l", 3)
     ('raw', 'ℓ = 3')
     """
-    return "raw" if value == 1 else f"{'k' if rule == 'k' else 'ℓ'} = {value}"
+    return "raw" if value == 1 else f"{SYMBOL[rule]} = {value}"
 
 
 def definition_1(run: Run) -> Page:
     """Definition 1 (Section 4.2): the mean and the largest distance of each setting."""
-    cells: list[tuple[Cell, ...]] = []
-    rows: list[dict[str, Any]] = []
-    for name in SETS:
-        for rule, value in SETTINGS:
-            found = distances(run, name, rule, value)
-            line: list[Cell] = [NAMES[name], label(rule, value)]
-            for key in MEASURES:
-                average, worst = float(found[key].mean()), float(found[key].max())
-                line += [average, worst]
-                rows += [
-                    {"x": label(rule, value), "y": charts.tidy(y), "series": key,
-                     "facet": f"{NAMES[name]}, {case}"}
-                    for case, y in (("average case", average), ("worst case", worst))
-                    if np.isfinite(y)
-                ]  # fmt: skip
-            line.append(int(sum(np.isinf(found[key]).sum() for key in MEASURES)))
-            cells.append(tuple(line))
+    cells: list[list[Cell]] = []
+    rows: list[charts.Row] = []
+    for name, rule, value in [(name, *setting) for name in SETS for setting in SETTINGS]:
+        found = distances(run, name, rule, value)
+        cells.append([NAMES[name], label(rule, value)])
+        for key in MEASURES:
+            cases = {
+                "average case": float(found[key].mean()),
+                "worst case": float(found[key].max()),
+            }
+            cells[-1] += cases.values()
+            rows += [charts.point(label(rule, value), [y], key, f"{NAMES[name]}, {case}")
+                     for case, y in cases.items() if np.isfinite(y)]  # fmt: skip
+        cells[-1].append(int(sum(np.isinf(found[key]).sum() for key in MEASURES)))
     chart = charts.curves(
-        rows, x="", y="differentiation", series="", facet="facet", log_y=True,
-        ordered=[label(rule, value) for rule, value in SETTINGS], width=320,
+        rows, x="", y="differentiation", log_y=True, width=320,
+        ordered=[label(rule, value) for rule, value in SETTINGS],
     )  # fmt: skip
     header = ("data set", "sanitizer", *(f"{case}, {key}" for key in MEASURES
                                          for case in ("average", "worst")), "infinite")  # fmt: skip
@@ -82,7 +72,7 @@ def definition_1(run: Run) -> Page:
         printed="Definition 1, Section 4.2: average-case and worst-case differentiation under any "
         "similarity measure; it names KL divergence, earth mover's distance and the maximum "
         "divergence of differential privacy, and prints no result.",
-        tables=(Grid("Differentiation of naive Bayes", header, tuple(cells)),),
+        tables=(Grid("Differentiation of naive Bayes", header, cells),),
         charts=(Chart(chart, "Average-case and worst-case differentiation by measure"),),
         notes=(
             "The draft calls the measure a similarity, but bounds it from above: it is a distance.",
@@ -96,18 +86,17 @@ def definition_1(run: Run) -> Page:
 
 def figure_1(run: Run) -> Page:
     """Figure 1 (Section 4.2): prior and posterior; how much an adversary learns at all."""
-    cells: list[tuple[Cell, ...]] = []
+    cells = []
     for name in SETS:
-        table = table_of(run, name)
+        table = run.table(name)
         prior = table.sensitive.counts / len(table)
         for rule, value in SETTINGS[1:]:
-            release = sanitizer_of(rule, value).sanitize(table)
+            release = mondrian(rule, value).sanitize(table)
             beliefs = NaiveBayes().beliefs(release, table)
-            learned = tv(np.tile(prior, (len(table), 1)), beliefs)
-            own = distances(run, name, rule, value)["emd"]
-            cells.append((NAMES[name], label(rule, value), float(learned.mean()),
-                          float(own.mean()), float(own.mean() / learned.mean())))  # fmt: skip
-    more = all(row[2] > row[3] for row in cells)  # type: ignore[operator]
+            learned = float(tv(np.tile(prior, (len(table), 1)), beliefs).mean())
+            own = float(distances(run, name, rule, value)["emd"].mean())
+            cells.append((NAMES[name], label(rule, value), learned, own, own / learned))
+    more = all(learned > own for _, _, learned, own, _ in cells)
     return Page(
         status="reproduced (a drawing without numbers; computed on the same data)"
         if more
@@ -116,7 +105,7 @@ def figure_1(run: Run) -> Page:
         "belief, and a posterior one from the release.",
         tables=(Grid("Learned from the release at all, and from one's own record (½Σ|p − p′|)",
                      ("data set", "sanitizer", "prior to posterior, mean",
-                      "own record, mean (average case)", "share"), tuple(cells)),),
+                      "own record, mean (average case)", "share"), cells),),
         notes=(
             "The prior is the published share of each sensitive value. The draft's point holds: "
             "nearly all that is learned comes from the others, which it calls acceptable."
@@ -127,7 +116,7 @@ def figure_1(run: Run) -> Page:
 
 def figure_2(run: Run) -> Page:
     """Figure 2 (Section 4.2): the two posteriors differ by at most δ."""
-    cells: list[tuple[Cell, ...]] = []
+    cells = []
     for name in SETS:
         for rule, value in SETTINGS[1:]:
             own = distances(run, name, rule, value)["emd"]
@@ -139,7 +128,7 @@ def figure_2(run: Run) -> Page:
         printed="Figure 2, Section 4.2: a drawing without numbers: the posteriors from f(D) and "
         "f(D⁻ⁱ) differ by at most δ.",
         tables=(Grid("δ under the earth mover's distance, and who comes near it",
-                     ("data set", "sanitizer", "δ", "% of records above δ / 2"), tuple(cells)),),
+                     ("data set", "sanitizer", "δ", "% of records above δ / 2"), cells),),
         notes=("δ is the largest distance over the records, so that the drawn bound holds. Few "
                "records come near it, unless everything is generalized (ℓ = 5, Internet Usage).",),
     )  # fmt: skip

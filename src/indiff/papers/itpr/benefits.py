@@ -1,10 +1,10 @@
-"""ITPR paper, Table 7: which metric measures which risk, judged on Figures 1, 3 and 4."""
+"""Judges which metric measures which risk (ITPR paper, Table 7) on Figures 1, 3 and 4."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from indiff.papers.items import Cell, Grid, Page
+from indiff.papers.items import Grid, Page
 from indiff.papers.itpr.curves import (
     GRADED,
     ONE_AGE,
@@ -16,6 +16,7 @@ from indiff.papers.itpr.curves import (
 from indiff.papers.itpr.figures import rises
 from indiff.papers.itpr.printed import BENEFITS
 from indiff.papers.run import Run
+from indiff.papers.spans import same
 
 LEAST_MOVED = 0.1
 
@@ -36,26 +37,20 @@ def mark(curves: Sequence[Sequence[Point]], metric: str) -> str:
 def table_7(run: Run) -> Page:
     """Table 7 (Section 6): the marks, recomputed from the curves."""
     two, common = two_values(run), common_disease(run, GRADED)
-    lines: list[tuple[Cell, ...]] = []
+    lines = []
     for metric, printed in BENEFITS.items():
         ours = mark([two], metric), mark([common, rare_disease(run)], metric)
-        same = "same" if ours == printed else "differs"
-        lines.append((metric, ours[0], printed[0], ours[1], printed[1], same))
+        lines.append((metric, ours[0], printed[0], ours[1], printed[1], same(ours, printed)))
+    header = ("metric", "re-identification", "printed", "inference", "printed", "")
     other = common_disease(run, ONE_AGE)
     unlike = [metric for metric in ("MIL", "ELD") if rises(other, metric)]
-    wrong = [str(line[0]) for line in lines if line[-1] != "same"]
+    wrong = [line[0] for line in lines if line[-1] != "same"]
     return Page(
         status=f"differs because of {', '.join(wrong)}"
         if wrong
         else "reproduced (by a rule of ours, on the tables chosen for Figures 3 and 4)",
         printed="Table 7, Section 5.4: ✓ correct, (✓) correct but hard to interpret, ✗ not.",
-        tables=(
-            Grid(
-                "Marks",
-                ("metric", "re-identification", "printed", "inference", "printed", ""),
-                tuple(lines),
-            ),
-        ),
+        tables=[Grid("Marks", header, lines)],
         notes=(
             "The paper states no rule. Ours follows its arguments: correct is what grows with ε "
             "(Figure 1), and with λ and ϑ (Figures 3 and 4); hard to interpret is what leaves "

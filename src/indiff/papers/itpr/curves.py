@@ -1,4 +1,4 @@
-"""The ITPR paper's made-up tables of 10,000 records (Section 5), and every metric along them.
+"""Makes the ITPR paper's tables of 10,000 records (Section 5), and measures every metric on them.
 
 The paper tells which quantity each figure varies, not how the counts are made; each function
 says which counts it chose.
@@ -76,39 +76,33 @@ def measured(counts: Sequence[Sequence[int]] | Counts) -> InformationRisk:
 
 def two_values(run: Run) -> list[Point]:
     """Figure 1: two values of Y, held by (10,000 ∓ ε)/2 records."""
-
-    def make() -> list[Point]:
-        sizes = [((RECORDS - e) // 2, (RECORDS + e) // 2) for e in EPSILONS_OF_TWO]
-        found = [measured([[n] for n in pair]) for pair in sizes]
-        return [Point(risk.epsilon, risk) for risk in found]
-
-    return run.once(("itpr", "two values"), make)
+    sizes = [((RECORDS - e) // 2, (RECORDS + e) // 2) for e in EPSILONS_OF_TWO]
+    return run.once(("itpr", "two values"), lambda: _by_epsilon(sizes))
 
 
 def ten_values(run: Run) -> list[Point]:
     """Figure 2: ten values of Y, one of them rarer and the other nine equally frequent."""
+    sizes = [[n, *shared(RECORDS - n, 9)] for n in SMALLEST_OF_TEN]
+    return run.once(("itpr", "ten values"), lambda: _by_epsilon(sizes))
 
-    def make() -> list[Point]:
-        tables = [[n, *shared(RECORDS - n, 9)] for n in SMALLEST_OF_TEN]
-        found = [measured([[n] for n in sizes]) for sizes in tables]
-        return [Point(risk.epsilon, risk) for risk in found]
 
-    return run.once(("itpr", "ten values"), make)
+def _by_epsilon(tables: Sequence[Sequence[int]]) -> list[Point]:
+    found = [measured([[n] for n in sizes]) for sizes in tables]
+    return [Point(risk.epsilon, risk) for risk in found]
 
 
 def common_disease(run: Run, strengths: Sequence[float]) -> list[Point]:
     """Figure 3: five ages of 2,000 records, ten diseases, one more frequent by λ · strength."""
 
+    def age(more: int) -> list[int]:
+        first, *rest = shared(2000 - more, 10)
+        return [first + more, *rest]
+
     def make() -> list[Point]:
-        points = []
-        for most in LAMBDAS:
-            table = []
-            for strength in strengths:
-                more = round(most * strength)
-                rest = shared(2000 - more, 10)
-                table.append([rest[0] + more, *rest[1:]])
-            points.append(Point(most, measured(table)))
-        return points
+        return [
+            Point(most, measured([age(round(most * strength)) for strength in strengths]))
+            for most in LAMBDAS
+        ]
 
     return run.once(("itpr", "common disease", tuple(strengths)), make)
 
@@ -131,12 +125,10 @@ def rare_disease(run: Run) -> list[Raised]:
     def make() -> list[Raised]:
         points = []
         for ill in RAISED:
-            group = np.array([ill, 1000 - ill])
-            found = measured([*[[RARE, 1000 - RARE]] * 9, list(group)])
-            there = entropy(group)
-            points.append(
-                Raised(max(0.0, there - found.h), found, ill / 1000, found.h - 0.1 * there)
-            )
+            found = measured([*[[RARE, 1000 - RARE]] * 9, [ill, 1000 - ill]])
+            there = entropy(np.array([ill, 1000 - ill]))
+            mil = found.h - 0.1 * there
+            points.append(Raised(max(0.0, there - found.h), found, ill / 1000, mil))
         return points
 
     return run.once(("itpr", "rare disease"), make)

@@ -1,12 +1,12 @@
-"""ITPR paper, Figures 1 to 5: the metrics along made-up tables of 10,000 records."""
+"""Recomputes the ITPR paper's Figures 1 to 5: the metrics along tables of 10,000 records."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
 
+from indiff.papers import charts
 from indiff.papers.items import Cell, Chart, Grid, Page
-from indiff.papers.itpr import charts as itpr_charts
 from indiff.papers.itpr.curves import (
     EPSILONS_OF_SURFACE,
     GRADED,
@@ -29,26 +29,25 @@ Claim = tuple[str, str, bool]  # what the text says, what ours shows, whether th
 NO_VALUES = "The drawing's values are not in the text; its claims and the values it names are."
 
 
-def rises(points: Sequence[Point], metric: str) -> bool:
-    """Tell whether a metric grows along the points, rounding aside, and never falls."""
-    values = [point.value(metric) for point in points]
-    steps = [b - a for a, b in pairwise(values)]
-    return min(steps) > -ROUNDING and values[-1] - values[0] > ROUNDING
+def rises(points: Sequence[Point], *metrics: str) -> bool:
+    """Tell whether metrics grow along the points, rounding aside, and never fall."""
+    for metric in metrics:
+        values = [point.value(metric) for point in points]
+        steps = [b - a for a, b in pairwise(values)]
+        if min(steps) <= -ROUNDING or values[-1] - values[0] <= ROUNDING:
+            return False
+    return True
 
 
-def falls(points: Sequence[Point], metric: str) -> bool:
-    """Tell whether a metric shrinks along the points, rounding aside, and never grows."""
-    return rises(points[::-1], metric)
+def falls(points: Sequence[Point], *metrics: str) -> bool:
+    """Tell whether metrics shrink along the points, rounding aside, and never grow."""
+    return rises(points[::-1], *metrics)
 
 
 def ends(points: Sequence[Point], metric: str) -> str:
     """Write where a metric starts and where it ends."""
     first, last = (_clean(point.value(metric)) for point in (points[0], points[-1]))
     return f"{first:.4g} to {last:.4g}"
-
-
-def _direction(points: Sequence[Point], metrics: Sequence[str], *, up: bool) -> bool:
-    return all((rises if up else falls)(points, metric) for metric in metrics)
 
 
 def figure_1(run: Run) -> Page:
@@ -70,7 +69,7 @@ def figure_1(run: Run) -> Page:
             ("DR stays below 0.1", f"at most {max(p.value('DR') for p in points):.4g}",
              all(p.value("DR") < 0.1 for p in points)),
             ("MI and CP grow as the two become equal", f"MI {ends(points[::-1], 'MI')}",
-             _direction(points, ("MI", "CP"), up=False)),
+             falls(points, "MI", "CP")),
             ("ELD grows extremely slowly with ε",
              f"{points[-2].value('ELD'):.4g} at ε = {points[-2].x:g}",
              rises(points, "ELD") and points[-2].value("ELD") < 0.01),
@@ -93,12 +92,12 @@ def figure_2(run: Run) -> Page:
         claims=[
             ("as in Figure 1, ITPR grows with ε", ends(points, "ITPR"), rises(points, "ITPR")),
             ("MIL and ELD grow with ε", f"MIL {ends(points, 'MIL')}",
-             _direction(points, ("MIL", "ELD"), up=True)),
+             rises(points, "MIL", "ELD")),
             ("ELD does so extremely slowly",
              f"{points[-2].value('ELD'):.4g} at ε = {points[-2].x:g}",
              points[-2].value("ELD") < 0.05),
             ("DR, MI and CP fall", f"DR {ends(points, 'DR')}",
-             _direction(points, ("DR", "MI", "CP"), up=False)),
+             falls(points, "DR", "MI", "CP")),
         ],
         notes=(
             "The paper does not say how ten values share 10,000 records: here one is rarer and the "
@@ -121,7 +120,7 @@ def figure_3(run: Run) -> Page:
         shows="ITPR, DR, MI, CP, ELD and MIL by λ",
         claims=[
             ("ITPR, DR, MI, ELD and CP grow with λ", f"ITPR {ends(points, 'ITPR')}",
-             _direction(points, ("ITPR", "DR", "MI", "CP", "ELD"), up=True)),
+             rises(points, *METRICS[:-1])),
             ("ITPR and ELD range between 0 and 1",
              f"{_clean(min(bounded)):.4g} to {max(bounded):.4g}",
              min(bounded) >= -ROUNDING and max(bounded) <= 1),
@@ -153,10 +152,8 @@ def figure_4(run: Run) -> Page:
         )
     ]  # fmt: skip
     elds = [point.value("ELD") for point in points]
-    cells: tuple[tuple[Cell, ...], ...] = tuple(
-        (f"{point.share:.1%}", point.x, _clean(point.found.theta), point.mil_there)
-        for point in points
-    )
+    cells = [(f"{point.share:.1%}", point.x, _clean(point.found.theta), point.mil_there)
+             for point in points]  # fmt: skip
     return _page(
         points, "ϑ",
         status="differs because the paper does not print the table; on one fitted to the text, "
@@ -198,10 +195,10 @@ def figure_5(run: Run) -> Page:
     """Figure 5 (Section 5.2): ITPR by ε and ϑ together."""
     found = surface(run)
     values = {place: _clean(risk.itpr) for place, risk in found.items()}
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
+    rows: list[tuple[Cell, ...]] = [
         (f"{theta:g}", *(values[epsilon, theta] for epsilon in EPSILONS_OF_SURFACE))
         for theta in THETAS_OF_SURFACE
-    )
+    ]
     by_epsilon = all(
         rises([Point(e, found[e, theta]) for e in EPSILONS_OF_SURFACE], "ITPR")
         for theta in THETAS_OF_SURFACE
@@ -223,7 +220,7 @@ def figure_5(run: Run) -> Page:
             _claims(claims),
             Grid("ITPR", ("ϑ", *(f"ε = {e:,}" for e in EPSILONS_OF_SURFACE)), rows),
         ),
-        charts=(Chart(itpr_charts.heat_map(values, "ε", "ϑ"), "ITPR by ε and ϑ"),),
+        charts=[Chart(charts.heat_map(values, "ε", "ϑ"), "ITPR by ε and ϑ")],
         notes=(
             "The paper does not print the table. Here five ages have ε records fewer than the "
             "other five, all 20 diseases are equally frequent, and in one of the smaller ages one "
@@ -243,11 +240,12 @@ def _page(
     status: str,
     more: tuple[Grid, ...] = (),
 ) -> Page:
+    drawn = {metric: [(point.x, point.value(metric)) for point in points] for metric in METRICS}
     return Page(
         status=_status(claims, status),
         printed=printed,
         tables=(_claims(claims), _curve("The curves", axis, points), *more),
-        charts=(Chart(itpr_charts.panels(points, axis), shows),),
+        charts=[Chart(charts.panels(drawn, axis, "MIL"), shows)],
         notes=notes,
     )
 
@@ -258,16 +256,16 @@ def _status(claims: Sequence[Claim], good: str) -> str:
 
 
 def _claims(claims: Sequence[Claim]) -> Grid:
-    rows = tuple((text, ours, "yes" if holds else "no") for text, ours, holds in claims)
+    rows = [(text, ours, "yes" if holds else "no") for text, ours, holds in claims]
     return Grid("What the text says of it", ("claim", "ours", "holds"), rows)
 
 
 def _curve(title: str, axis: str, points: Sequence[Point]) -> Grid:
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
+    rows: list[tuple[Cell, ...]] = [
         (f"{point.x:,.0f}" if point.x >= 100 else f"{point.x:.4g}",
          *(_clean(point.value(metric)) for metric in METRICS))
         for point in points
-    )  # fmt: skip
+    ]  # fmt: skip
     return Grid(title, (axis, *METRICS), rows)
 
 

@@ -1,15 +1,16 @@
-"""ITPR paper, Tables 1 to 6: the example tables, and every metric of them."""
+"""Recomputes the ITPR paper's Tables 1 to 6: the examples, and every metric of them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from indiff.papers.items import Cell, Grid, Page
+from indiff.papers.items import Grid, Page
 from indiff.papers.itpr.printed import (
     AGE,
     DISEASE,
@@ -25,6 +26,7 @@ from indiff.papers.itpr.printed import (
     released,
 )
 from indiff.papers.run import Run
+from indiff.papers.spans import same
 from indiff.risk import Risk, measure_risk
 from indiff.risk.information import InformationRisk
 
@@ -38,13 +40,9 @@ TRUNCATED = "The paper cuts digits off rather than rounds: 0.549 is printed 0.54
 def risk_of(data: Mapping[str, Sequence[Any] | NDArray[Any]]) -> Risk:
     """Measure a table in which a column named ``disease`` is the sensitive attribute."""
     sensitive = "disease" if "disease" in data else None
+    frame = pa.table({name: pa.array(values) for name, values in data.items()})
     quasi = [name for name in data if name != sensitive]
-    return measure_risk(
-        pa.table({name: pa.array(values) for name, values in data.items()}),
-        quasi=quasi,
-        sensitive=sensitive,
-        details=False,
-    )
+    return measure_risk(frame, quasi=quasi, sensitive=sensitive, details=False)
 
 
 def information_of(data: Mapping[str, Sequence[Any] | NDArray[Any]]) -> InformationRisk:
@@ -53,42 +51,29 @@ def information_of(data: Mapping[str, Sequence[Any] | NDArray[Any]]) -> Informat
     return risk.inference["disease"] if "disease" in data else risk.reidentification
 
 
-def table_1(run: Run) -> Page:
-    """Table 1 (Section 3.1): nine records, 3-anonymous, 3-diverse, 0-close."""
-    return _released("Table 1", 9, {"k": "3", "ℓ (distinct)": "3", "t": "0", "share": "0.33"})
-
-
-def table_2(run: Run) -> Page:
-    """Table 2 (Section 3.1): fifteen records, 5-anonymous, 3-diverse, 0-close."""
-    return _released("Table 2", 15, {"k": "5", "ℓ (distinct)": "3", "t": "0", "share": "0.60"})
-
-
-def _released(name: str, rows: int, printed: Mapping[str, str]) -> Page:
+def _released(run: Run, number: int, rows: int, printed: tuple[str, ...]) -> Page:
+    """Show a release (Section 3.1): its k, ℓ and t, and what can be inferred in a group."""
     data = released(rows)
     groups = risk_of(data).groups
     disease = groups.sensitive["disease"]
-    ours = {
-        "k": f"{groups.k}",
-        "ℓ (distinct)": f"{disease.distinct_l}",
-        "t": f"{disease.t:g}",
-        "share": f"{1 / disease.l:.2f}",
-    }
-    labels = {"share": "largest probability of a disease in a group"}
-    lines = [(labels.get(k, k), ours[k], printed[k], _same(ours[k], printed[k])) for k in printed]
+    share = f"{1 / disease.l:.2f}"
+    ours = (str(groups.k), str(disease.distinct_l), f"{disease.t:g}", share)
+    what = ("k", "ℓ (distinct)", "t", "largest probability of a disease in a group")
+    lines = [(*line, same(*line[1:])) for line in zip(what, ours, printed, strict=True)]
     cells = zip(PATIENTS[:rows], data["zip"], data["age"], strict=True)
     return Page(
-        status=_status([line[-1] for line in lines]),
-        printed=f"{name}, Section 3.1: the records, their release, k, ℓ and t; the text adds the "
-        "probability with which a disease can be inferred in a group (0,33 and 0,60).",
+        status=_status(lines),
+        printed=f"Table {number}, Section 3.1: the records, their release, k, ℓ and t; the text "
+        "adds the probability with which a disease can be inferred in a group (0,33 and 0,60).",
         tables=(
-            Grid("The release", ("what", "ours", "printed", ""), tuple(lines)),
+            Grid("The release", ("what", "ours", "printed", ""), lines),
             Grid(
                 "The records and their groups",
                 ("#", "zip code", "age", "zip code released", "age released", "disease"),
-                tuple(
+                [
                     (str(i), str(code), str(age), masked, decade, disease)
                     for i, ((code, age, disease), masked, decade) in enumerate(cells, 1)
-                ),
+                ],
             ),
         ),
         notes=(
@@ -101,24 +86,26 @@ def _released(name: str, rows: int, printed: Mapping[str, str]) -> Page:
     )
 
 
+table_1 = partial(_released, number=1, rows=9, printed=("3", "3", "0", "0.33"))
+table_2 = partial(_released, number=2, rows=15, printed=("5", "3", "0", "0.60"))
+
+
 def table_3(run: Run) -> Page:
     """Table 3 (Section 3.3): eight records, five cases of Age and three of Disease."""
-    described = {
-        ("Age", 1): ("all different", (1,) * 8),
-        ("Age", 2): ("all the same", (8,)),
-        ("Age", 3): ("only one record differs", (7, 1)),
-        ("Age", 4): ("only two records differ", (6, 2)),
-        ("Age", 5): ("half and half", (4, 4)),
-        ("Disease", 1): ("all different", (1,) * 8),
-        ("Disease", 2): ("all the same", (8,)),
-        ("Disease", 3): ("only one record differs", (7, 1)),
-    }
+    described = (
+        ("all different", (1,) * 8),
+        ("all the same", (8,)),
+        ("only one record differs", (7, 1)),
+        ("only two records differ", (6, 2)),
+        ("half and half", (4, 4)),
+    )
     cases: dict[str, Mapping[int, Sequence[int | str]]] = {"Age": AGE, "Disease": DISEASE}
-    lines: list[tuple[Cell, ...]] = []
-    for (attribute, case), (text, sizes) in described.items():
-        found = tuple(sorted(Counter(cases[attribute][case]).values(), reverse=True))
-        lines.append((f"case {case} of {attribute}", text, _sizes(found), _same(found, sizes)))
-    others = [str(line[0]) for line in lines if line[-1] == "differs"]
+    lines = []
+    for attribute, of in cases.items():
+        for (case, values), (text, sizes) in zip(of.items(), described, strict=False):
+            found = tuple(sorted(Counter(values).values(), reverse=True))
+            lines.append((f"case {case} of {attribute}", text, _sizes(found), same(found, sizes)))
+    others = [line[0] for line in lines if line[-1] == "differs"]
     header = ("identifier", *(f"{name}, case {case}" for name, of in cases.items() for case in of))
     records = [
         (f"#{i + 1}", *(str(of[case][i]) for of in cases.values() for case in of)) for i in range(8)
@@ -131,9 +118,9 @@ def table_3(run: Run) -> Page:
             Grid(
                 "The cases as described, and as printed",
                 ("attribute", "described", "records that share each value", ""),
-                tuple(lines),
+                lines,
             ),
-            Grid("Table 3", header, tuple(records)),
+            Grid("Table 3", header, records),
         ),
         notes=(
             'The text says that Disease has "the first three cases we considered for the attribute '
@@ -145,30 +132,26 @@ def table_3(run: Run) -> Page:
 
 def table_4(run: Run) -> Page:
     """Table 4 (Section 3.3): five metrics of the cases, cut to the printed digits."""
-    asked: list[tuple[int, int | None, tuple[str, ...]]] = [
-        (case, None, REIDENTIFICATION[case]) for case in AGE
-    ]
-    asked += [(5, case, INFERENCE[case]) for case in DISEASE]
-    lines: list[tuple[Cell, ...]] = []
-    for age, disease, printed in asked:
-        label = f"case {age} of Age" + (f", case {disease} of Disease" if disease else "")
+    lines = []
+    for age, disease, printed in (
+        *((case, None, REIDENTIFICATION[case]) for case in AGE),
+        *((5, case, INFERENCE[case]) for case in DISEASE),
+    ):
         found = information_of(example(age, disease=disease))
-        values = (found.dr, found.mi, found.cp, found.mil, found.eld)
-        for metric, value, text in zip(METRICS, values, printed, strict=True):
+        for metric, text in zip(METRICS, printed, strict=True):
+            value: float = getattr(found, metric.lower())
             cut = as_printed(value, text)
             known = metric == "MIL" and disease in MIL_ERRATA and cut == MIL_ERRATA[disease]
-            lines.append(
-                (label, metric, value, cut, text, "erratum" if known else _same(cut, text))
-            )
-    verdicts = [str(line[-1]) for line in lines]
+            verdict = "erratum" if known else same(cut, text)
+            lines.append((_cases(age, disease=disease), metric, value, cut, text, verdict))
     return Page(
-        status=_status(verdicts, "reproduced with erratum"),
+        status=_status(lines, "reproduced with erratum"),
         printed="Table 4, Section 3.3: DR, MI, CP, MIL and ELD of the cases of Table 3.",
         tables=(
             Grid(
                 "Re-identification (Age alone) and inference (with Disease)",
                 ("attributes", "metric", "ours", "cut", "printed", ""),
-                tuple(lines),
+                lines,
             ),
         ),
         notes=(
@@ -187,20 +170,15 @@ def table_4(run: Run) -> Page:
 
 def table_5(run: Run) -> Page:
     """Table 5 (Section 4): ITPR of the cases, of one attribute and of two."""
-    lines: list[tuple[Cell, ...]] = []
+    lines = []
     for number, (age, code, disease, printed) in enumerate(ITPR_ROWS, 1):
-        label = f"case {age} of Age"
-        label += f", case {code} of Zip Code" if code else ""
-        label += f", case {disease} of Disease" if disease else ""
         value = information_of(example(age, code, disease)).itpr
         cut = as_printed(value, printed)
-        lines.append((number, label, value, cut, printed, _same(cut, printed)))
+        lines.append((number, _cases(age, code, disease), value, cut, printed, same(cut, printed)))
     return Page(
-        status=_status([str(line[-1]) for line in lines], "reproduced with erratum"),
+        status=_status(lines, "reproduced with erratum"),
         printed="Table 5, Section 4: ITPR of the cases of Tables 3 and 6.",
-        tables=(
-            Grid("ITPR", ("#", "attributes", "ours", "cut", "printed", ""), tuple(lines)),
-        ),
+        tables=[Grid("ITPR", ("#", "attributes", "ours", "cut", "printed", ""), lines)],
         notes=(
             WEIGHTS,
             "Row 7 is printed as case 1 of Zip Code, like row 6; 0.75 is that of case 2.",
@@ -211,26 +189,26 @@ def table_5(run: Run) -> Page:
 
 def table_6(run: Run) -> Page:
     """Table 6 (Section 4): two cases of Zip Code, and the ITPR that Table 5 prints of them."""
-    lines: list[tuple[Cell, ...]] = []
+    lines = []
     for case, codes in ZIP.items():
         (printed,) = (text for _, code, _, text in ITPR_ROWS if code == case)
         cut = as_printed(information_of(example(2, case)).itpr, printed)
         sizes = _sizes(tuple(Counter(codes).values()))
-        lines.append((f"case {case}", sizes, cut, printed, _same(cut, printed)))
+        lines.append((f"case {case}", sizes, cut, printed, same(cut, printed)))
     return Page(
-        status=_status([str(line[-1]) for line in lines]),
+        status=_status(lines),
         printed="Table 6, Section 4: eight zip codes in two cases, which rows 6 and 7 of Table 5 "
         "combine with case 2 of Age.",
         tables=(
             Grid(
                 "ITPR of Age (case 2) and Zip Code together",
                 ("Zip Code", "records that share each value", "ours", "printed in Table 5", ""),
-                tuple(lines),
+                lines,
             ),
             Grid(
                 "Table 6",
                 ("#", *(f"case {case}" for case in ZIP)),
-                tuple((f"#{i + 1}", *(str(ZIP[case][i]) for case in ZIP)) for i in range(8)),
+                [(f"#{i + 1}", *(str(ZIP[case][i]) for case in ZIP)) for i in range(8)],
             ),
         ),
         notes=("The smallest group decides: three of eight in case 1, two of eight in case 2.",),
@@ -241,10 +219,11 @@ def _sizes(sizes: Sequence[int]) -> str:
     return ", ".join(map(str, sizes))
 
 
-def _same(ours: object, printed: object) -> str:
-    return "same" if ours == printed else "differs"
+def _cases(age: int, code: int | None = None, disease: int | None = None) -> str:
+    found = {"Age": age, "Zip Code": code, "Disease": disease}
+    return ", ".join(f"case {case} of {name}" for name, case in found.items() if case)
 
 
-def _status(verdicts: Sequence[str], good: str = "reproduced") -> str:
-    wrong = sum(verdict == "differs" for verdict in verdicts)
+def _status(lines: Sequence[Sequence[object]], good: str = "reproduced") -> str:
+    wrong = sum(line[-1] == "differs" for line in lines)
     return f"differs because {wrong} numbers are others" if wrong else good

@@ -1,4 +1,4 @@
-"""ITPR paper, Figure 6: computation time by number of records."""
+"""Times the ITPR paper's Figure 6: seconds by number of records."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from indiff.papers.charts import tidy
-from indiff.papers.items import Cell, Chart, Grid, Page
-from indiff.papers.itpr import charts as itpr_charts
+from indiff.papers import charts
+from indiff.papers.items import Chart, Grid, Page
 from indiff.papers.itpr.people import AGES, DISEASES, write_people
 from indiff.papers.run import Run
 from indiff.risk import measure_risk
@@ -55,14 +53,14 @@ def figure_6(run: Run) -> Page:
     for done, rows in enumerate(sizes):
         run.report(done, len(sizes))
         found.append(timed(rows, REPEATS if rows < BILLION else 1))
-    lines: list[tuple[Cell, ...]] = [
+    lines = [
         (one.rows, f"{one.seconds:.2f} s", f"{one.processor:.2f} s", _printed(one.rows))
         for one in found
     ]
     if not run.billion:
         lines.append((BILLION, "not asked for", "–", _printed(BILLION)))
-    drawn: list[dict[str, Any]] = [
-        {"rows": one.rows, "seconds": tidy(one.seconds), "series": "ours"} for one in found
+    drawn = [
+        {"rows": one.rows, "seconds": charts.tidy(one.seconds), "series": "ours"} for one in found
     ]
     drawn += [{"rows": n, "seconds": s, "series": "printed"} for n, s in PRINTED.items()]
     return Page(
@@ -72,9 +70,9 @@ def figure_6(run: Run) -> Page:
         "records and 19 s for 10⁹.",
         tables=(
             Grid(f"Time of one `measure_risk`, the shortest of {REPEATS} (10⁹: one)",
-                 ("records", "ours", "processor time", "printed"), tuple(lines)),
+                 ("records", "ours", "processor time", "printed"), lines),
         ),
-        charts=(Chart(itpr_charts.times(drawn), "Seconds by number of records"),),
+        charts=[Chart(charts.times(drawn), "Seconds by number of records")],
         notes=(
             f"Ours runs on one machine with {os.cpu_count()} cores, in one process, on one Parquet "
             "file that it reads every time; the paper's ran on 100 cores and does not say whether "
