@@ -125,7 +125,7 @@ def test_a_damaged_cache_is_refused_and_fetched_again_when_asked(
 def test_nothing_is_downloaded_unless_asked(server: Server, cache: Path) -> None:
     with pytest.raises(
         UserError,
-        match=r"file\.data has no local copy; set INDIFF_DATA \(or folder=\).*download=True",
+        match=r"file\.data has no local copy; set INDIFF_DATA to the folder.*download=True",
     ):
         locate(remote(), base_url=server.url)
     assert server.requests == []

@@ -1,4 +1,4 @@
-"""Where a public data file comes from: a local folder, the cache, or, when asked, the network."""
+"""Finds a public data file in a local folder, in the cache or, when asked, on the network."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from indiff.errors import UserError
+from indiff.errors import UserError, option
 from indiff.files import open_private
 
 _TIMEOUT = 60  # seconds without a single byte
@@ -57,8 +57,9 @@ def locate(
         if cached.is_file():
             place = f"is damaged in the cache ({str(cached)!r})"
         raise UserError(
-            f"the data file {file.name} {place}; set INDIFF_DATA (or folder=) to the folder that "
-            "holds it, or pass download=True to fetch it."
+            f"the data file {file.name} {place}; set INDIFF_DATA to the folder that holds it, or "
+            f"pass {option('download', True)} to fetch it.",
+            field="download",
         )
     url = file.url if base_url is None else f"{base_url.rstrip('/')}/{file.name}"
     _fetch(file, url, cached)
@@ -113,10 +114,9 @@ def _fetch(file: RemoteFile, url: str, target: Path) -> None:
 
 def _receive(file: RemoteFile, url: str, write: Callable[[bytes], object]) -> str:
     """Pass the body at ``url`` to ``write`` and return its SHA-256."""
-    way_out = "check the connection, or point INDIFF_DATA to a local copy."
     if not url.startswith(("https://", "http://")):
-        raise UserError("a download address must start with https://", f"{url!r}")
-    digest, received = hashlib.sha256(), 0
+        raise UserError("a download address must start with https://", repr(url), field="base_url")
+    digest, received, failed = hashlib.sha256(), 0, ""
     try:
         with urllib.request.urlopen(url, timeout=_TIMEOUT) as response:
             # One chunk beyond the expected size is enough to know that the bytes are others.
@@ -124,17 +124,15 @@ def _receive(file: RemoteFile, url: str, write: Callable[[bytes], object]) -> st
                 digest.update(chunk)
                 write(chunk)
                 received += len(chunk)
+        if received < file.size:
+            failed = f"the download of {url} ended after {received:,} of {file.size:,} bytes"
     except urllib.error.HTTPError as error:
         error.close()
-        raise UserError(
-            f"{url} cannot be downloaded (HTTP status {error.code}); {way_out}"
-        ) from None
+        failed = f"{url} cannot be downloaded (HTTP status {error.code})"
     except urllib.error.URLError as error:
-        raise UserError(f"{url} cannot be downloaded ({error.reason}); {way_out}") from None
+        failed = f"{url} cannot be downloaded ({error.reason})"
     except (OSError, http.client.HTTPException) as error:
-        raise UserError(f"{url} cannot be downloaded ({error!r}); {way_out}") from None
-    if received < file.size:
-        raise UserError(
-            f"the download of {url} ended after {received:,} of {file.size:,} bytes; {way_out}"
-        )
+        failed = f"{url} cannot be downloaded ({error!r})"
+    if failed:
+        raise UserError(f"{failed}; check the connection, or point INDIFF_DATA to a local copy.")
     return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""The papers' two data sets, Adult and Internet Usage, with the papers' columns and records."""
+"""Reads the papers' two data sets, Adult and Internet Usage, with the papers' columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from indiff.datasets.download import RemoteFile, locate
-from indiff.errors import UserError, unknown
+from indiff.errors import UserError, from_data, unknown
 
 if TYPE_CHECKING:
     from indiff.data.hierarchy import Hierarchy
@@ -50,30 +50,13 @@ _INTERNET = RemoteFile(
 )
 
 _ADULT_COLUMNS = (
-    "age",
-    "workclass",
-    "fnlwgt",
-    "education",
-    "education-num",
-    "marital-status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-    "native-country",
-    "income",
-)
-_ADULT_NUMERIC = {
-    "age",
-    "fnlwgt",
-    "education-num",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-}
+    "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",
+    "relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week",
+    "native-country", "income",
+)  # fmt: skip
+_ADULT_NUMERIC = (
+    "age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week",
+)  # fmt: skip
 _INTERNET_FIELDS = 72
 _INTERNET_PLACES = {  # of the columns that the papers use
     "age": 1,
@@ -107,17 +90,7 @@ def adult(
         len(table), len(table.sensitive.values)     # (10000, 14)
     """
     frame = adult_frame(records, seed, download=download, folder=folder, base_url=base_url)
-    from indiff.data.table import read_table
-
-    return _with_notes(
-        read_table(
-            frame.select([*ADULT_QUASI, ADULT_SENSITIVE]),
-            quasi=ADULT_QUASI,
-            sensitive=ADULT_SENSITIVE,
-            hierarchies=hierarchies,
-        ),
-        frame,
-    )
+    return _table(frame, ADULT_QUASI, ADULT_SENSITIVE, hierarchies)
 
 
 def adult_frame(
@@ -140,33 +113,29 @@ def adult_frame(
         adult_frame(download=True).num_rows    # 10000
     """
     if seed < 0:
-        raise UserError("seed must be 0 or more", seed, "Choose another seed")
-    rows: list[list[str]] = []
-    for file in (_ADULT_TRAINING, _ADULT_TEST):
-        path = locate(file, folder=folder, download=download, base_url=base_url)
-        lines = path.read_text(encoding="ascii").splitlines()
-        rows += _split(
-            file, [line for line in lines if line and line[0] != "|"], ", ", len(_ADULT_COLUMNS)
-        )
+        raise UserError("seed must be 0 or more", seed, "Choose another seed", field="seed")
+    rows = [
+        row
+        for file in (_ADULT_TRAINING, _ADULT_TEST)
+        for row in _rows(file, ", ", len(_ADULT_COLUMNS), folder, download, base_url)
+    ]
     complete = [row for row in rows if "?" not in row]
-    if records is not None and not 1 <= records <= len(complete):
-        raise UserError(
-            "records must be at least 1 and at most the number of complete ones "
-            f"({len(complete):,})",
-            f"{records:,}",
-            "Choose a number between them, or None for all",
-        )
     notes = [
         f"{len(rows) - len(complete):,} of {len(rows):,} records with a missing value left out"
     ]
-    chosen = complete
     if records is not None:
-        rng = np.random.Generator(np.random.PCG64(seed))
-        chosen = [complete[row] for row in np.sort(rng.permutation(len(complete))[:records])]
+        if not 1 <= records <= len(complete):
+            raise UserError(
+                "records must be at least 1 and at most the number of complete ones "
+                f"({len(complete):,})",
+                f"{records:,}",
+                "Choose a number between them, or None for all",
+                field="records",
+            )
         notes.append(f"{records:,} of the {len(complete):,} others drawn with seed {seed}")
-    columns: dict[str, list[str]] = {
-        name: [row[place] for row in chosen] for place, name in enumerate(_ADULT_COLUMNS)
-    }
+        drawn = np.random.Generator(np.random.PCG64(seed)).permutation(len(complete))[:records]
+        complete = [complete[row] for row in np.sort(drawn)]
+    columns = dict(zip(_ADULT_COLUMNS, map(list, zip(*complete, strict=True)), strict=True))
     columns["income"] = [label.removesuffix(".") for label in columns["income"]]
     return _frame(columns, _ADULT_NUMERIC, notes)
 
@@ -192,20 +161,9 @@ def internet_usage(
         len(table), len(table.sensitive.values)     # (9799, 9)
     """
     if version not in INTERNET_QUASI:
-        raise unknown("version of the papers", version, INTERNET_QUASI)
+        raise unknown("version of the papers", version, INTERNET_QUASI, field="version")
     frame = internet_usage_frame(download=download, folder=folder, base_url=base_url)
-    from indiff.data.table import read_table
-
-    quasi = INTERNET_QUASI[version]
-    return _with_notes(
-        read_table(
-            frame.select([*quasi, INTERNET_SENSITIVE]),
-            quasi=quasi,
-            sensitive=INTERNET_SENSITIVE,
-            hierarchies=hierarchies,
-        ),
-        frame,
-    )
+    return _table(frame, INTERNET_QUASI[version], INTERNET_SENSITIVE, hierarchies)
 
 
 def internet_usage_frame(
@@ -220,29 +178,36 @@ def internet_usage_frame(
 
         internet_usage_frame(download=True).num_rows    # 9799
     """
-    path = locate(_INTERNET, folder=folder, download=download, base_url=base_url)
-    lines = path.read_text(encoding="ascii").splitlines()
-    rows = _split(_INTERNET, lines, "\t", _INTERNET_FIELDS)
+    rows = _rows(_INTERNET, "\t", _INTERNET_FIELDS, folder, download, base_url)
     stated = [row for row in rows if row[_INTERNET_PLACES["age"]] != "Not-Say"]
     note = f"{len(rows) - len(stated):,} of {len(rows):,} records with age Not-Say left out"
     columns = {name: [row[place] for row in stated] for name, place in _INTERNET_PLACES.items()}
-    return _frame(columns, {"age"}, [note])
+    return _frame(columns, ["age"], [note])
 
 
-def _split(file: RemoteFile, lines: Sequence[str], separator: str, fields: int) -> list[list[str]]:
-    rows = [line.split(separator) for line in lines]
+def _rows(
+    file: RemoteFile,
+    separator: str,
+    fields: int,
+    folder: str | Path | None,
+    download: bool,
+    base_url: str | None,
+) -> list[list[str]]:
+    path = locate(file, folder=folder, download=download, base_url=base_url)
+    lines = path.read_text(encoding="ascii").splitlines()
+    rows = [line.split(separator) for line in lines if line and line[0] != "|"]
     for row in rows:
         if len(row) != fields:
             raise UserError(
                 f"{file.name} must have {fields} fields on each line; one has {len(row)}: "
-                f"{separator.join(row)[:60]!r}",
+                f"{from_data(separator.join(row)[:60])}",
                 way_out="Replace the file",
             )
     return rows
 
 
 def _frame(
-    columns: Mapping[str, Sequence[str]], numeric: set[str], notes: Sequence[str]
+    columns: Mapping[str, Sequence[str]], numeric: Sequence[str], notes: Sequence[str]
 ) -> pa.Table:
     arrays = {
         name: pa.array(map(int, texts), pa.int64()) if name in numeric else pa.array(texts)
@@ -251,8 +216,17 @@ def _frame(
     return pa.table(arrays).replace_schema_metadata({"notes": "\n".join(notes)})
 
 
-def _with_notes(table: Table, frame: pa.Table) -> Table:
-    """Carry what the frame leaves out into the table, from where every result repeats it."""
-    return replace(
-        table, notes=(*table.notes, *frame.schema.metadata[b"notes"].decode().split("\n"))
+def _table(
+    frame: pa.Table,
+    quasi: Sequence[str],
+    sensitive: str,
+    hierarchies: Mapping[str, str | Path | Hierarchy] | None,
+) -> Table:
+    """Give a frame its roles; what it leaves out is said in every result's notes."""
+    from indiff.data.table import read_table
+
+    table = read_table(
+        frame.select([*quasi, sensitive]), quasi=quasi, sensitive=sensitive, hierarchies=hierarchies
     )
+    notes = frame.schema.metadata[b"notes"].decode().split("\n")
+    return replace(table, notes=(*table.notes, *notes))

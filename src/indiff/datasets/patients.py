@@ -1,4 +1,4 @@
-"""The demo data: a made-up table of hospital patients, with a few planted outliers.
+"""Makes the demo data: invented hospital patients, with a few planted outliers.
 
 No record describes a person. The frequencies are invented, in proportions that are plausible for
 one year of a regional hospital: towns differ in age, marital status follows age, and the diagnosis
@@ -158,10 +158,7 @@ def demo(records: int = 5000, seed: int = 0) -> pa.Table:
             column[row] = getattr(outlier, name)
     width = max(6, len(str(records)))
     identifiers = [f"P{number:0{width}d}" for number in patient]
-    return pa.table(
-        {IDENTIFIER: pa.array(identifiers, pa.string())}
-        | {name: pa.array(column, _TYPES[name]) for name, column in columns.items()}
-    )
+    return pa.table({IDENTIFIER: identifiers, **columns})
 
 
 def demo_table(records: int = 5000, seed: int = 0) -> Table:
@@ -223,25 +220,16 @@ def demo_hierarchies() -> MappingProxyType[str, tuple[str, ...]]:
     )
 
 
-_TYPES = {
-    "age": pa.int64(),
-    "sex": pa.string(),
-    "zip": pa.string(),
-    "marital_status": pa.string(),
-    "admitted": pa.date32(),
-    "diagnosis": pa.string(),
-}
-
-
 def _generator(records: int, seed: int) -> np.random.Generator:
     if records < 100:
         raise UserError(
             "the demo table needs at least 100 records, so that its outliers stay rare",
             records,
             "Raise records",
+            field="records",
         )
     if seed < 0:
-        raise UserError("seed must be 0 or more", seed, "Choose another seed")
+        raise UserError("seed must be 0 or more", seed, "Choose another seed", field="seed")
     return np.random.Generator(np.random.PCG64(seed))
 
 
