@@ -14,8 +14,7 @@ from indiff.papers.dit_v2.sampling_bias import SAMPLES, bias
 from indiff.papers.items import Cell, Chart, Grid, Page
 from indiff.papers.itpr.printed import AGE, ITPR_ROWS, METRICS, MIL_ERRATA, REIDENTIFICATION
 from indiff.papers.measure import KS, NAMES, SYMBOL, measure, noisy, published, seeds_of
-from indiff.papers.published import own_setup
-from indiff.papers.published.broken_guarantee import MOST_EXPOSED, OTHERS, compare
+from indiff.papers.published.broken_guarantee import MOST_EXPOSED, OTHERS, compare, own_groups
 from indiff.papers.run import Run
 from indiff.papers.spans import place
 from indiff.risk import measure_risk
@@ -36,7 +35,7 @@ def page(run: Run) -> Page:
         printed="Errata are named by paper and place. Every number of the tables is computed "
         "by the command.",
         tables=(
-            guarantee, own_setup.as_grid(run), effect, _text(run), _sampling(run), _quarter(),
+            guarantee, own_groups(run), effect, _text(run), _sampling(run), _quarter(),
             _weights(), _average(run), _generalized(run), _smaller(),
         ),
         charts=(Chart(chart, "Largest distance by k, checked and unchecked cuts, and printed"),),

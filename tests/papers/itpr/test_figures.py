@@ -104,7 +104,7 @@ def test_figure_5_both_together(itpr_run: Run) -> None:
 def test_a_claim_that_fails_is_the_status(itpr_run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert figure_1(itpr_run).status.startswith("reproduced")
     backwards = curves.two_values(itpr_run)[::-1]
-    monkeypatch.setattr("indiff.papers.itpr.figures.two_values", lambda run: backwards)
+    monkeypatch.setattr("indiff.papers.itpr.curves.two_values", lambda run: backwards)
     status = figure_1(itpr_run).status
     assert status.startswith("differs because not found: ITPR is 1 at ε = 9998")
 

@@ -14,7 +14,7 @@ from indiff import Hierarchy, Table, UserError, read_table
 from indiff.papers.dit_v1.results import KS, LS, TABLES
 from indiff.papers.measure import published
 from indiff.papers.published.beliefs import COMPARISONS, View, published_beliefs
-from indiff.papers.published.own_setup import own_setup, small_groups
+from indiff.papers.published.broken_guarantee import own_setup, small_groups
 from indiff.papers.published.partition import Node, Partition, Rule
 from indiff.papers.run import Run
 from indiff.papers.spans import place

@@ -7,15 +7,7 @@ from functools import partial
 import numpy as np
 
 from indiff.papers import charts
-from indiff.papers.claims import (
-    Claim,
-    as_grid,
-    diversity_below,
-    falls,
-    largest_rises,
-    one_group_note,
-    status_of,
-)
+from indiff.papers import claims as paper
 from indiff.papers.items import Cell, Chart, Grid, Page
 from indiff.papers.measure import KS as AXIS
 from indiff.papers.measure import (
@@ -110,7 +102,7 @@ def _table(run: Run, number: str) -> Page:
         else "reproduced with erratum",
         printed=f"Table {number}, Section 3.4.2: the largest d_pp on {NAMES[name]}.",
         tables=(Grid(f"Largest d_pp on {NAMES[name]}", header, rows),
-                as_grid(_claims_of(run, name, rule))),
+                paper.as_grid(_claims_of(run, name, rule))),
         notes=(
             UNITS,
             PROGRAM,
@@ -132,12 +124,12 @@ def _one_group(results: list[Measured]) -> str:
     return "yes" if whole else "no"
 
 
-def _claims_of(run: Run, name: str, rule: Rule) -> list[Claim]:
+def _claims_of(run: Run, name: str, rule: Rule) -> list[paper.Claim]:
     """Return what Section 3.4.2 says of a table, in every cell; d_pp is half of our distance."""
-    claims = [falls(run, name, rule, VALUES[rule])]
+    claims = [paper.falls(run, name, rule, VALUES[rule])]
     if rule == "k":
-        return [*claims, largest_rises(run, name, rule, KS)]
-    return [*claims, diversity_below(run, name, AXIS, unit=0.5)]
+        return [*claims, paper.largest_rises(run, name, rule, KS)]
+    return [*claims, paper.diversity_below(run, name, AXIS, unit=0.5)]
 
 
 def _diversity_notes(run: Run, number: str) -> tuple[str, ...]:
@@ -153,7 +145,7 @@ def _diversity_notes(run: Run, number: str) -> tuple[str, ...]:
     )  # fmt: skip
     return (
         *misprint,
-        one_group_note(run, name),
+        paper.one_group_note(run, name),
         "One group is no proof of a small d_pp: leaving a record out can allow a cut (ordered "
         "sets, ℓ = 7 on Adult).",
     )
@@ -181,7 +173,7 @@ def _changed(run: Run, number: int, name: str) -> Page:
         "is in general greater for small parameters than for large ones.",
         tables=(Grid("Records with another prediction, %",
                      ("rule", "value", "% (middle)", "range"), cells),
-                as_grid([falls(run, name, rule, values, "% of other predictions")
+                paper.as_grid([paper.falls(run, name, rule, values, "% of other predictions")
                          for rule, values in VALUES.items()])),
         charts=[Chart(chart, f"Different predictions on {NAMES[name]}")],
         notes=(*([DRAWS.format(run.seeds)] if name == "adult" else []), CUTS,
@@ -241,7 +233,7 @@ def figure_7(run: Run) -> Page:
     """Figure 7 (Section 3.4.2): the mean d_pp with its standard deviation."""
     rows: list[charts.Row] = []
     cells: list[tuple[Cell, ...]] = []
-    claims: list[Claim] = []
+    claims: list[paper.Claim] = []
     for name in ("adult", "internet-v1"):
         for rule, value in SETTINGS:
             halves = measure(run, name, rule, value).distances / 2
@@ -249,17 +241,17 @@ def figure_7(run: Run) -> Page:
             ends = (max(0.0, mean - deviation), mean, mean + deviation)
             rows.append(charts.point(value, ends, LABEL[rule], f"{NAMES[name]}, {LABEL[rule]}"))
             cells.append((NAMES[name], LABEL[rule], value, mean, deviation))
-        claims += [falls(run, name, rule, values) for rule, values in VALUES.items()]
-        claims.append(diversity_below(run, name, AXIS, "mean d", unit=0.5))
+        claims += [paper.falls(run, name, rule, values) for rule, values in VALUES.items()]
+        claims.append(paper.diversity_below(run, name, AXIS, "mean d", unit=0.5))
     chart = charts.curves(rows, x="k or ℓ", y="mean d_pp", ordered=ORDERED)
     return Page(
-        status=status_of(claims),
+        status=paper.status_of(claims),
         printed="Figure 7, Section 3.4.2: the average d_pp with standard deviation, both data sets."
         " The text prints no values; it says that the average falls as k grows, and that "
         "ℓ-diversity is lower.",
         tables=(Grid("Mean and standard deviation of d_pp",
                      ("data set", "rule", "value", "mean", "standard deviation"), cells),
-                as_grid(claims)),
+                paper.as_grid(claims)),
         charts=[Chart(chart, "Mean d_pp with standard deviation")],
         notes=(UNITS, CUTS, "Adult: one draw (seed 0); the tables' pages show the spread."),
     )  # fmt: skip

@@ -8,17 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.papers import charts
-from indiff.papers.claims import (
-    as_grid,
-    diversity_below,
-    falls,
-    grows_with_epsilon,
-    largest_rises,
-    noise_against,
-    one_group_note,
-    one_rise,
-    status_of,
-)
+from indiff.papers import claims as paper
 from indiff.papers.items import Cell, Chart, Grid, Page
 from indiff.papers.measure import (
     EPSILONS,
@@ -58,13 +48,13 @@ SHARES = {"50%": 0.5, "90%": 0.9, "99%": 0.99, "largest": 1.0}
 def _deltas(run: Run, number: int, name: str, named: tuple[tuple[Rule, int, int], ...]) -> Page:
     """Show δ against k and ℓ (Section 4.5.1); ``named`` are the rises that the text names."""
     claims = [
-        diversity_below(run, name, KS),
-        diversity_below(run, name, KS, "mean d"),
-        falls(run, name, "k", KS),
-        falls(run, name, "l", LS),
-        largest_rises(run, name, "k", KS),
-        largest_rises(run, name, "l", LS),
-        *(one_rise(run, name, *step) for step in named),
+        paper.diversity_below(run, name, KS),
+        paper.diversity_below(run, name, KS, "mean d"),
+        paper.falls(run, name, "k", KS),
+        paper.falls(run, name, "l", LS),
+        paper.largest_rises(run, name, "k", KS),
+        paper.largest_rises(run, name, "l", LS),
+        *(paper.one_rise(run, name, *step) for step in named),
     ]
     rows: list[charts.Row] = []
     cells: list[list[Cell]] = []
@@ -80,15 +70,15 @@ def _deltas(run: Run, number: int, name: str, named: tuple[tuple[Rule, int, int]
     header = ("k or ℓ", "δ, k-anonymity", "range", "mean d", "δ, ℓ-diversity", "range", "mean d")
     chart = charts.curves(rows, x="k or ℓ", y="δ", ordered=KS, width=460)
     return Page(
-        status=status_of(claims),
+        status=paper.status_of(claims),
         printed=f"Figure {number}, Section 4.5.1: the curve of δ against k and ℓ, 1 … 64, for "
         f"{NAMES[name]}. {SHAPE_ONLY}",
         tables=(
             Grid(f"δ on {NAMES[name]} (middle of the draws)", header, cells),
-            as_grid(claims),
+            paper.as_grid(claims),
         ),
         charts=[Chart(chart, f"δ against k and ℓ on {NAMES[name]}")],
-        notes=(*_selection(run, name), CHECKED_CUTS, HALVES, one_group_note(run, name),
+        notes=(*_selection(run, name), CHECKED_CUTS, HALVES, paper.one_group_note(run, name),
                "k = 1 and ℓ = 1 are the raw table."),
     )  # fmt: skip
 
@@ -104,17 +94,17 @@ def _distributions(run: Run, number: int, name: str) -> Page:
         header = (SYMBOL[rule], *SHARES, "mean d")
         grids.append(Grid(f"{label}: quantiles of d", header, cells))
     claims = [
-        falls(run, name, "k", KS, "median d"),
-        falls(run, name, "l", LS, "median d"),
-        falls(run, name, "k", KS),
-        falls(run, name, "l", LS),
+        paper.falls(run, name, "k", KS, "median d"),
+        paper.falls(run, name, "l", LS, "median d"),
+        paper.falls(run, name, "k", KS),
+        paper.falls(run, name, "l", LS),
     ]
     chart = charts.cumulative(columns, x="d", series="k or ℓ")
     return Page(
-        status=status_of(claims),
+        status=paper.status_of(claims),
         printed=f"Figure {number}, Section 4.5.1: the cumulative distribution of d for "
         f"{NAMES[name]}. {SHAPE_ONLY}",
-        tables=(*grids, as_grid(claims)),
+        tables=(*grids, paper.as_grid(claims)),
         charts=[Chart(chart, f"Cumulative distribution of d on {NAMES[name]}")],
         notes=(*_selection(run, name, single=True), CHECKED_CUTS, HALVES),
     )
@@ -136,20 +126,20 @@ def _noise(run: Run, number: int, name: str) -> Page:
     rows = [charts.point(label, [delta], "δ (largest d)") for label, delta, _, _ in cells]
     rows += [charts.point(label, [mean], "mean d") for label, _, _, mean in cells]
     claims = [
-        grows_with_epsilon(run, name),
-        noise_against(run, name, "k", KS[1:], "δ"),
-        noise_against(run, name, "l", (2, 3, 4), "δ"),
+        paper.grows_with_epsilon(run, name),
+        paper.noise_against(run, name, "k", KS[1:], "δ"),
+        paper.noise_against(run, name, "l", (2, 3, 4), "δ"),
     ]
-    average = [noise_against(run, name, rule, KS[1:], "mean d") for rule in LABEL]
+    average = [paper.noise_against(run, name, rule, KS[1:], "mean d") for rule in LABEL]
     curve = charts.curves(rows, x="ε", y="d", ordered=[*labels.values()], width=380)
     columns = {("", labels[e]): found[e][0].distances for e in EPSILONS}
     return Page(
-        status=status_of(claims),
+        status=paper.status_of(claims),
         printed=f"Figure {number}, Section 4.5.2: δ and the distribution of d against ε on "
         f"{NAMES[name]}, each d estimated from N = 25,000 samples by Eq. 1. {SHAPE_ONLY}",
         tables=(
             Grid("δ, exact, by one integral for each record", ("ε", "δ", "range", "mean d"), cells),
-            as_grid([*claims, *average]),
+            paper.as_grid([*claims, *average]),
         ),
         charts=(
             Chart(curve, f"δ and mean d against ε on {NAMES[name]}", "a"),

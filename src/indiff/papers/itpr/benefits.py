@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from indiff.papers.items import Grid, Page
-from indiff.papers.itpr.curves import (
-    GRADED,
-    ONE_AGE,
-    Point,
-    common_disease,
-    rare_disease,
-    two_values,
-)
+from indiff.papers.itpr import curves
+from indiff.papers.itpr.curves import Point
 from indiff.papers.itpr.figures import rises
 from indiff.papers.itpr.printed import BENEFITS
 from indiff.papers.run import Run
@@ -27,22 +21,22 @@ def hard_to_read(points: Sequence[Point], metric: str) -> bool:
     return max(values) > 1 or values[len(values) // 2] - values[0] < LEAST_MOVED
 
 
-def mark(curves: Sequence[Sequence[Point]], metric: str) -> str:
+def mark(lines: Sequence[Sequence[Point]], metric: str) -> str:
     """Return ✓, (✓) or ✗: it must grow along every curve; the first shows if it is readable."""
-    if not all(rises(points, metric) for points in curves):
+    if not all(rises(points, metric) for points in lines):
         return "✗"
-    return "(✓)" if hard_to_read(curves[0], metric) else "✓"
+    return "(✓)" if hard_to_read(lines[0], metric) else "✓"
 
 
 def table_7(run: Run) -> Page:
     """Table 7 (Section 6): the marks, recomputed from the curves."""
-    two, common = two_values(run), common_disease(run, GRADED)
+    two, common = curves.two_values(run), curves.common_disease(run, curves.GRADED)
     lines = []
     for metric, printed in BENEFITS.items():
-        ours = mark([two], metric), mark([common, rare_disease(run)], metric)
+        ours = mark([two], metric), mark([common, curves.rare_disease(run)], metric)
         lines.append((metric, ours[0], printed[0], ours[1], printed[1], same(ours, printed)))
     header = ("metric", "re-identification", "printed", "inference", "printed", "")
-    other = common_disease(run, ONE_AGE)
+    other = curves.common_disease(run, curves.ONE_AGE)
     unlike = [metric for metric in ("MIL", "ELD") if rises(other, metric)]
     wrong = [line[0] for line in lines if line[-1] != "same"]
     return Page(

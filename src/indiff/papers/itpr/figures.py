@@ -7,19 +7,8 @@ from itertools import pairwise
 
 from indiff.papers import charts
 from indiff.papers.items import Cell, Chart, Grid, Page
-from indiff.papers.itpr.curves import (
-    EPSILONS_OF_SURFACE,
-    GRADED,
-    METRICS,
-    ONE_AGE,
-    THETAS_OF_SURFACE,
-    Point,
-    common_disease,
-    rare_disease,
-    surface,
-    ten_values,
-    two_values,
-)
+from indiff.papers.itpr import curves
+from indiff.papers.itpr.curves import METRICS, Point
 from indiff.papers.itpr.printed import as_printed
 from indiff.papers.itpr.tables import WEIGHTS
 from indiff.papers.run import Run
@@ -52,7 +41,7 @@ def ends(points: Sequence[Point], metric: str) -> str:
 
 def figure_1(run: Run) -> Page:
     """Figure 1 (Section 5.1): re-identification, two values of Y."""
-    points = two_values(run)
+    points = curves.two_values(run)
     equal, alone = points[0], points[-1]
     return _page(
         points, "ε",
@@ -83,7 +72,7 @@ def figure_1(run: Run) -> Page:
 
 def figure_2(run: Run) -> Page:
     """Figure 2 (Section 5.1): re-identification, ten values of Y."""
-    points = ten_values(run)
+    points = curves.ten_values(run)
     return _page(
         points, "ε",
         status="reproduced (the described shape; the text prints no values)",
@@ -109,7 +98,8 @@ def figure_2(run: Run) -> Page:
 
 def figure_3(run: Run) -> Page:
     """Figure 3 (Section 5.2): inference by λ, the spread of the diseases' counts in an age."""
-    points, single = common_disease(run, GRADED), common_disease(run, ONE_AGE)
+    points = curves.common_disease(run, curves.GRADED)
+    single = curves.common_disease(run, curves.ONE_AGE)
     bounded = [point.value(metric) for point in points for metric in ("ITPR", "ELD")]
     return _page(
         points, "λ",
@@ -139,7 +129,7 @@ def figure_3(run: Run) -> Page:
 
 def figure_4(run: Run) -> Page:
     """Figure 4 (Section 5.2): inference by ϑ, how far an age is from the whole table."""
-    points, single = rare_disease(run), common_disease(run, ONE_AGE)
+    points, single = curves.rare_disease(run), curves.common_disease(run, curves.ONE_AGE)
     start, there = points[0], min(points, key=lambda point: abs(point.x - 0.4))
     slow = [
         (f"{metric} goes from {before} to {after} between ϑ = 0 and 0.4",
@@ -193,20 +183,14 @@ def figure_4(run: Run) -> Page:
 
 def figure_5(run: Run) -> Page:
     """Figure 5 (Section 5.2): ITPR by ε and ϑ together."""
-    found = surface(run)
+    found = curves.surface(run)
+    epsilons, thetas = curves.EPSILONS_OF_SURFACE, curves.THETAS_OF_SURFACE
     values = {place: _clean(risk.itpr) for place, risk in found.items()}
     rows: list[tuple[Cell, ...]] = [
-        (f"{theta:g}", *(values[epsilon, theta] for epsilon in EPSILONS_OF_SURFACE))
-        for theta in THETAS_OF_SURFACE
+        (f"{theta:g}", *(values[e, theta] for e in epsilons)) for theta in thetas
     ]
-    by_epsilon = all(
-        rises([Point(e, found[e, theta]) for e in EPSILONS_OF_SURFACE], "ITPR")
-        for theta in THETAS_OF_SURFACE
-    )
-    by_theta = all(
-        rises([Point(theta, found[e, theta]) for theta in THETAS_OF_SURFACE], "ITPR")
-        for e in EPSILONS_OF_SURFACE
-    )
+    by_epsilon = all(rises([Point(e, found[e, t]) for e in epsilons], "ITPR") for t in thetas)
+    by_theta = all(rises([Point(t, found[e, t]) for t in thetas], "ITPR") for e in epsilons)
     corners = f"{min(values.values()):.4g} to {max(values.values()):.4g}"
     claims = [
         ("ITPR grows with ε at every ϑ", corners, by_epsilon),
@@ -218,7 +202,7 @@ def figure_5(run: Run) -> Page:
         '10 ages, 20 diseases. (The text calls it "Figure 3".)',
         tables=(
             _claims(claims),
-            Grid("ITPR", ("ϑ", *(f"ε = {e:,}" for e in EPSILONS_OF_SURFACE)), rows),
+            Grid("ITPR", ("ϑ", *(f"ε = {e:,}" for e in epsilons)), rows),
         ),
         charts=[Chart(charts.heat_map(values, "ε", "ϑ"), "ITPR by ε and ϑ")],
         notes=(

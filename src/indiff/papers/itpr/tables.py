@@ -11,20 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from indiff.papers.items import Grid, Page
-from indiff.papers.itpr.printed import (
-    AGE,
-    DISEASE,
-    INFERENCE,
-    ITPR_ROWS,
-    METRICS,
-    MIL_ERRATA,
-    PATIENTS,
-    REIDENTIFICATION,
-    ZIP,
-    as_printed,
-    example,
-    released,
-)
+from indiff.papers.itpr import printed as paper
 from indiff.papers.run import Run
 from indiff.papers.spans import same
 from indiff.risk import Risk, measure_risk
@@ -53,14 +40,14 @@ def information_of(data: Mapping[str, Sequence[Any] | NDArray[Any]]) -> Informat
 
 def _released(run: Run, number: int, rows: int, printed: tuple[str, ...]) -> Page:
     """Show a release (Section 3.1): its k, ℓ and t, and what can be inferred in a group."""
-    data = released(rows)
+    data = paper.released(rows)
     groups = risk_of(data).groups
     disease = groups.sensitive["disease"]
     share = f"{1 / disease.l:.2f}"
     ours = (str(groups.k), str(disease.distinct_l), f"{disease.t:g}", share)
     what = ("k", "ℓ (distinct)", "t", "largest probability of a disease in a group")
     lines = [(*line, same(*line[1:])) for line in zip(what, ours, printed, strict=True)]
-    cells = zip(PATIENTS[:rows], data["zip"], data["age"], strict=True)
+    cells = zip(paper.PATIENTS[:rows], data["zip"], data["age"], strict=True)
     return Page(
         status=_status(lines),
         printed=f"Table {number}, Section 3.1: the records, their release, k, ℓ and t; the text "
@@ -99,17 +86,18 @@ def table_3(run: Run) -> Page:
         ("only two records differ", (6, 2)),
         ("half and half", (4, 4)),
     )
-    cases: dict[str, Mapping[int, Sequence[int | str]]] = {"Age": AGE, "Disease": DISEASE}
-    lines = []
-    for attribute, of in cases.items():
-        for (case, values), (text, sizes) in zip(of.items(), described, strict=False):
-            found = tuple(sorted(Counter(values).values(), reverse=True))
-            lines.append((f"case {case} of {attribute}", text, _sizes(found), same(found, sizes)))
-    others = [line[0] for line in lines if line[-1] == "differs"]
-    header = ("identifier", *(f"{name}, case {case}" for name, of in cases.items() for case in of))
-    records = [
-        (f"#{i + 1}", *(str(of[case][i]) for of in cases.values() for case in of)) for i in range(8)
+    cases: list[tuple[str, int, Sequence[int | str]]] = [
+        *(("Age", case, ages) for case, ages in paper.AGE.items()),
+        *(("Disease", case, diseases) for case, diseases in paper.DISEASE.items()),
     ]
+    lines = []
+    for attribute, case, values in cases:
+        text, sizes = described[case - 1]
+        found = tuple(sorted(Counter(values).values(), reverse=True))
+        lines.append((f"case {case} of {attribute}", text, _sizes(found), same(found, sizes)))
+    others = [line[0] for line in lines if line[-1] == "differs"]
+    header = ("identifier", *(f"{attribute}, case {case}" for attribute, case, _ in cases))
+    records = [(f"#{i + 1}", *(str(values[i]) for _, _, values in cases)) for i in range(8)]
     return Page(
         status="reproduced with erratum" if others else "reproduced",
         printed="Table 3, Section 3.3: the eight records behind Tables 4 and 5; the text describes "
@@ -134,14 +122,14 @@ def table_4(run: Run) -> Page:
     """Table 4 (Section 3.3): five metrics of the cases, cut to the printed digits."""
     lines = []
     for age, disease, printed in (
-        *((case, None, REIDENTIFICATION[case]) for case in AGE),
-        *((5, case, INFERENCE[case]) for case in DISEASE),
+        *((case, None, paper.REIDENTIFICATION[case]) for case in paper.AGE),
+        *((5, case, paper.INFERENCE[case]) for case in paper.DISEASE),
     ):
-        found = information_of(example(age, disease=disease))
-        for metric, text in zip(METRICS, printed, strict=True):
+        found = information_of(paper.example(age, disease=disease))
+        for metric, text in zip(paper.METRICS, printed, strict=True):
             value: float = getattr(found, metric.lower())
-            cut = as_printed(value, text)
-            known = metric == "MIL" and disease in MIL_ERRATA and cut == MIL_ERRATA[disease]
+            cut = paper.as_printed(value, text)
+            known = metric == "MIL" and disease and paper.MIL_ERRATA.get(disease) == cut
             verdict = "erratum" if known else same(cut, text)
             lines.append((_cases(age, disease=disease), metric, value, cut, text, verdict))
     return Page(
@@ -171,9 +159,9 @@ def table_4(run: Run) -> Page:
 def table_5(run: Run) -> Page:
     """Table 5 (Section 4): ITPR of the cases, of one attribute and of two."""
     lines = []
-    for number, (age, code, disease, printed) in enumerate(ITPR_ROWS, 1):
-        value = information_of(example(age, code, disease)).itpr
-        cut = as_printed(value, printed)
+    for number, (age, code, disease, printed) in enumerate(paper.ITPR_ROWS, 1):
+        value = information_of(paper.example(age, code, disease)).itpr
+        cut = paper.as_printed(value, printed)
         lines.append((number, _cases(age, code, disease), value, cut, printed, same(cut, printed)))
     return Page(
         status=_status(lines, "reproduced with erratum"),
@@ -190,9 +178,9 @@ def table_5(run: Run) -> Page:
 def table_6(run: Run) -> Page:
     """Table 6 (Section 4): two cases of Zip Code, and the ITPR that Table 5 prints of them."""
     lines = []
-    for case, codes in ZIP.items():
-        (printed,) = (text for _, code, _, text in ITPR_ROWS if code == case)
-        cut = as_printed(information_of(example(2, case)).itpr, printed)
+    for case, codes in paper.ZIP.items():
+        (printed,) = (text for _, code, _, text in paper.ITPR_ROWS if code == case)
+        cut = paper.as_printed(information_of(paper.example(2, case)).itpr, printed)
         sizes = _sizes(tuple(Counter(codes).values()))
         lines.append((f"case {case}", sizes, cut, printed, same(cut, printed)))
     return Page(
@@ -207,8 +195,8 @@ def table_6(run: Run) -> Page:
             ),
             Grid(
                 "Table 6",
-                ("#", *(f"case {case}" for case in ZIP)),
-                [(f"#{i + 1}", *(str(ZIP[case][i]) for case in ZIP)) for i in range(8)],
+                ("#", *(f"case {case}" for case in paper.ZIP)),
+                [(f"#{i + 1}", *(str(paper.ZIP[case][i]) for case in paper.ZIP)) for i in range(8)],
             ),
         ),
         notes=("The smallest group decides: three of eight in case 1, two of eight in case 2.",),
