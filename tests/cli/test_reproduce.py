@@ -38,7 +38,7 @@ def test_no_data_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     )
     for item, file in (
         ("dit-v1:table-1", "adult_education.txt"),
-        ("dit-v2:table-3", "internet.data"),
+        ("dit-v2:table-3", "adult.data"),
     ):
         ended = call("reproduce", item, "--out", tmp_path)
         assert ended.code == 2
