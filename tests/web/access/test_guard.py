@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from indiff.errors import UserError
-from indiff.web.access.guard import HEADERS, Refused, _impatient
+from indiff.web.access.guard import HEADERS, _impatient
 from indiff.web.access.sessions import IDLE_SECONDS
 from indiff.web.pages import data, entry, release, runs
+from indiff.web.refusals import Refused
 from indiff.web.server.app import make_app
 from indiff.web.store.settings import Settings
 from tests.web.site import ADDRESS, V1, Site, enter, stranger

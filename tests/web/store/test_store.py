@@ -14,9 +14,10 @@ import pytest
 
 from indiff.errors import UserError
 from indiff.web.jobs.queue import Queue, Worker, choose, lock_data_dir
-from indiff.web.store.database import MIGRATIONS, Database, is_disk_full
+from indiff.web.refusals import NotFoundError, is_disk_full
+from indiff.web.store.database import MIGRATIONS, Database
 from indiff.web.store.settings import Settings, as_bytes, as_commands, default_data_dir
-from indiff.web.store.store import NotFoundError, Store, new_id
+from indiff.web.store.store import Store, new_id
 
 
 @pytest.fixture
@@ -173,7 +174,7 @@ def test_the_queue_goes_on_after_a_full_disk(
         assert time.monotonic() < end
         time.sleep(0.01)
     queue.stop()
-    assert "could not start a worker process" in store.job(run)["problem"]
+    assert "could not start a worker process" in str(store.job(run)["problem"])
     assert capsys.readouterr().err.count("internal error (OperationalError)") == 1
 
 

@@ -1,4 +1,4 @@
-"""The door: Host, Origin, session and CSRF are checked before any route sees a request.
+"""Checks Host, Origin, session and CSRF before any route sees a request.
 
 Plain ASGI, so that an upload streams through it; every answer leaves with the same headers.
 """
@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
-from indiff.web.access.answers import API, refusal
 from indiff.web.access.sessions import Session, Sessions, same
-from indiff.web.store.database import DISK_FULL, is_disk_full
+from indiff.web.refusals import API, DISK_FULL, Refused, is_disk_full, refusal
 from indiff.web.store.settings import is_loopback
 
 Scope = MutableMapping[str, Any]
@@ -50,14 +49,6 @@ HEADERS = {
 
 # What a person needs before there is a session.
 OPEN_PATHS = ("/open", "/login")
-
-
-class Refused(Exception):
-    """A request that goes no further."""
-
-    def __init__(self, status: int, reason: str) -> None:
-        super().__init__(reason)
-        self.status, self.reason = status, reason
 
 
 class Guard:
@@ -107,18 +98,10 @@ class Guard:
         try:
             receive = await self._checked(scope, receive)
             await self.app(scope, receive, with_headers)
-        except Refused as refused:
-            if not sent:
-                await refusal(scope, refused.status, refused.reason)(scope, receive, with_headers)
         except Exception as error:  # noqa: BLE001 - the one place that turns a bug into an answer
-            if is_disk_full(error):
-                if not sent:
-                    await refusal(scope, 507, DISK_FULL)(scope, receive, with_headers)
-                return
-            log_without_values(error)
+            answer = refusal(scope, _as_refused(error))
             if not sent:
-                sentence = f"internal error ({type(error).__name__}); please report it."
-                await refusal(scope, 500, sentence)(scope, receive, with_headers)
+                await answer(scope, receive, with_headers)
 
     async def _checked(self, scope: Scope, receive: Receive) -> Receive:
         headers = {
@@ -168,13 +151,9 @@ class Guard:
         if same(headers.get(CSRF_HEADER), session.csrf):
             scope["state"]["csrf_checked"] = True
             return receive
-        kind = headers.get("content-type", "")
-        path = str(scope["path"])
-        if (
-            kind.startswith("multipart/form-data")
-            and self.uploads(path)
-            and not path.startswith(API)
-        ):
+        kind, path = headers.get("content-type", ""), str(scope["path"])
+        own_form = kind.startswith("multipart/form-data") and not path.startswith(API)
+        if own_form and self.uploads(path):
             return receive  # a page's form: its first field is checked before its file is kept
         if kind.startswith(FORM) and CSRF_HEADER not in headers:
             body = await _whole(receive)
@@ -187,6 +166,15 @@ class Guard:
             "every request that changes something must carry the session's CSRF token, in the "
             "header X-CSRF-Token or as the form's field 'csrf'; this one does not.",
         )
+
+
+def _as_refused(error: Exception) -> Refused:
+    if isinstance(error, Refused):
+        return error
+    if is_disk_full(error):
+        return DISK_FULL
+    log_without_values(error)
+    return Refused(500, f"internal error ({type(error).__name__}); please report it.")
 
 
 def cookie_name(scope: Scope) -> str:
@@ -211,9 +199,8 @@ def _split_host(host: str) -> tuple[str, int]:
         port = rest.removeprefix(":")
     else:
         name, _, port = host.partition(":")
-    return name.lower(), int(port) if port.isdecimal() and len(port) < 6 else (
-        80 if not port else -1
-    )
+    known = int(port) if port.isdecimal() and len(port) < 6 else -1
+    return name.lower(), known if port else 80
 
 
 def _check_origin(scope: Scope, headers: dict[str, str], host: str) -> None:

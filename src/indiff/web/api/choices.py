@@ -1,57 +1,93 @@
-"""What can be chosen on the way to a release and an adversary, with one sentence each."""
+"""Lists what can be chosen on the way to a release and an adversary, with one sentence each."""
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-SANITIZERS: list[dict[str, Any]] = [
-    {
-        "name": "mondrian",
-        "default": "mondrian:k=5",
-        "sentence": "Groups records until each group has at least k of them, and shows ranges.",
-        "parameters": [
-            {"name": "k", "default": 5, "sentence": "The least number of records in a group."},
-            {"name": "l", "default": 3, "sentence": "No value holds more than 1/ℓ of a group."},
-            {"name": "t", "default": 0.2, "sentence": "How far a group may be from the table."},
-        ],
-    },
-    {
-        "name": "laplace",
-        "default": "laplace:epsilon=0.5",
-        "sentence": "Publishes counts with Laplace noise: differential privacy with budget ε.",
-        "parameters": [{"name": "epsilon", "default": 0.5, "sentence": "Smaller is noisier."}],
-    },
-    {
-        "name": "geometric",
-        "default": "geometric:epsilon=0.5",
-        "sentence": "Publishes whole-number counts with geometric noise.",
-        "parameters": [{"name": "epsilon", "default": 0.5, "sentence": "Smaller is noisier."}],
-    },
-    {
-        "name": "gaussian",
-        "default": "gaussian:sigma=2",
-        "sentence": "Publishes counts with Gaussian noise of standard deviation σ.",
-        "parameters": [{"name": "sigma", "default": 2, "sentence": "Larger is noisier."}],
-    },
-    {
-        "name": "randomized-response",
-        "default": "randomized-response:epsilon=1",
-        "sentence": "Replaces each sensitive value at random before it is published.",
-        "parameters": [{"name": "epsilon", "default": 1, "sentence": "Smaller is noisier."}],
-    },
-    {
-        "name": "identity",
-        "default": "identity",
-        "sentence": "Publishes the records as they are: the worst case to compare with.",
-        "parameters": [],
-    },
-    {
-        "name": "suppress",
-        "default": "suppress",
-        "sentence": "Hides every quasi-identifier: the best case to compare with.",
-        "parameters": [],
-    },
-]
+from indiff.audit.metrics import METRICS
+from indiff.audit.plan.limits import BOTH, limit_names
+
+
+@dataclass(frozen=True)
+class Preset:
+    """One way to sanitize; ``start`` and a value make the sanitizer's text."""
+
+    name: str
+    title: str
+    sentence: str
+    start: str
+    sign: str = ""
+    default: str = ""
+    group: str = "groups"
+
+    @property
+    def sanitizer(self) -> str:
+        """The sanitizer's own name."""
+        return self.start.partition(":")[0]
+
+    @property
+    def parameter(self) -> str:
+        """The parameter whose value is asked for, or nothing."""
+        return re.split("[:,]", self.start)[-1].removesuffix("=") if self.sign else ""
+
+
+PRESETS = (
+    Preset(
+        "k", "Groups of at least k records",
+        "k-anonymity: quasi-identifiers become ranges that at least k records share.",
+        "mondrian:k=", "k", "5",
+    ),
+    Preset(
+        "l", "Groups with varied sensitive values",
+        "ℓ-diversity: in no group does one sensitive value hold more than 1/ℓ of the records.",
+        "mondrian:l=", "ℓ", "3",
+    ),
+    Preset(
+        "t", "Groups that resemble the whole table",
+        "t-closeness: each group's sensitive values lie within t of the table's, k at least 5.",
+        "mondrian:k=5,t=", "t", "0.2",
+    ),
+    Preset(
+        "laplace", "Noisy counts (Laplace)",
+        "Differential privacy: publishes counts with noise; a smaller ε is noisier.",
+        "laplace:epsilon=", "ε", "0.5", "noise",
+    ),
+    Preset(
+        "geometric", "Noisy whole counts (geometric)",
+        "Differential privacy with counts that stay whole numbers; a smaller ε is noisier.",
+        "geometric:epsilon=", "ε", "0.5", "noise",
+    ),
+    Preset(
+        "gaussian", "Noisy counts (Gaussian)",
+        "Counts with noise of standard deviation σ; a larger σ is noisier.",
+        "gaussian:sigma=", "σ", "2", "noise",
+    ),
+    Preset(
+        "response", "Randomized response",
+        "Replaces each sensitive value at random before anything is published.",
+        "randomized-response:epsilon=", "ε", "1", "noise",
+    ),
+    Preset(
+        "identity", "The records as they are",
+        "Changes nothing: the worst case to compare with.", "identity", group="ends",
+    ),
+    Preset(
+        "suppress", "Every quasi-identifier hidden",
+        "Leaves only the sensitive column: the safest case to compare with.", "suppress",
+        group="ends",
+    ),
+)  # fmt: skip
+GROUPS = {
+    "groups": "Hide people in groups",
+    "noise": "Add noise",
+    "ends": "The two ends, to compare with",
+}
+# Commands run only by the names that the server was started with, never from a request.
+BUILT_IN = tuple(dict.fromkeys(preset.sanitizer for preset in PRESETS))
 
 MODELS = {
     "auto": "The usual one for the release: naive Bayes, or frequency for noisy counts.",
@@ -79,6 +115,20 @@ DISTANCES = {
 }
 
 
+def sanitizers() -> list[dict[str, Any]]:
+    """Return every built-in sanitizer, with the parameters that the page asks for."""
+    found: dict[str, dict[str, Any]] = {}
+    for one in PRESETS:
+        about = {"name": one.sanitizer, "default": one.start + one.default, "parameters": []}
+        known = found.setdefault(one.sanitizer, {**about, "sentence": one.sentence})
+        if one.parameter:
+            default = json.loads(one.default)
+            known["parameters"].append(
+                {"name": one.parameter, "default": default, "sentence": one.sentence}
+            )
+    return list(found.values())
+
+
 def listed(names: dict[str, str]) -> list[dict[str, str]]:
     """Return names with their sentences.
 
@@ -90,9 +140,6 @@ def listed(names: dict[str, str]) -> list[dict[str, str]]:
 
 def limits() -> list[dict[str, str]]:
     """Return every limit that can be set, with its direction and what it is on."""
-    from indiff.audit.metrics import METRICS
-    from indiff.audit.plan.limits import BOTH, limit_names
-
     both = dict.fromkeys(BOTH, "of re-identification and of inference")
     return [
         {
@@ -102,3 +149,45 @@ def limits() -> list[dict[str, str]]:
         }
         for name in limit_names()
     ]
+
+
+def written(preset: Preset, given: str) -> list[str]:
+    """Return a sanitizer's text for each value given.
+
+    >>> written(PRESETS[0], "2, 5,10")
+    ['mondrian:k=2', 'mondrian:k=5', 'mondrian:k=10']
+    >>> written(PRESETS[2], "0,1; 0.2")
+    ['mondrian:k=5,t=0.1', 'mondrian:k=5,t=0.2']
+    """
+    if not preset.sign:
+        return [preset.start]
+    whole = preset.parameter in ("k", "l")
+    apart = r"[,;\s]+" if whole else r"[;\s]+|,\s+"
+    values = [value.replace(",", ".") for value in re.split(apart, given) if value]
+    return [preset.start + value for value in values or [preset.default]]
+
+
+def sorted_out(sanitizers: Iterable[str]) -> tuple[dict[str, str], list[str]]:
+    """Return what each preset was given, and the texts that no preset makes.
+
+    >>> sorted_out(["mondrian:k=2", "mondrian:k=5", "mondrian:k=5,l=3"])
+    ({'k': '2, 5'}, ['mondrian:k=5,l=3'])
+    """
+    values: dict[str, list[str]] = {}
+    others = []
+    for text in sanitizers:
+        for preset in PRESETS:
+            value = "[0-9.]+" if preset.sign else ""
+            found = re.fullmatch(f"{re.escape(preset.start)}({value})", text)
+            if found:
+                values.setdefault(preset.name, []).append(found[1])
+                break
+        else:
+            others.append(text)
+    return {name: ", ".join(found) for name, found in values.items()}, others
+
+
+def picked(names: Iterable[str], given: Mapping[str, str]) -> list[str]:
+    """Return the sanitizers of the presets that were picked, in the order of the page."""
+    chosen = [preset for preset in PRESETS if preset.name in set(names)]
+    return [text for preset in chosen for text in written(preset, given.get(preset.name, ""))]

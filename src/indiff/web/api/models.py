@@ -1,18 +1,27 @@
-"""The words of the HTTP interface: what goes in and what comes out, typed."""
+"""Types the words of the HTTP interface: what goes in and what comes out."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, StringConstraints, create_model
 
-Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
+from indiff.audit.plan import plan
+from indiff.errors import UserError
+from indiff.web.refusals import ID, in_json
+
+Id = Annotated[str, StringConstraints(pattern=f"^{ID}$")]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
 Short = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 RoleName = Literal["identifier", "quasi", "sensitive", "other"]
 KindName = Literal["numeric", "categorical", "ordinal"]
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 Number = Annotated[float, Field(allow_inf_nan=False)]
+# Why a job failed: a sentence for a program; the pages word its parts themselves.
+Failure = Annotated[
+    UserError | None,
+    PlainSerializer(lambda error: error and in_json(error), return_type=str | None),
+]
 
 
 class Model(BaseModel):
@@ -21,10 +30,17 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class Shown(BaseModel):
+    """Something that the store has, as the interface shows it."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+
 class Problem(BaseModel):
-    """Why a request was refused: the rule, the value received and the way out."""
+    """Why a request was refused: the rule, the value received and the way out; the field's name."""
 
     error: str
+    field: str | None = None
 
 
 class SessionInfo(BaseModel):
@@ -32,13 +48,6 @@ class SessionInfo(BaseModel):
 
     csrf: str
     version: str
-
-
-class FolderEntry(BaseModel):
-    """A table below the server's folder."""
-
-    path: str
-    bytes: int
 
 
 class ChosenFile(Model):
@@ -101,7 +110,7 @@ class ColumnState(BaseModel):
     hierarchy: bool
 
 
-class Dataset(BaseModel):
+class Dataset(Shown):
     """A table that the server knows."""
 
     id: str
@@ -110,7 +119,7 @@ class Dataset(BaseModel):
     bytes: int
     created: str
     state: State
-    problem: str | None
+    problem: Failure
     reading: dict[str, Any]
     profile: Profile | None
     columns: list[ColumnState]
@@ -167,33 +176,55 @@ class Choices(BaseModel):
     limits: list[dict[str, str]]
 
 
-class AdversaryChoice(Model):
+def _taken(section: type[BaseModel], *names: str, **narrower: Any) -> Any:
+    """Take options as the plan declares them; ``narrower`` types are what a server allows."""
+    annotated: Any = Annotated
+    found: dict[str, Any] = {}
+    for name in (*names, *narrower):
+        option = section.model_fields[name]
+        kind = narrower.get(name, option.annotation)
+        found[name] = (annotated[(kind, Field(), *option.metadata)], option.default)
+    return create_model(section.__name__, __base__=Model, **found)
+
+
+_ADVERSARY = _taken(
+    plan.Adversary,
+    "confidence",
+    "membership",
+    models=Annotated[list[Short], Field(max_length=8)],
+    distance=Short,
+    known=Annotated[list[Name], Field(max_length=1000)] | None,
+    targets=Annotated[int, Field(ge=1, le=10**9)] | None,
+    runs=Annotated[int, Field(le=100_000)],
+)
+_DATA = _taken(plan.Data, "joint", "missing")
+_REPORT = _taken(
+    plan.Report,
+    "show_values",
+    "worst",
+    title=Short | None,
+    min_cell=Annotated[int, Field(le=10**9)],
+    task=Name | None,
+)
+_RUN = _taken(plan.Run, seed=Annotated[int, Field(le=2**31)])
+
+
+class AdversaryChoice(_ADVERSARY):  # type: ignore[misc, valid-type]
     """Who learns from the release, and how the learning is measured."""
 
-    models: Annotated[list[Short], Field(min_length=1, max_length=8)] = ["auto"]
-    distance: Short = "wasserstein"
-    known: Annotated[list[Name], Field(max_length=1000)] | None = None
-    targets: Annotated[int, Field(ge=1, le=10**9)] | None = None
-    runs: Annotated[int, Field(ge=1, le=100_000)] = 100
-    confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
-    membership: bool = True
 
-
-class RunRequest(Model):
+class RunRequest(_DATA, _REPORT, _RUN, Model):  # type: ignore[misc, valid-type]
     """One or several releases of a dataset to audit with the same adversary and limits."""
 
     releases: Annotated[list[ReleaseChoice], Field(min_length=1, max_length=50)]
     adversary: AdversaryChoice = AdversaryChoice()
     limits: Annotated[dict[str, Number], Field(max_length=50)] = {}
-    title: Short | None = None
-    joint: bool = False
     bins: Annotated[dict[str, Annotated[int, Field(ge=2, le=50)]], Field(max_length=50)] = {}
-    missing: Literal["error", "drop", "split"] = "error"
-    min_cell: Annotated[int, Field(ge=1, le=10**9)] = 10
-    show_values: bool = False
-    worst: Annotated[int, Field(ge=0, le=1000)] = 10
-    task: Name | None = None
-    seed: Annotated[int, Field(ge=0, le=2**31)] = 0
+
+    def options_of(self, section: str) -> dict[str, Any]:
+        """Return the options of one of the plan's sections that were given or have a default."""
+        kinds: dict[str, Any] = {"data": _DATA, "report": _REPORT, "run": _RUN}
+        return self.model_dump(include=set(kinds[section].model_fields), exclude_none=True)
 
 
 class Progress(BaseModel):
@@ -221,7 +252,7 @@ class Verdict(BaseModel):
     delta: float | str | None
 
 
-class Run(BaseModel):
+class Run(Shown):
     """One audit of one release."""
 
     id: str
@@ -231,7 +262,7 @@ class Run(BaseModel):
     state: State
     progress: Progress
     running_cdf: RunningCdf | None
-    problem: str | None
+    problem: Failure
     verdict: Verdict | None
     created: str
     started: str | None
@@ -245,14 +276,14 @@ class Event(BaseModel):
     text: str
 
 
-class Estimate(BaseModel):
+class Estimate(Shown):
     """How long a run will take, roughly; poll until its state is done."""
 
     id: str
     state: State
     seconds: float | None
     sentence: str | None
-    problem: str | None
+    problem: Failure
 
 
 class Above(BaseModel):

@@ -1,27 +1,25 @@
-"""Results: the document, the records above a threshold, the worst ones, and the files."""
+"""Serves results: the document, the records above a threshold, the worst ones, and the files."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from fastapi.responses import FileResponse
 
 from indiff.errors import UserError, unknown
-from indiff.web.api.common import ERRORS, ID, RunId, Server, TheServer
+from indiff.web.api.common import ERRORS, ID, RunId, TheServer
 from indiff.web.api.models import Above, Download, Worst
-from indiff.web.store.results import FILES, above, file_of, side_by_side
+from indiff.web.refusals import NotFoundError
+from indiff.web.store.results import FILES, FileName, above, side_by_side
 
 router = APIRouter(tags=["results"], responses=ERRORS)
-FileName = Literal[
-    "report.html", "report.json", "report.md", "release.csv", "records.csv", "plan.toml"
-]
 # A report has scripts of its own: opened from here, it may neither run them nor reach anything.
 SANDBOX = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 @router.get("/runs/{run}/document")
-def document(server: TheServer, run: RunId) -> dict[str, Any]:
+def document_of(server: TheServer, run: RunId) -> dict[str, Any]:
     """Return the whole document of a finished run: every finding, chart and parameter."""
     server.store.job(run, "run")
     return server.store.document(run)
@@ -35,17 +33,11 @@ def records_above(
     curve: Annotated[str | None, Query(max_length=20_000)] = None,
 ) -> Above:
     """Count the records whose distance is above a threshold, for one of the CDF's curves."""
-    server.store.job(run, "run")
-    return counted(server, run, threshold, curve)
-
-
-def counted(server: Server, run: str, threshold: float, curve: str | None) -> Above:
-    """Count records above a threshold on a named curve, the first by default."""
-    names = [one["name"] for one in server.store.document(run)["charts"]["cdf"]]
+    names = [one["name"] for one in document_of(server, run)["charts"]["cdf"]]
     if not names:
         raise UserError("this run measured no distances, so none can be counted.")
     if curve is not None and curve not in names:
-        raise unknown("curve", curve, names)
+        raise unknown("curve", curve, names, field="curve")
     place = names.index(curve) if curve is not None else 0
     count, records = above(server.settings.run_folder(run), place, threshold)
     return Above(finding=names[place], threshold=threshold, above=count, records=records)
@@ -54,8 +46,7 @@ def counted(server: Server, run: str, threshold: float, curve: str | None) -> Ab
 @router.get("/runs/{run}/worst")
 def worst(server: TheServer, run: RunId) -> Worst:
     """Return the most exposed records, each with why."""
-    server.store.job(run, "run")
-    return Worst(records=server.store.document(run)["charts"].get("worst") or [])
+    return Worst(records=document_of(server, run)["charts"].get("worst") or [])
 
 
 @router.get("/comparison")
@@ -64,8 +55,14 @@ def comparison(
     run: Annotated[list[Annotated[str, Query(pattern=ID)]], Query(min_length=1, max_length=50)],
 ) -> list[dict[str, Any]]:
     """Put finished runs side by side: each finding with its value in every run."""
-    found = [(server.store.job(one, "run"), server.store.document(one)) for one in run]
-    return side_by_side([(row["title"], document) for row, document in found])
+    rows = side_by_side([document_of(server, one) for one in run])
+    return [
+        {
+            **{name: row[name] for name in ("id", "title", "better")},
+            "values": [one and one["value"] for one in row["findings"]],
+        }
+        for row in rows
+    ]
 
 
 @router.get("/runs/{run}/files")
@@ -91,11 +88,12 @@ def files(server: TheServer, run: RunId) -> list[Download]:
 )
 def download(server: TheServer, run: RunId, name: FileName) -> FileResponse:
     """Download a file of a finished run."""
-    row = server.store.job(run, "run")
-    path = file_of(server.settings.run_folder(run), row["state"], name)
-    return FileResponse(
-        path,
-        media_type=FILES[name],
-        filename=name,
-        headers={"content-security-policy": SANDBOX},
-    )
+    path, state = server.settings.run_folder(run) / name, server.store.job(run, "run")["state"]
+    if state != "done":
+        raise UserError(
+            f"files come with the result; this run is {state}", way_out="Wait until it is done"
+        )
+    if not path.is_file():
+        raise NotFoundError(f"this run has no {name}.")
+    headers = {"content-security-policy": SANDBOX}
+    return FileResponse(path, media_type=FILES[name], filename=name, headers=headers)

@@ -1,4 +1,4 @@
-"""Runs: estimated, started one or several at a time, followed, cancelled, deleted."""
+"""Serves runs: estimated, started one or several at a time, followed, cancelled, deleted."""
 
 from __future__ import annotations
 
@@ -11,18 +11,10 @@ from fastapi.responses import StreamingResponse
 
 from indiff.web.api import choices
 from indiff.web.api.common import ERRORS, ID, BatchId, DatasetId, RunId, Server, TheServer
-from indiff.web.api.models import (
-    Choices,
-    Estimate,
-    Event,
-    Progress,
-    Run,
-    RunningCdf,
-    RunRequest,
-    Verdict,
-)
+from indiff.web.api.models import Choices, Estimate, Event, Progress, Run, RunRequest
 from indiff.web.api.planning import plans
-from indiff.web.store.store import UNFINISHED, NotFoundError, Row
+from indiff.web.refusals import NotFoundError
+from indiff.web.store.store import UNFINISHED, Row
 
 router = APIRouter(tags=["runs"], responses=ERRORS)
 LOOK_EVERY = 0.5
@@ -32,7 +24,7 @@ LOOK_EVERY = 0.5
 def what_can_be_chosen(server: TheServer) -> Choices:
     """List sanitizers, commands, models, distances and limits, with one sentence each."""
     return Choices(
-        sanitizers=choices.SANITIZERS,
+        sanitizers=choices.sanitizers(),
         commands=sorted(server.settings.commands),
         models=choices.listed(choices.MODELS),
         distances=choices.listed(choices.DISTANCES),
@@ -48,13 +40,14 @@ def estimate(server: TheServer, dataset: DatasetId, request: RunRequest) -> Esti
         "estimate", dataset, [("estimate", {"plans": [task["plan"] for _, task in made]})]
     )
     server.queue.wake()
-    return estimated(server.store.job(job))
+    return show_estimate(server, job)
 
 
 @router.get("/estimates/{estimate}")
 def show_estimate(server: TheServer, estimate: RunId) -> Estimate:
     """Return an estimate; its state says whether it is there yet."""
-    return estimated(server.store.job(estimate, "estimate"))
+    row = server.store.job(estimate, "estimate")
+    return Estimate(**{"seconds": None, "sentence": None, **row, **(row["answer"] or {})})
 
 
 @router.post("/datasets/{dataset}/runs", status_code=202)
@@ -62,7 +55,7 @@ def start(server: TheServer, dataset: DatasetId, request: RunRequest) -> list[Ru
     """Start one run for each release; they share a batch."""
     jobs = server.store.add_jobs("run", dataset, _tasks(server, dataset, request))
     server.queue.wake()
-    return [shown(server, server.store.job(job)) for job in jobs]
+    return [show(server, job) for job in jobs]
 
 
 def _tasks(server: Server, dataset: str, request: RunRequest) -> list[tuple[str, dict[str, Any]]]:
@@ -78,20 +71,20 @@ def runs(
 ) -> list[Run]:
     """List the runs, the newest first."""
     found = server.store.jobs(kind="run", dataset=dataset, batch=batch)
-    return [shown(server, row) for row in found]
+    return [_shown(row) for row in found]
 
 
 @router.get("/batches/{batch}")
 def show_batch(server: TheServer, batch: BatchId) -> list[Run]:
     """Return the runs that were started together, in the order they were asked for."""
     found = server.store.jobs(kind="run", batch=batch)
-    return [shown(server, row) for row in reversed(found)]
+    return [_shown(row) for row in reversed(found)]
 
 
 @router.get("/runs/{run}")
 def show(server: TheServer, run: RunId) -> Run:
     """Return one run: its state, how far it is, and the distances known so far."""
-    return shown(server, server.store.job(run, "run"))
+    return _shown(server.store.job(run, "run"))
 
 
 @router.get("/runs/{run}/events")
@@ -118,7 +111,7 @@ def stream(request: Request, server: TheServer, run: RunId) -> StreamingResponse
             except NotFoundError:
                 yield "event: deleted\ndata: {}\n\n"
                 return
-            now = shown(server, row).model_dump_json()
+            now = _shown(row).model_dump_json()
             if now != last:
                 last = now
                 yield f"event: run\ndata: {now}\n\n"
@@ -134,7 +127,7 @@ def cancel(server: TheServer, run: RunId) -> Run:
     """End a run that waits or computes; one that has ended stays as it is."""
     server.store.job(run, "run")
     server.queue.cancel(run)
-    return shown(server, server.store.job(run, "run"))
+    return show(server, run)
 
 
 @router.delete("/runs/{run}", status_code=204, response_class=Response)
@@ -145,28 +138,7 @@ def delete(server: TheServer, run: RunId) -> Response:
     return Response(status_code=204)
 
 
-def shown(server: Server, row: Row) -> Run:
+def _shown(row: Row) -> Run:
     """Return a run as the interface shows it."""
-    cdf = row["running_cdf"]
-    return Run(
-        **{
-            name: row[name]
-            for name in ("id", "batch", "dataset", "title", "state", "problem", "created",
-                         "started", "ended")
-        },
-        progress=Progress(step=row["step"], done=row["done"], total=row["total"]),
-        running_cdf=None if cdf is None else RunningCdf(**cdf),
-        verdict=None if row["answer"] is None else Verdict(**row["answer"]["verdict"]),
-    )  # fmt: skip
-
-
-def estimated(row: Row) -> Estimate:
-    """Return an estimate as the interface shows it."""
-    answer = row["answer"] or {}
-    return Estimate(
-        id=row["id"],
-        state=row["state"],
-        seconds=answer.get("seconds"),
-        sentence=answer.get("sentence"),
-        problem=row["problem"],
-    )
+    verdict = (row["answer"] or {}).get("verdict")
+    return Run(**{**row, "progress": Progress(**row), "verdict": verdict})

@@ -1,4 +1,4 @@
-"""The audit in a worker: progress to the store, results to the run's folder."""
+"""Audits one release: progress goes to the store, results to the run's folder."""
 
 from __future__ import annotations
 
@@ -99,22 +99,24 @@ def run(store: Store, job: dict[str, Any], report: Callable[..., None]) -> tuple
     shutil.rmtree(kept, ignore_errors=True)
     report(step="writing the report", done=None, total=None)
     write_results(result, folder)
-    verdict = result.verdict
-    answer = {
-        "verdict": {
-            "status": verdict["status"],
-            "reasons": verdict["reasons"],
-            "delta": largest_delta(result.document),
-        }
-    }
-    return answer, result.to_json()
+    told = {name: result.verdict[name] for name in ("status", "reasons")}
+    return {"verdict": {**told, "delta": largest_delta(result.document)}}, result.to_json()
 
 
 def write_results(result: AuditResult, folder: Path) -> None:
     """Write everything that a finished run shows and offers into its folder."""
+    import numpy as np
+
+    from indiff.report.records import write_records
+
     result.write(folder)
     write_figures(result.document, folder)
-    _write_distances(result, folder)
+    measured = [one for one in result.results if len(one.distances)]
+    for place, one in enumerate(measured):
+        with open_private(distances_file(folder, place)) as handle:
+            np.save(handle, np.sort(one.distances))  # sorted, to count in
+    if measured:
+        write_records(folder / "records.csv", measured)
     for release in result.releases[:1]:
         release.write(folder / "release.csv")
 
@@ -132,17 +134,3 @@ def largest_delta(document: dict[str, Any]) -> float | str | None:
         if finding["metric"] == "delta" and finding["status"] == "measured"
     ]
     return max(found, key=float, default=None)
-
-
-def _write_distances(result: AuditResult, folder: Path) -> None:
-    """Keep every record's distance: as a table to download, and sorted to count in."""
-    import numpy as np
-
-    from indiff.report.records import write_records
-
-    measured = [one for one in result.results if len(one.distances)]
-    for place, one in enumerate(measured):
-        with open_private(distances_file(folder, place)) as handle:
-            np.save(handle, np.sort(one.distances))
-    if measured:
-        write_records(folder / "records.csv", measured)

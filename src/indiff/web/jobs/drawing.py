@@ -1,4 +1,4 @@
-"""The charts of a finished run, made once by the worker: the pages only hand them on."""
+"""Draws the charts of finished runs, once in the worker: the pages only hand them on."""
 
 from __future__ import annotations
 
@@ -17,23 +17,17 @@ Figure = dict[str, Any]
 
 def write_figures(document: Mapping[str, Any], folder: Path) -> None:
     """Keep a document's figures beside its report."""
-    _figures_to(folder / FILE, document)
+    from indiff.report.page.figures import figures
+
+    write_text(folder / FILE, json.dumps([asdict(figure) for figure in figures(document)]))
 
 
 def figures_of(document: Mapping[str, Any], folder: Path) -> list[Figure]:
     """Return the figures of a run; of one from before they were kept, make them now."""
-    place = folder / FILE
-    if not place.is_file():
-        _figures_to(place, document)
-    found: list[Figure] = json.loads(place.read_text(encoding="utf-8"))
+    if not (folder / FILE).is_file():
+        write_figures(document, folder)
+    found: list[Figure] = json.loads((folder / FILE).read_text(encoding="utf-8"))
     return found
-
-
-def _figures_to(place: Path, document: Mapping[str, Any]) -> None:
-    from indiff.report.page.figures import figures
-
-    text = json.dumps([asdict(figure) for figure in figures(document)])
-    write_text(place, text)
 
 
 def with_threshold(spec: Mapping[str, Any], threshold: float) -> tuple[Figure, list[float]]:

@@ -1,4 +1,4 @@
-"""The queue: jobs wait in the store, and worker processes of their own do them.
+"""Starts a worker process for each job that waits in the store, as many as there are places.
 
 Cores are shared fairly between batches: whichever batch has the fewest jobs running is next, and
 among equals the one that waits longest. Profiles, hierarchies and estimates, for which a person
@@ -133,12 +133,12 @@ class Queue:
                 continue
             worker.kill()  # what the worker started ends with it
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
-            self.store.end(
-                job,
-                "failed",
+            problem = UserError(
                 f"the worker process ended before its work was done ({how}); most often the "
-                "memory of this machine does not suffice. Try fewer records or one run at a time.",
+                "memory of this machine does not suffice",
+                way_out="Try fewer records or one run at a time",
             )
+            self.store.end(job, "failed", problem)
             self._workers.pop(job)
 
     def _start_next(self) -> None:
@@ -154,12 +154,11 @@ class Queue:
             try:
                 self._workers[job["id"]] = self._spawn(job, attempt)
             except OSError as error:
-                self.store.end(
-                    job["id"],
-                    "failed",
-                    f"this machine could not start a worker process ({error.strerror}); close "
-                    "other programs and start the run again.",
+                problem = UserError(
+                    f"this machine could not start a worker process ({error.strerror})",
+                    way_out="Close other programs and start the run again",
                 )
+                self.store.end(job["id"], "failed", problem)
 
     def _spawn(self, job: Mapping[str, Any], attempt: int) -> Worker:
         settings = self.store.settings
@@ -195,14 +194,11 @@ def choose(
     True
     """
     runs = [worker for worker in running if worker.kind == "run"]
-    if len(running) - len(runs) < 1:
-        for job in waiting:
-            if job["kind"] != "run":
-                return job
-    if len(runs) >= places:
-        return None
+    quick = next((job for job in waiting if job["kind"] != "run"), None)
+    if quick is not None and len(running) == len(runs):
+        return quick
     shares = Counter(worker.batch for worker in runs)
-    candidates = [job for job in waiting if job["kind"] == "run"]
+    candidates = [job for job in waiting if job["kind"] == "run" and len(runs) < places]
     return min(candidates, key=lambda job: shares[job["batch"]], default=None)
 
 

@@ -1,4 +1,4 @@
-"""A worker process: does one job, reports to the store, and ends with the server."""
+"""Does one job in a process of its own: reports to the store, and ends with the server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from indiff.errors import UserError
-from indiff.web.store.database import DISK_FULL, Database, is_disk_full
+from indiff.web.refusals import DISK_FULL, ID, is_disk_full
+from indiff.web.store.database import Database
 from indiff.web.store.settings import Settings
 from indiff.web.store.store import Store
 
@@ -26,6 +27,8 @@ OUT_OF_MEMORY = (
     "the memory that one worker may use does not suffice for this table; test fewer columns, or "
     "start the server with a larger --worker-memory."
 )
+# From the store, the job and its reporter to the answer to keep, and the document if there is one.
+Job = Callable[[Store, dict[str, Any], Callable[..., None]], tuple[Any, str | None]]
 
 
 @dataclass
@@ -63,39 +66,53 @@ def main(words: list[str]) -> None:
 
 def do_job(store: Store, job: str, attempt: int) -> None:
     """Do a job that has begun; however it ends, the store is told."""
-    from indiff.web.jobs.kinds import JOBS
-
     try:
         found = store.job(job)
-        work: Callable[..., tuple[Any, str | None]] = JOBS[found["kind"]]
+        work = _work_of(found["kind"])
         answer, document = work(store, found, Reporter(store, job, attempt))
         store.finish(job, attempt, answer=answer, document=document)
-    except UserError as error:
-        store.end(job, "failed", without_folders(str(error), store.settings.data_dir))
-    except MemoryError:
-        store.end(job, "failed", OUT_OF_MEMORY)
     except Exception as error:  # noqa: BLE001 - the one place that turns a bug into a failed job
-        if is_disk_full(error):
-            store.end(job, "failed", DISK_FULL)
-            return
-        frames = traceback.extract_tb(error.__traceback__)
-        place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}"
-        store.end(
-            job,
-            "failed",
-            f"internal error ({type(error).__name__} at {place}); please report it, without data.",
-        )
+        store.end(job, "failed", _explained(error, store.settings.data_dir))
 
 
-def without_folders(sentence: str, data_dir: Path) -> str:
+def _work_of(kind: str) -> Job:
+    from indiff.web.jobs.audit import run
+    from indiff.web.jobs.estimating import estimate
+    from indiff.web.jobs.hierarchies import build_hierarchy
+    from indiff.web.jobs.profiling import profile
+
+    kinds: dict[str, Job] = {
+        "profile": profile, "hierarchy": build_hierarchy, "estimate": estimate, "run": run,
+    }  # fmt: skip
+    return kinds[kind]
+
+
+def _explained(error: Exception, data_dir: Path) -> UserError:
+    if is_disk_full(error):
+        return DISK_FULL
+    if isinstance(error, UserError):
+        return without_folders(error, data_dir)
+    if isinstance(error, MemoryError):
+        return UserError(OUT_OF_MEMORY)
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(last.filename).name}:{last.lineno}"
+    rule = f"internal error ({type(error).__name__} at {place}); please report it, without data."
+    return UserError(rule)
+
+
+def without_folders(error: UserError, data_dir: Path) -> UserError:
     """Call a kept file by its name alone: the folder is the server's own business.
 
-    >>> without_folders("'/d/datasets/0123456789abcdef/a.csv' is empty.", Path("/d"))
-    "'a.csv' is empty."
+    >>> error = UserError("'/d/datasets/0123456789abcdef/a.csv' is empty")
+    >>> print(without_folders(error, Path("/d")))
+    'a.csv' is empty.
     """
-    name = "[0-9a-f]{16}"
-    kept = f"{re.escape(str(data_dir))}/datasets/{name}/((releases/{name}|hierarchies)/)?"
-    return re.sub(kept, "", sentence)
+    folder = f"{re.escape(str(data_dir))}/datasets/{ID}/((releases/{ID}|hierarchies)/)?"
+    rule, got, way_out = (
+        None if part is None else re.sub(folder, "", str(part))
+        for part in (error.rule, error.got, error.way_out)
+    )
+    return UserError(rule or "", got, way_out or "", field=error.field)
 
 
 def _end_with_server() -> None:

@@ -1,17 +1,18 @@
-"""Which columns of a wide table a page shows: some at a time, found by their name or role."""
+"""Finds the columns of a wide table that a page shows: some at a time, by their name or role."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlencode
 
-from indiff.web.api.models import ColumnState
+from indiff.web.api.models import ColumnState, KindName, RoleName
 
 AT_ONCE = 200
 LONGEST = 200
-ROLES = ("identifier", "quasi", "sensitive", "other")
+ROLES: tuple[str, ...] = get_args(RoleName)
+KINDS: tuple[str, ...] = get_args(KindName)
 
 
 @dataclass(frozen=True)

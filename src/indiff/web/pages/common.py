@@ -1,7 +1,8 @@
-"""What every page needs: templates, forms, redirections."""
+"""Gives every page its templates, forms and redirections."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -10,10 +11,12 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader
 from starlette.datastructures import FormData
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from indiff.errors import UserError
 from indiff.report.page.html import environment
 from indiff.version import __version__
-from indiff.web.access.guard import Refused
 from indiff.web.access.sessions import Session, same
+from indiff.web.access.uploads import Incoming, receive_form
+from indiff.web.refusals import FIELDS, VALUES, Refused, on_page
 
 
 @cache
@@ -27,23 +30,18 @@ def _environment() -> Environment:
         "count": lambda value: f"{value:,}",
         "size": size,
         "when": when,
+        "worded": on_page,
+        "label": lambda name: FIELDS[name].label,
     }
+    made.globals = {**report.globals, "option_values": VALUES}
     return made
 
 
 def page(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
     """Render a template; every one knows the session's token and the version."""
     session: Session | None = request.state.session
-    text = (
-        _environment()
-        .get_template(template)
-        .render(
-            csrf=session.csrf if session is not None else "",
-            version=__version__,
-            path=request.url.path,
-            **values,
-        )
-    )
+    known = {"csrf": session.csrf if session else "", "version": __version__}
+    text = _environment().get_template(template).render(known, path=request.url.path, **values)
     return HTMLResponse(text, status)
 
 
@@ -68,13 +66,21 @@ def texts(form: FormData, name: str) -> list[str]:
     return [value for value in form.getlist(name) if isinstance(value, str)]
 
 
-def check_csrf(request: Request, given: str) -> None:
-    """Check the field of a form with a file, which the guard lets through unread."""
-    if getattr(request.state, "csrf_checked", False):
-        return
-    session: Session = request.state.session
-    if not same(given, session.csrf):
-        raise Refused(403, "the form must carry the session's CSRF token before its file.")
+async def one_file(
+    request: Request, open_file: Callable[[str, dict[str, str]], Incoming]
+) -> Incoming:
+    """Receive the one file of a form; its CSRF field is checked here, as the guard cannot."""
+
+    def check_csrf(given: str) -> None:
+        checked = getattr(request.state, "csrf_checked", False)
+        if not checked and not same(given, request.state.session.csrf):
+            raise Refused(403, "the form must carry the session's CSRF token before its file.")
+
+    kind = request.headers.get("content-type", "")
+    incoming = await receive_form(request.stream(), kind, check_csrf, open_file)
+    if incoming is None:
+        raise UserError("a file is needed; none was chosen", way_out="Go back and choose one")
+    return incoming
 
 
 def size(value: int) -> str:

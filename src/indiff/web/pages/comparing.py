@@ -1,4 +1,4 @@
-"""Several finished runs as one table: each finding beside itself."""
+"""Puts several finished runs into one table: each finding beside itself."""
 
 from __future__ import annotations
 
@@ -8,58 +8,46 @@ from typing import Any
 
 from indiff.report.words import QUESTIONS, badge
 from indiff.web.jobs.audit import largest_delta
+from indiff.web.store.results import side_by_side
 
 Document = Mapping[str, Any]
 Named = Sequence[tuple[str, Document]]
 
 
-def beside(runs: Named) -> dict[str, list[dict[str, Any]]]:
+def beside(documents: Sequence[Document]) -> dict[str, list[dict[str, Any]]]:
     """Return the findings of all runs by question; each row has a cell for every run.
 
     >>> one = {"id": "k", "title": "k", "question": "singling-out", "better": "high", "value": 5,
     ...        "status": "measured", "limit": None, "exceeded": None}
-    >>> rows = beside([("a", {"findings": [one]}), ("b", {"findings": [{**one, "value": 9}]})])
+    >>> rows = beside([{"findings": [one]}, {"findings": [{**one, "value": 9}]}])
     >>> [cell["best"] for cell in rows["singling-out"][0]["cells"]]
     [False, True]
     """
-    rows: dict[str, dict[str, Any]] = {}
-    for place, (_, document) in enumerate(runs):
-        for finding in document["findings"]:
-            row = rows.setdefault(
-                finding["id"],
-                {
-                    "title": finding["title"],
-                    "question": finding["question"],
-                    "better": finding["better"],
-                    "cells": [None] * len(runs),
-                },
-            )
-            word, look, _ = badge(finding)
-            row["cells"][place] = {
-                "value": finding["value"],
-                "measured": finding["status"] == "measured",
-                "word": word,
-                "look": look,
-                "best": False,
-            }
-    for row in rows.values():
+    rows = side_by_side(documents)
+    for row in rows:
+        row["cells"] = [one and _cell(one) for one in row["findings"]]
         _mark_best(row)
     return {
         question: found
         for question in QUESTIONS
-        if (found := [row for row in rows.values() if row["question"] == question])
+        if (found := [row for row in rows if row["question"] == question])
     }
+
+
+def _cell(finding: Mapping[str, Any]) -> dict[str, Any]:
+    word, look, _ = badge(finding)
+    measured = finding["status"] == "measured"
+    return {"value": finding["value"], "measured": measured, "word": word, "look": look}
 
 
 def _mark_best(row: dict[str, Any]) -> None:
     """Mark the best value, where the runs differ and better has a meaning."""
     cells = [cell for cell in row["cells"] if cell is not None and cell["value"] is not None]
     values = [float(cell["value"]) for cell in cells]
-    if row["better"] is None or len(set(values)) < 2 or any(map(math.isnan, values)):
-        return
-    best = min(values) if row["better"] == "low" else max(values)
+    differ = row["better"] is not None and len(set(values)) > 1 and not any(map(math.isnan, values))
+    best = (min if row["better"] == "low" else max)(values, default=math.nan)
     for cell, value in zip(cells, values, strict=True):
-        cell["best"] = value == best
+        cell["best"] = differ and value == best
 
 
 def _value(document: Document, metric: str) -> Any:
@@ -82,20 +70,14 @@ def trade_rows(runs: Named) -> list[dict[str, Any]]:
     ]
 
 
-def risk_rows(runs: Named) -> list[dict[str, Any]]:
+def risk_rows(documents: Sequence[Document]) -> list[dict[str, Any]]:
     """Return each risk metric before sanitizing and after each run."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for place, (_, document) in enumerate(runs):
+    for place, document in enumerate(documents):
         for one in document["charts"].get("risk") or []:
-            row = rows.setdefault(
-                (one["metric"], one["about"]),
-                {
-                    "metric": one["metric"],
-                    "about": one["about"],
-                    "before": one["before"],
-                    "after": [None] * len(runs),
-                },
-            )
+            same = {name: one[name] for name in ("metric", "about", "before")}
+            known = {**same, "after": [None] * len(documents)}
+            row = rows.setdefault((one["metric"], one["about"]), known)
             row["after"][place] = one["after"]
     return list(rows.values())
 

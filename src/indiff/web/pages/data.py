@@ -1,27 +1,22 @@
-"""Step 1, Data: a file, what it looks like, what its columns are."""
+"""Shows step 1, Data: a file, what it looks like, what its columns are."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.datastructures import FormData
 from starlette.responses import Response
 
-from indiff.data.schema import Kind
 from indiff.errors import UserError, unknown
+from indiff.web.access.uploads import Incoming
 from indiff.web.api import datasets as api
 from indiff.web.api.common import DatasetId, Server, TheServer
 from indiff.web.api.models import Bands, ChosenFile, ColumnRole, Masks, Reading, Roles
-from indiff.web.pages.columns import AT_ONCE, ROLES, View, look
-from indiff.web.pages.common import check_csrf, fields, go, page, text
-from indiff.web.store.folder import list_folder
-from indiff.web.store.store import Row, new_id
-from indiff.web.store.uploads import Incoming, check_declared, receive_form, safe_name
+from indiff.web.pages.columns import AT_ONCE, KINDS, ROLES, View, look
+from indiff.web.pages.common import fields, go, one_file, page, text
+from indiff.web.store.store import UNFINISHED, Row, new_id
 
 router = APIRouter(prefix="/data", include_in_schema=False)
 MOST_NOTICES = 20
-KINDS = tuple(str(kind) for kind in Kind)
 
 
 @router.get("")
@@ -30,8 +25,8 @@ def data(request: Request, server: TheServer) -> Response:
     return page(
         request,
         "data.html",
-        datasets=[api.shown(server, row) for row in server.store.datasets()],
-        folder=list_folder(server.settings.folder),
+        datasets=api.datasets(server),
+        folder=api.folder(server),
         has_folder=server.settings.folder is not None,
         max_upload=server.settings.max_upload,
     )
@@ -40,28 +35,8 @@ def data(request: Request, server: TheServer) -> Response:
 @router.post("/upload")
 async def upload(request: Request, server: TheServer) -> Response:
     """Receive a file from the form."""
-    check_declared(request.headers, server.settings.max_upload)
-    dataset = new_id()
-
-    def open_file(name: str, _: dict[str, str]) -> Incoming:
-        place = server.settings.dataset_folder(dataset) / safe_name(name)
-        return Incoming(place, server.settings.max_upload)
-
-    incoming = await _one_file(request, open_file)
-    api.add_upload(server, dataset, incoming)
-    return go(f"/data/{dataset}")
-
-
-async def _one_file(request: Request, open_file: object) -> Incoming:
-    incoming, _ = await receive_form(
-        request.stream(),
-        request.headers.get("content-type", ""),
-        lambda given: check_csrf(request, given),
-        open_file,  # type: ignore[arg-type]
-    )
-    if incoming is None:
-        raise UserError("a file is needed; none was chosen", way_out="Go back and choose one")
-    return incoming
+    incoming = await one_file(request, lambda name, _: api.table_file(request, server, name))
+    return go(f"/data/{api.add_table(server, incoming.path).id}")
 
 
 @router.post("/choose")
@@ -74,8 +49,7 @@ async def choose(request: Request, server: TheServer) -> Response:
 @router.get("/{dataset}")
 def show(request: Request, server: TheServer, dataset: DatasetId) -> Response:
     """Show the preview and the roles, of a wide table those of some columns."""
-    row = server.store.dataset(dataset)
-    shown = api.shown(server, row)
+    shown = api.show(server, dataset)
     return page(
         request,
         "dataset.html",
@@ -85,7 +59,7 @@ def show(request: Request, server: TheServer, dataset: DatasetId) -> Response:
         at_once=AT_ONCE,
         most=MOST_NOTICES,
         roles=ROLES,
-        waiting=shown.state in ("queued", "running"),
+        waiting=shown.state in UNFINISHED,
         runs=server.store.jobs(dataset=dataset, kind="run"),
         form_id=new_id(),
     )
@@ -94,7 +68,7 @@ def show(request: Request, server: TheServer, dataset: DatasetId) -> Response:
 @router.get("/{dataset}/state")
 def state(server: TheServer, dataset: DatasetId) -> Response:
     """Tell a page that waits to load again once its table is read."""
-    if api.shown(server, server.store.dataset(dataset)).state in ("queued", "running"):
+    if api.show(server, dataset).state in UNFINISHED:
         return Response(status_code=204)
     return Response(headers={"HX-Refresh": "true"})
 
@@ -123,19 +97,18 @@ async def roles(request: Request, server: TheServer, dataset: DatasetId) -> Resp
 
 def _role(form: FormData, column: Row) -> ColumnRole:
     place = column["place"]
-    kind: Any = text(form, f"kind-{place}") or column["kind"]
-    role: Any = text(form, f"role-{place}") or column["role"]
+    kind = text(form, f"kind-{place}") or column["kind"]
     order = [part.strip() for part in text(form, f"order-{place}").split(",") if part.strip()]
-    if role not in ROLES:
-        raise unknown("role", role, ROLES)
-    if kind is not None and kind not in KINDS:
-        raise unknown("kind", kind, KINDS)
-    return ColumnRole(
-        name=column["name"],
-        role=role,
-        kind=kind,
-        order=order if order and kind == "ordinal" else None,
-    )
+    given = {
+        "name": column["name"],
+        "role": text(form, f"role-{place}") or column["role"],
+        "kind": kind,
+        "order": order if order and kind == "ordinal" else None,
+    }
+    for name, known in (("role", ROLES), ("kind", KINDS)):
+        if given[name] is not None and given[name] not in known:
+            raise unknown(name, given[name], known, field=f"{name}s")
+    return ColumnRole(**given)
 
 
 @router.post("/{dataset}/reading")
@@ -163,16 +136,14 @@ def _column_at(server: Server, dataset: str, place: str) -> str:
 async def attach(request: Request, server: TheServer, dataset: DatasetId) -> Response:
     """Receive a hierarchy's file; the column's number comes before it in the form."""
     server.store.dataset(dataset)
-    check_declared(request.headers, api.LARGEST_HIERARCHY)
     column, view = "", View()
 
-    def open_file(name: str, given: dict[str, str]) -> Incoming:
+    def open_file(_: str, given: dict[str, str]) -> Incoming:
         nonlocal column, view
-        view = View.of(given)
-        column = _column_at(server, dataset, given.get("column", ""))
-        return api.hierarchy_file(server, dataset)
+        column, view = _column_at(server, dataset, given.get("column", "")), View.of(given)
+        return api.hierarchy_file(request, server, dataset)
 
-    incoming = await _one_file(request, open_file)
+    incoming = await one_file(request, open_file)
     api.attach_hierarchy(server, dataset, column, incoming)
     return go(view.address(dataset))
 
@@ -182,13 +153,13 @@ async def build(request: Request, server: TheServer, dataset: DatasetId) -> Resp
     """Build a hierarchy from the column's values."""
     form = await fields(request)
     column = _column_at(server, dataset, text(form, "column"))
-    if text(form, "build") == "masks":
-        api.build(server, dataset, Masks(build="masks", column=column))
-        return go(View.of(form).address(dataset))
-    widths = [part.strip() for part in text(form, "widths", "5, 10, 20, 40").split(",")]
-    if not all(part.isdecimal() and 0 < len(part) < 10 for part in widths):
-        raise UserError("widths are whole numbers such as 5, 10, 20", f"{', '.join(widths)!r}")
-    api.build(server, dataset, Bands(build="bands", column=column, widths=[int(w) for w in widths]))
+    built: Bands | Masks = Masks(build="masks", column=column)
+    if text(form, "build") != "masks":
+        widths = [part.strip() for part in text(form, "widths", "5, 10, 20, 40").split(",")]
+        if not all(part.isdecimal() and 0 < len(part) < 10 for part in widths):
+            raise UserError("widths are whole numbers such as 5, 10, 20", f"{', '.join(widths)!r}")
+        built = Bands(build="bands", column=column, widths=[int(width) for width in widths])
+    api.build(server, dataset, built)
     return go(View.of(form).address(dataset))
 
 

@@ -1,4 +1,4 @@
-"""The way in and out: the one-time link, the password, the end of a session."""
+"""Lets a browser in and out: the one-time link, the password, the end of a session."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from indiff.web.access.guard import Refused, cookie_name
+from indiff.web.access.guard import cookie_name
 from indiff.web.api.common import Server, TheServer
 from indiff.web.pages.common import fields, go, page, text
+from indiff.web.refusals import Refused
 
 router = APIRouter(include_in_schema=False)
 

@@ -1,4 +1,4 @@
-"""Steps 2 and 3: which releases, which adversary, which limits; then the start."""
+"""Shows steps 2 and 3: which releases, which adversary, which limits; then the start."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from starlette.responses import Response
 from indiff.errors import UserError
 from indiff.web.api import datasets as data_api
 from indiff.web.api import runs as api
+from indiff.web.api.choices import GROUPS, PRESETS, picked, sorted_out
 from indiff.web.api.common import ID, DatasetId, ReleaseId, Server, TheServer
 from indiff.web.api.models import ReleaseChoice, RunRequest
 from indiff.web.api.planning import plans
 from indiff.web.pages.columns import AT_ONCE
-from indiff.web.pages.common import check_csrf, fields, go, page, text, texts
-from indiff.web.pages.presets import GROUPS, PRESETS, picked, sorted_out
-from indiff.web.store.uploads import Incoming, check_declared, receive_form
+from indiff.web.pages.common import fields, go, one_file, page, text, texts
+from indiff.web.refusals import FIELDS, as_error
 
 router = APIRouter(prefix="/data/{dataset}", include_in_schema=False)
 DEFAULT = {"releases": [{"sanitizer": "mondrian:k=5"}]}
@@ -32,7 +32,9 @@ SHOWN_LIMITS = {
     "t": "How far a group's sensitive values may lie from the whole table's.",
     "itpr": "From 0 to 1: how far the published columns narrow down who or what a record is.",
 }
+OF_ADVERSARY = ("targets", "runs", "confidence")
 WHOLE = ("targets", "runs", "min_cell", "worst", "seed")
+NUMBERS = (*WHOLE, "confidence")
 
 
 def draft_of(server: Server, dataset: str) -> dict[str, Any]:
@@ -48,6 +50,18 @@ def filled(draft: dict[str, Any]) -> dict[str, Any]:
     return {**whole, "limits": SUGGESTED, **draft, "adversary": adversary}
 
 
+def checked(server: Server, dataset: str, draft: dict[str, Any]) -> RunRequest:
+    """Read a draft as the interface reads a request; refuse what no plan can be made of."""
+    if not draft["releases"]:
+        raise UserError("at least one release is needed; none was chosen", way_out="Choose one")
+    try:
+        wanted = RunRequest(**draft)
+    except ValidationError as error:
+        raise as_error(error) from None
+    plans(server.store, server.store.dataset(dataset), wanted)
+    return wanted
+
+
 @router.get("/release")
 def release(request: Request, server: TheServer, dataset: DatasetId) -> Response:
     """Offer sanitizers, uploaded releases and named commands."""
@@ -59,26 +73,22 @@ def _release_page(
     server: Server,
     dataset: str,
     draft: dict[str, Any],
-    problem: str | None = None,
+    problem: UserError | None = None,
 ) -> Response:
-    sanitizers = [one["sanitizer"] for one in draft["releases"] if one.get("sanitizer")]
-    values, others = sorted_out(sanitizers)
+    chosen = draft["releases"]
+    values, others = sorted_out(one["sanitizer"] for one in chosen if one.get("sanitizer"))
     return page(
         request,
         "release.html",
         status=200 if problem is None else 422,
-        dataset=data_api.shown(server, server.store.dataset(dataset)),
+        dataset=data_api.show(server, dataset),
         draft=draft,
         presets=PRESETS,
         groups=GROUPS,
         values=values,
         others=others,
         commands=sorted(server.settings.commands),
-        files={
-            one["file"]: one.get("rows_in_order", False)
-            for one in draft["releases"]
-            if one.get("file")
-        },
+        files={one["file"]: one.get("rows_in_order", False) for one in chosen if one.get("file")},
         uploaded=data_api.releases(server, dataset),
         problem=problem,
     )
@@ -91,17 +101,17 @@ async def choose(request: Request, server: TheServer, dataset: DatasetId) -> Res
     given = {preset.name: text(form, f"value-{preset.name}") for preset in PRESETS}
     lines = [line.strip() for value in texts(form, "sanitizer") for line in value.splitlines()]
     sanitizers = [*picked(texts(form, "preset"), given), *filter(None, lines)]
-    chosen: list[dict[str, Any]] = [{"sanitizer": one} for one in dict.fromkeys(sanitizers)]
     in_order = texts(form, "in_order")
-    chosen += [{"file": value, "rows_in_order": value in in_order} for value in texts(form, "file")]
-    chosen += [{"command": value} for value in texts(form, "command")]
+    chosen: list[dict[str, Any]] = [
+        *({"sanitizer": one} for one in dict.fromkeys(sanitizers)),
+        *({"file": one, "rows_in_order": one in in_order} for one in texts(form, "file")),
+        *({"command": one} for one in texts(form, "command")),
+    ]
     draft = {**draft_of(server, dataset), "releases": chosen}
     try:
-        if not chosen:
-            raise UserError("at least one release is needed; none was chosen", way_out="Choose one")
-        plans(server.store, server.store.dataset(dataset), as_request(draft))
+        checked(server, dataset, draft)
     except UserError as error:
-        return _release_page(request, server, dataset, draft, str(error))
+        return _release_page(request, server, dataset, draft, error)
     server.store.set_draft(dataset, draft)
     return go(f"/data/{dataset}/adversary")
 
@@ -109,26 +119,12 @@ async def choose(request: Request, server: TheServer, dataset: DatasetId) -> Res
 @router.post("/release/upload")
 async def upload(request: Request, server: TheServer, dataset: DatasetId) -> Response:
     """Receive a release that was made elsewhere."""
-    server.store.dataset(dataset)
-    check_declared(request.headers, server.settings.max_upload)
-    release = ""
-
-    def open_file(name: str, _: dict[str, str]) -> Incoming:
-        nonlocal release
-        release, incoming = data_api.release_file(server, dataset, name)
-        return incoming
-
-    incoming, _ = await receive_form(
-        request.stream(),
-        request.headers.get("content-type", ""),
-        lambda given: check_csrf(request, given),
-        open_file,
+    incoming = await one_file(
+        request, lambda name, _: data_api.release_file(request, server, dataset, name)
     )
-    if incoming is None:
-        raise UserError("a file is needed; none was chosen", way_out="Go back and choose one")
-    data_api.add_release(server, dataset, release, incoming)
+    added = data_api.add_release(server, dataset, incoming.path)
     draft = draft_of(server, dataset)
-    server.store.set_draft(dataset, {**draft, "releases": [*draft["releases"], {"file": release}]})
+    server.store.set_draft(dataset, {**draft, "releases": [*draft["releases"], {"file": added.id}]})
     return go(f"/data/{dataset}/release")
 
 
@@ -151,12 +147,11 @@ def adversary(
 ) -> Response:
     """Offer the adversary's models, the distance and the limits."""
     draft = draft_of(server, dataset)
-    problem = None
     try:
-        plans(server.store, server.store.dataset(dataset), as_request(draft))
+        checked(server, dataset, draft)
     except UserError as error:
-        problem = str(error)
-    return _adversary_page(request, server, dataset, draft, problem, estimate)
+        return _adversary_page(request, server, dataset, draft, error, estimate)
+    return _adversary_page(request, server, dataset, draft, None, estimate)
 
 
 def _adversary_page(
@@ -164,7 +159,7 @@ def _adversary_page(
     server: Server,
     dataset: str,
     draft: dict[str, Any],
-    problem: str | None,
+    problem: UserError | None,
     estimate: str | None = None,
 ) -> Response:
     choices = api.what_can_be_chosen(server)
@@ -172,7 +167,7 @@ def _adversary_page(
     return page(
         request,
         "adversary.html",
-        dataset=data_api.shown(server, server.store.dataset(dataset)),
+        dataset=data_api.show(server, dataset),
         quasi=_quasi(server, dataset),
         most_known=AT_ONCE,
         wanted=filled(draft),
@@ -180,9 +175,7 @@ def _adversary_page(
         limits=[(name, rules[name], sentence) for name, sentence in SHOWN_LIMITS.items()],
         more_limits=[one for one in choices.limits if one["name"] not in SHOWN_LIMITS],
         releases=[_named(server, dataset, one) for one in draft["releases"]],
-        estimate=None
-        if estimate is None
-        else api.estimated(server.store.job(estimate, "estimate")),
+        estimate=estimate and api.show_estimate(server, estimate),
         problem=problem,
         status=200 if problem is None or request.method == "GET" else 422,
     )
@@ -206,10 +199,9 @@ async def start(request: Request, server: TheServer, dataset: DatasetId) -> Resp
     draft = {"releases": draft_of(server, dataset)["releases"]}
     try:
         draft |= _chosen(form, _quasi(server, dataset))
-        wanted = as_request(draft)
-        plans(server.store, server.store.dataset(dataset), wanted)
+        wanted = checked(server, dataset, draft)
     except UserError as error:
-        return _adversary_page(request, server, dataset, draft, str(error))
+        return _adversary_page(request, server, dataset, draft, error)
     server.store.set_draft(dataset, draft)
     if text(form, "action") == "estimate":
         made = api.estimate(server, dataset, wanted)
@@ -222,54 +214,37 @@ async def start(request: Request, server: TheServer, dataset: DatasetId) -> Resp
 
 def _chosen(form: FormData, quasi: list[str]) -> dict[str, Any]:
     """Read the form: what was left empty keeps its default."""
-    adversary: dict[str, Any] = {
-        "models": texts(form, "models") or ["auto"],
-        "distance": text(form, "distance") or "wasserstein",
-        "membership": bool(text(form, "membership")),
-    }
     known = [name for place, name in enumerate(quasi) if str(place) in texts(form, "known")]
+    given = {name: text(form, name) for name in form if text(form, name)}
+    numbers = {name: _number(name, given[name]) for name in NUMBERS if name in given}
+    ticked = {name: name in given for name in ("membership", "joint", "show_values")}
+    adversary: dict[str, Any] = {
+        **{name: numbers.pop(name) for name in OF_ADVERSARY if name in numbers},
+        "models": texts(form, "models") or ["auto"],
+        "membership": ticked.pop("membership"),
+    }
+    if "distance" in given:
+        adversary["distance"] = given["distance"]
     if known and known != quasi:
         adversary["known"] = known
-    chosen: dict[str, Any] = {
+    return {
         "adversary": adversary,
         "limits": {
-            name.removeprefix("limit-"): _number(name, text(form, name))
-            for name in form
-            if name.startswith("limit-") and text(form, name)
+            name.removeprefix("limit-"): _number(name, value)
+            for name, value in given.items()
+            if name.startswith("limit-")
         },
-        "joint": bool(text(form, "joint")),
-        "show_values": bool(text(form, "show_values")),
+        **ticked,
+        **numbers,
+        **{name: given[name] for name in ("title", "missing", "task") if name in given},
     }
-    for name in ("title", "missing", "task"):
-        if text(form, name):
-            chosen[name] = text(form, name)
-    for name in WHOLE:
-        if text(form, name):
-            value = int(_number(name, text(form, name)))
-            (adversary if name in ("targets", "runs") else chosen)[name] = value
-    if text(form, "confidence"):
-        adversary["confidence"] = _number("confidence", text(form, "confidence"))
-    chosen["bins"] = {
-        name.removeprefix("bins-"): int(_number(name, text(form, name)))
-        for name in form
-        if name.startswith("bins-") and text(form, name)
-    }
-    return chosen
 
 
-def _number(name: str, given: str) -> float:
+def _number(name: str, given: str) -> float | int:
     try:
         value = float(given.replace(",", "."))
-        int(value)
+        whole = int(value)
     except (ValueError, OverflowError):
-        raise UserError(f"{name} is a number", f"{given!r}") from None
-    return value
-
-
-def as_request(draft: dict[str, Any]) -> RunRequest:
-    """Read a draft as the interface reads a request."""
-    try:
-        return RunRequest(**draft)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise UserError(f"{' '.join(map(str, first['loc']))}: {first['msg']}.") from None
+        label = FIELDS[name].label if name in FIELDS else name
+        raise UserError(f"{label} is a number", f"{given!r}", field=name) from None
+    return whole if name in WHOLE else value

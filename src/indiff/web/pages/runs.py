@@ -1,4 +1,4 @@
-"""Steps 4 to 6: runs while they compute, results, runs side by side, history."""
+"""Shows steps 4 to 6: runs while they compute, results, runs side by side, history."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from indiff.web.jobs.drawing import drawn_together, figures_of, running_chart, w
 from indiff.web.jobs.queue import in_turn
 from indiff.web.pages.common import go, page
 from indiff.web.pages.comparing import beside, risk_rows, trade_rows, what_differs
-from indiff.web.store.store import UNFINISHED, NotFoundError
+from indiff.web.refusals import NotFoundError
+from indiff.web.store.store import UNFINISHED
 
 MOST_RECORDS = 200
 router = APIRouter(include_in_schema=False)
@@ -63,7 +64,7 @@ def result(
     shown = api.show(server, run)
     if shown.state != "done":
         return go(f"/batches/{shown.batch}")
-    document = server.store.document(run)
+    document = results.document_of(server, run)
     if threshold is None:
         threshold = document["plan"]["limits"].get("delta", 0.1)
     figures = figures_of(document, server.settings.run_folder(run))
@@ -102,7 +103,7 @@ def _counted(
     names = [one["name"] for one in document["charts"]["cdf"]]
     if not names:
         return None
-    return results.counted(server, run, threshold, names[min(curve, len(names) - 1)])
+    return results.records_above(server, run, threshold, names[min(curve, len(names) - 1)])
 
 
 @router.get("/runs/{run}/above")
@@ -114,8 +115,7 @@ def above(
     curve: Annotated[int, Query(ge=0, le=1000)] = 0,
 ) -> Response:
     """Count again while the threshold moves: one sentence, to be put into the page."""
-    server.store.job(run, "run")
-    found = _counted(server, run, server.store.document(run), threshold, curve)
+    found = _counted(server, run, results.document_of(server, run), threshold, curve)
     return page(request, "above.html", counted=found)
 
 
@@ -131,8 +131,9 @@ def compare(
             "at least one run is needed to compare; none was chosen", way_out="Choose some"
         )
     chosen = list(dict.fromkeys(run))
-    found = [(api.show(server, one), server.store.document(one)) for one in chosen]
-    named = [(one.title, document) for one, document in found]
+    shown = [api.show(server, one) for one in chosen]
+    documents = [server.store.document(one) for one in chosen]
+    named = [(one.title, document) for one, document in zip(shown, documents, strict=True)]
     return page(
         request,
         "compare.html",
@@ -142,12 +143,12 @@ def compare(
                 "verdict": VERDICTS[document["verdict"]["status"]],
                 "headline": headline(document),
             }
-            for one, document in found
+            for one, document in zip(shown, documents, strict=True)
         ],
-        table=beside(named),
-        apart=what_differs([document for _, document in found]),
+        table=beside(documents),
+        apart=what_differs(documents),
         figures=drawn_together(named, trade_rows(named)),
-        risk=risk_rows(named),
+        risk=risk_rows(documents),
     )
 
 

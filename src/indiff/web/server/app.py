@@ -1,4 +1,4 @@
-"""The application: routes, error sentences, the queue's life, and the guard around it all."""
+"""Puts the application together: routes, errors, the queue's life, and the guard around it all."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -16,8 +15,7 @@ from starlette.staticfiles import StaticFiles
 
 from indiff.errors import UserError
 from indiff.version import __version__
-from indiff.web.access.answers import refusal
-from indiff.web.access.guard import Guard, Refused
+from indiff.web.access.guard import Guard
 from indiff.web.access.sessions import Sessions
 from indiff.web.api import datasets, results, runs
 from indiff.web.api.common import ERRORS, Server
@@ -25,14 +23,14 @@ from indiff.web.api.models import SessionInfo
 from indiff.web.jobs.queue import Queue
 from indiff.web.pages import assets, data, entry, release
 from indiff.web.pages import runs as run_pages
+from indiff.web.refusals import ID, refusal
 from indiff.web.store.settings import Settings
-from indiff.web.store.store import NotFoundError, Store
+from indiff.web.store.store import Store
 
 V1 = "/api/v1"
-_ID = "[0-9a-f]{16}"
 UPLOADS = re.compile(
-    rf"/data/upload|/data/{_ID}/(hierarchy|release/upload)|{V1}/datasets"
-    rf"|{V1}/datasets/{_ID}/(releases|hierarchies/.+)",
+    rf"/data/upload|/data/{ID}/(hierarchy|release/upload)|{V1}/datasets"
+    rf"|{V1}/datasets/{ID}/(releases|hierarchies/.+)",
     re.DOTALL,
 )
 
@@ -61,16 +59,15 @@ def make_app(settings: Settings) -> FastAPI:
         lifespan=life,
     )
     app.state.server = server
-    api = APIRouter(prefix=V1)
-    api.include_router(_session_router())
-    for router in (datasets.router, runs.router, results.router):
-        api.include_router(router)
-    app.include_router(api)
-    for router in (assets.router, entry.router, data.router, release.router, run_pages.router):
-        app.include_router(router)
+    for part in (datasets, runs, results):
+        app.include_router(part.router, prefix=V1)
+    for page in (assets, entry, data, release, run_pages):
+        app.include_router(page.router)
+    app.get(f"{V1}/session", tags=["session"], responses=ERRORS)(session)
     static = Path(__file__).parent.parent / "static"
     app.mount("/static", StaticFiles(directory=static), name="static")
-    _explain_errors(app)
+    for kind in (UserError, RequestValidationError, HTTPException):
+        app.add_exception_handler(kind, _explain)
     app.add_middleware(
         Guard,
         sessions=server.sessions,
@@ -81,45 +78,10 @@ def make_app(settings: Settings) -> FastAPI:
     return app
 
 
-def _session_router() -> APIRouter:
-    router = APIRouter(tags=["session"], responses=ERRORS)
-
-    @router.get("/session")
-    def session(request: Request) -> SessionInfo:
-        """Return the token that every request that changes something must carry."""
-        return SessionInfo(csrf=request.state.session.csrf, version=__version__)
-
-    return router
+def session(request: Request) -> SessionInfo:
+    """Return the token that every request that changes something must carry."""
+    return SessionInfo(csrf=request.state.session.csrf, version=__version__)
 
 
-def _explain_errors(app: FastAPI) -> None:
-    async def bad_input(request: Request, error: Exception) -> Response:
-        return refusal(request.scope, 422, str(error))
-
-    async def not_found(request: Request, error: Exception) -> Response:
-        return refusal(request.scope, 404, str(error))
-
-    async def refused(request: Request, error: Exception) -> Response:
-        assert isinstance(error, Refused)
-        return refusal(request.scope, error.status, error.reason)
-
-    async def not_valid(request: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)
-        return refusal(request.scope, 422, in_one_sentence(error))
-
-    async def http(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
-        return refusal(request.scope, error.status_code, f"{error.detail}.")
-
-    app.add_exception_handler(UserError, bad_input)
-    app.add_exception_handler(NotFoundError, not_found)
-    app.add_exception_handler(Refused, refused)
-    app.add_exception_handler(RequestValidationError, not_valid)
-    app.add_exception_handler(HTTPException, http)
-
-
-def in_one_sentence(error: RequestValidationError) -> str:
-    """Say what is wrong first, without the value that was sent."""
-    first: Any = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"])
-    return f"{place}: {first['msg']}."
+async def _explain(request: Request, error: Exception) -> Response:
+    return refusal(request.scope, error)

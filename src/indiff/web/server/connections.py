@@ -1,4 +1,4 @@
-"""Connections that cannot be held open for nothing: a request's head must come within a time.
+"""Closes connections that are held open for nothing: a request's head must come within a time.
 
 The server's own timeouts begin after a first answer, and the guard's with a request's body.
 """

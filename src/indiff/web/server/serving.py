@@ -1,4 +1,4 @@
-"""Starting the server: a port, the one-time link, and uvicorn without a log of requests."""
+"""Starts the server: a port, the one-time link, and uvicorn without a log of requests."""
 
 from __future__ import annotations
 

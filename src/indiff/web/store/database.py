@@ -1,8 +1,7 @@
-"""One SQLite file: opened for its owner alone, brought up to date, intact whatever is killed."""
+"""Opens the one SQLite file: for its owner alone, up to date, and intact whatever is killed."""
 
 from __future__ import annotations
 
-import errno
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -79,12 +78,11 @@ MIGRATIONS = (
     ) STRICT;
     CREATE INDEX events_by_job ON events (job);
     """,
+    # A problem is kept in its parts: the rule, what was received, the way out, the field.
+    "UPDATE jobs SET problem = json_array(problem, NULL, '', NULL) WHERE problem IS NOT NULL;",
 )
 
 BUSY_SECONDS = 30.0
-DISK_FULL = (
-    "the disk that holds the data folder is full; delete runs or datasets, or make room on it."
-)
 
 
 @dataclass(frozen=True)
@@ -165,14 +163,3 @@ class Database:
         """Write the log back and empty it, so that what was deleted is in neither file."""
         with self._connected() as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def is_disk_full(error: BaseException) -> bool:
-    """Tell a full disk, which the user can mend, from a bug.
-
-    >>> is_disk_full(OSError(errno.ENOSPC, "")), is_disk_full(OSError(errno.EIO, ""))
-    (True, False)
-    """
-    if isinstance(error, sqlite3.OperationalError):
-        return error.sqlite_errorcode in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
-    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)

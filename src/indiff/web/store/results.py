@@ -1,15 +1,17 @@
-"""What a finished run left on the disk, and several of them side by side."""
+"""Reads what finished runs left on the disk, and puts several of them side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from indiff.errors import UserError
-from indiff.web.store.store import NotFoundError
+from indiff.web.refusals import NotFoundError
 
-FILES = {
+FileName = Literal[
+    "report.html", "report.json", "report.md", "release.csv", "records.csv", "plan.toml"
+]
+FILES: dict[FileName, str] = {
     "report.html": "text/html; charset=utf-8",
     "report.json": "application/json",
     "report.md": "text/markdown; charset=utf-8",
@@ -35,37 +37,18 @@ def above(folder: Path, place: int, threshold: float) -> tuple[int, int]:
     return int(len(distances) - np.searchsorted(distances, threshold, side="right")), len(distances)
 
 
-def file_of(folder: Path, state: str, name: str) -> Path:
-    """Return a finished run's file, or say why there is none."""
-    path = folder / name
-    if state != "done":
-        raise UserError(
-            f"files come with the result; this run is {state}", way_out="Wait until it is done"
-        )
-    if not path.is_file():
-        raise NotFoundError(f"this run has no {name}.")
-    return path
+def side_by_side(documents: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return one row per finding: what it is, and itself in every run (None where it has none).
 
-
-def side_by_side(runs: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Return one row per finding, with its value in every run (None where it has none).
-
-    >>> one = {"findings": [{"id": "k", "title": "k", "better": "high", "value": 5}]}
-    >>> two = {"findings": [{"id": "k", "title": "k", "better": "high", "value": 9}]}
-    >>> side_by_side([("a", one), ("b", two)])
-    [{'id': 'k', 'title': 'k', 'better': 'high', 'values': [5, 9]}]
+    >>> one = {"id": "k", "title": "k", "better": "high", "question": "table", "value": 5}
+    >>> (row,) = side_by_side([{"findings": [one]}, {"findings": []}])
+    >>> row["title"], [finding and finding["value"] for finding in row["findings"]]
+    ('k', [5, None])
     """
     rows: dict[str, dict[str, Any]] = {}
-    for place, (_, document) in enumerate(runs):
+    for place, document in enumerate(documents):
         for finding in document["findings"]:
-            row = rows.setdefault(
-                finding["id"],
-                {
-                    "id": finding["id"],
-                    "title": finding["title"],
-                    "better": finding["better"],
-                    "values": [None] * len(runs),
-                },
-            )
-            row["values"][place] = finding["value"]
+            same = {name: finding[name] for name in ("id", "title", "better", "question")}
+            row = rows.setdefault(finding["id"], {**same, "findings": [None] * len(documents)})
+            row["findings"][place] = finding
     return list(rows.values())

@@ -1,4 +1,4 @@
-"""What is kept: datasets with their roles, releases, jobs with their states, documents, events."""
+"""Keeps datasets with their roles, releases, jobs with their states, documents and events."""
 
 from __future__ import annotations
 
@@ -13,17 +13,23 @@ from pathlib import Path
 from typing import Any
 
 from indiff.errors import UserError
-from indiff.web.store.database import Database, is_disk_full
+from indiff.web.refusals import NotFoundError, is_disk_full
+from indiff.web.store.database import Database
 from indiff.web.store.settings import Settings
 
 Row = dict[str, Any]
 EndWorkers = Callable[[Sequence[str]], None]
 UNFINISHED = ("queued", "running")
-JSON_FIELDS = ("reading", "profile", "draft", "task", "running_cdf", "answer", "ordering")
-
-
-class NotFoundError(UserError):
-    """Something that is not, or is no longer, in the store."""
+JSON_FIELDS = (
+    "reading",
+    "profile",
+    "draft",
+    "task",
+    "running_cdf",
+    "answer",
+    "ordering",
+    "problem",
+)
 
 
 def new_id() -> str:
@@ -36,15 +42,43 @@ def now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
 
 
-def _plain(row: sqlite3.Row) -> Row:
-    return {
-        name: json.loads(row[name]) if name in JSON_FIELDS and row[name] is not None else row[name]
-        for name in row.keys()  # noqa: SIM118 - a row's own iteration gives its values
-    }
+def _decoded(row: sqlite3.Row) -> Row:
+    found = {name: row[name] for name in row.keys()}  # noqa: SIM118 - a row iterates its values
+    for name in JSON_FIELDS:
+        if found.get(name) is not None:
+            found[name] = json.loads(found[name])
+    if found.get("problem") is not None:
+        rule, got, way_out, field = found["problem"]
+        found["problem"] = UserError(rule, got, way_out, field=field)
+    return found
 
 
-def _text(value: Any) -> str:
+def _encoded(name: str, value: Any) -> Any:
+    if name not in JSON_FIELDS or value is None:
+        return value
+    if isinstance(value, UserError):
+        got = None if value.got is None else str(value.got)
+        value = (value.rule, got, value.way_out, value.field)
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _insert(connection: sqlite3.Connection, table: str, **values: Any) -> None:
+    places = ", ".join("?" * len(values))
+    connection.execute(
+        f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})",
+        [_encoded(name, value) for name, value in values.items()],
+    )
+
+
+def _update(
+    connection: sqlite3.Connection, table: str, values: Mapping[str, Any], where: str, *known: Any
+) -> int:
+    """Change the rows that a condition finds; return how many."""
+    changes = ", ".join(f"{name} = ?" for name in values)
+    texts = [_encoded(name, value) for name, value in values.items()]
+    return connection.execute(
+        f"UPDATE {table} SET {changes} WHERE {where}", [*texts, *known]
+    ).rowcount
 
 
 @dataclass(frozen=True)
@@ -63,15 +97,14 @@ class Store:
         return cls(settings, database)
 
     def _one(self, what: str, query: str, *values: Any) -> Row:
-        with self.database.reading() as connection:
-            row = connection.execute(query, values).fetchone()
-        if row is None:
+        found = self._all(query, *values)
+        if not found:
             raise NotFoundError(f"there is no such {what}; it may have been deleted.")
-        return _plain(row)
+        return found[0]
 
     def _all(self, query: str, *values: Any) -> list[Row]:
         with self.database.reading() as connection:
-            return [_plain(row) for row in connection.execute(query, values)]
+            return [_decoded(row) for row in connection.execute(query, values)]
 
     # Datasets and their roles
 
@@ -79,27 +112,20 @@ class Store:
         self, *, id: str, name: str, path: Path, origin: str, reading: Mapping[str, Any]
     ) -> str:
         """Keep a dataset and queue its profile; return the profile's job."""
-        job = new_id()
         with self.database.writing() as connection:
-            connection.execute(
-                "INSERT INTO datasets (id, name, path, origin, bytes, created, reading) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (id, name, str(path), origin, path.stat().st_size, now(), _text(dict(reading))),
-            )
-            _add_job(connection, job, "profile", id, f"profile of {name}", {})
-        return job
+            _insert(
+                connection, "datasets", id=id, name=name, path=str(path), origin=origin,
+                bytes=path.stat().st_size, created=now(), reading=dict(reading),
+            )  # fmt: skip
+            return _add_job(connection, "profile", id, f"profile of {name}", {})
 
     def read_again(self, dataset: str, reading: Mapping[str, Any]) -> str:
         """Profile a dataset anew, read in another way."""
-        job = new_id()
         with self.database.writing() as connection:
-            connection.execute(
-                "UPDATE datasets SET reading = ?, profile = NULL WHERE id = ?",
-                (_text(dict(reading)), dataset),
-            )
+            values = {"reading": dict(reading), "profile": None}
+            _update(connection, "datasets", values, "id = ?", dataset)
             connection.execute("DELETE FROM columns WHERE dataset = ?", (dataset,))
-            _add_job(connection, job, "profile", dataset, "profile", {})
-        return job
+            return _add_job(connection, "profile", dataset, "profile", {})
 
     def dataset(self, dataset: str) -> Row:
         """Return one dataset."""
@@ -114,17 +140,11 @@ class Store:
     ) -> None:
         """Keep what was found out about a dataset, with the guessed roles."""
         with self.database.writing() as connection:
-            connection.execute(
-                "UPDATE datasets SET profile = ? WHERE id = ?", (_text(profile), dataset)
-            )
+            _update(connection, "datasets", {"profile": profile}, "id = ?", dataset)
             connection.execute("DELETE FROM columns WHERE dataset = ?", (dataset,))
-            connection.executemany(
-                "INSERT INTO columns (dataset, place, name, role, kind) VALUES (?, ?, ?, ?, ?)",
-                [
-                    (dataset, place, column["name"], column["role"], column["kind"])
-                    for place, column in enumerate(columns)
-                ],
-            )
+            for place, column in enumerate(columns):
+                known = {name: column[name] for name in ("name", "role", "kind")}
+                _insert(connection, "columns", dataset=dataset, place=place, **known)
 
     def columns(self, dataset: str) -> list[Row]:
         """Return a dataset's columns with their roles."""
@@ -133,65 +153,60 @@ class Store:
     def set_roles(self, dataset: str, roles: Iterable[Mapping[str, Any]]) -> None:
         """Keep roles, kinds and orders of columns that exist."""
         with self.database.writing() as connection:
-            for column in roles:
-                connection.execute(
-                    "UPDATE columns SET role = ?, kind = ?, ordering = ? "
-                    "WHERE dataset = ? AND name = ?",
-                    (
-                        column["role"],
-                        column["kind"],
-                        None if column["order"] is None else _text(column["order"]),
-                        dataset,
-                        column["name"],
-                    ),
+            for one in roles:
+                values = {"role": one["role"], "kind": one["kind"], "ordering": one["order"]}
+                _update(
+                    connection, "columns", values, "dataset = ? AND name = ?", dataset, one["name"]
                 )
 
     def set_hierarchy(self, dataset: str, column: str, path: Path | None) -> None:
         """Attach a hierarchy's file to a column, or take it off."""
         with self.database.writing() as connection:
             _check_dataset(connection, dataset)
-            connection.execute(
-                "UPDATE columns SET hierarchy = ? WHERE dataset = ? AND name = ?",
-                (None if path is None else str(path), dataset, column),
-            )
+            values = {"hierarchy": None if path is None else str(path)}
+            _update(connection, "columns", values, "dataset = ? AND name = ?", dataset, column)
 
     def set_draft(self, dataset: str, draft: Mapping[str, Any]) -> None:
         """Keep what a person has filled in so far."""
         with self.database.writing() as connection:
-            connection.execute(
-                "UPDATE datasets SET draft = ? WHERE id = ?", (_text(dict(draft)), dataset)
-            )
+            _update(connection, "datasets", {"draft": dict(draft)}, "id = ?", dataset)
 
     def delete_dataset(self, dataset: str, end_workers: EndWorkers = lambda jobs: None) -> None:
         """Remove a dataset and everything made from it, from the store and from the disk.
 
         ``end_workers`` gets the jobs that are no more, before their files go.
         """
-        jobs: list[str] = []
+        self._delete("datasets", dataset, "dataset", end_workers)
 
-        def forget(connection: sqlite3.Connection) -> None:
-            query = "SELECT id FROM jobs WHERE dataset = ?"
-            jobs[:] = [row["id"] for row in connection.execute(query, (dataset,))]
-            connection.execute("DELETE FROM datasets WHERE id = ?", (dataset,))
+    def delete_run(self, run: str, end_workers: EndWorkers = lambda jobs: None) -> None:
+        """Remove a run from the store and its files from the disk."""
+        self._delete("jobs", run, "id", end_workers)
 
-        self._forget(forget, self.settings.dataset_folder(dataset))
-        end_workers(jobs)
-        for job in jobs:
-            _remove(self.settings.run_folder(job))
-        _remove(self.settings.dataset_folder(dataset))
-        self.database.forget_log()
+    def _delete(self, table: str, id: str, jobs_by: str, end_workers: EndWorkers) -> None:
+        """Delete a row and the files of its jobs.
 
-    def _forget(self, forget: Callable[[sqlite3.Connection], None], folder: Path) -> None:
-        """Delete rows; on a full disk, which leaves no room to write that down, files go first."""
+        On a full disk, which leaves no room to write that down, the files go first.
+        """
+        kinds = {"datasets": self.settings.dataset_folder, "jobs": self.settings.run_folder}
+        folder = kinds[table](id)
         try:
-            with self.database.writing() as connection:
-                forget(connection)
+            jobs = self._forget(table, id, jobs_by)
         except sqlite3.OperationalError as error:
             if not is_disk_full(error):
                 raise
             _remove(folder)
-            with self.database.writing() as connection:
-                forget(connection)
+            jobs = self._forget(table, id, jobs_by)
+        end_workers(jobs)
+        for place in (*map(self.settings.run_folder, jobs), folder):
+            _remove(place)
+        self.database.forget_log()
+
+    def _forget(self, table: str, id: str, jobs_by: str) -> list[str]:
+        with self.database.writing() as connection:
+            query = f"SELECT id FROM jobs WHERE {jobs_by} = ?"
+            jobs = [row["id"] for row in connection.execute(query, (id,))]
+            connection.execute(f"DELETE FROM {table} WHERE id = ?", (id,))
+        return jobs
 
     # Releases made elsewhere
 
@@ -199,11 +214,10 @@ class Store:
         """Keep a release that was made elsewhere."""
         with self.database.writing() as connection:
             _check_dataset(connection, dataset)
-            connection.execute(
-                "INSERT INTO releases (id, dataset, name, path, bytes, created) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
-                (id, dataset, name, str(path), path.stat().st_size, now()),
-            )
+            _insert(
+                connection, "releases", id=id, dataset=dataset, name=name, path=str(path),
+                bytes=path.stat().st_size, created=now(),
+            )  # fmt: skip
 
     def releases(self, dataset: str) -> list[Row]:
         """Return the uploaded releases of a dataset, the oldest first."""
@@ -211,9 +225,8 @@ class Store:
 
     def release(self, dataset: str, release: str) -> Row:
         """Return one uploaded release of a dataset."""
-        return self._one(
-            "release", "SELECT * FROM releases WHERE id = ? AND dataset = ?", release, dataset
-        )
+        query = "SELECT * FROM releases WHERE id = ? AND dataset = ?"
+        return self._one("release", query, release, dataset)
 
     def delete_release(self, release: Row) -> None:
         """Remove an uploaded release, from the store and from the disk."""
@@ -229,36 +242,29 @@ class Store:
     ) -> list[str]:
         """Queue jobs, (title, task) each, as one batch; return their names."""
         batch = new_id()
-        jobs = [new_id() for _ in tasks]
         with self.database.writing() as connection:
-            for job, (title, task) in zip(jobs, tasks, strict=True):
-                _add_job(connection, job, kind, dataset, title, task, batch=batch)
-        return jobs
+            return [
+                _add_job(connection, kind, dataset, title, task, batch) for title, task in tasks
+            ]
 
     def job(self, job: str, *kinds: str) -> Row:
         """Return one job, of one of these kinds if any are named."""
-        found = self._one("run", "SELECT * FROM jobs WHERE id = ?", job)
-        if kinds and found["kind"] not in kinds:
-            raise NotFoundError("there is no such run; it may have been deleted.")
-        return found
+        query = "SELECT * FROM jobs WHERE id = ?"
+        if kinds:
+            query += f" AND kind IN ({', '.join('?' * len(kinds))})"
+        return self._one("run", query, job, *kinds)
 
-    def jobs(
-        self, *, dataset: str | None = None, kind: str | None = None, batch: str | None = None
-    ) -> list[Row]:
-        """Return jobs, the newest first."""
-        asked = {"dataset": dataset, "kind": kind, "batch": batch}
-        tests = [f"{name} = ?" for name, value in asked.items() if value is not None]
-        where = f"WHERE {' AND '.join(tests)} " if tests else ""
-        return self._all(
-            f"SELECT * FROM jobs {where}ORDER BY created DESC, rowid DESC",
-            *(value for value in asked.values() if value is not None),
-        )
+    def jobs(self, **asked: str | None) -> list[Row]:
+        """Return the jobs of a ``dataset``, ``kind`` or ``batch``, the newest first."""
+        given = {name: value for name, value in asked.items() if value is not None}
+        where = f"WHERE {' AND '.join(f'{name} = ?' for name in given)} " if given else ""
+        query = f"SELECT * FROM jobs {where}ORDER BY created DESC, rowid DESC"
+        return self._all(query, *given.values())
 
     def unfinished(self) -> list[Row]:
         """Return the jobs that wait or run, the oldest first."""
-        return self._all(
-            "SELECT * FROM jobs WHERE state IN (?, ?) ORDER BY created, rowid", *UNFINISHED
-        )
+        query = "SELECT * FROM jobs WHERE state IN (?, ?) ORDER BY created, rowid"
+        return self._all(query, *UNFINISHED)
 
     def begin(self, job: str) -> int | None:
         """Mark a waiting job as running; return its attempt, or None if it waits no longer."""
@@ -276,43 +282,28 @@ class Store:
 
     def report(self, job: str, attempt: int, **values: Any) -> None:
         """Write a worker's progress, unless its attempt is over."""
-        names = ", ".join(f"{name} = ?" for name in values)
-        texts = [
-            _text(v) if name in JSON_FIELDS and v is not None else v for name, v in values.items()
-        ]
         with self.database.writing() as connection:
-            connection.execute(
-                f"UPDATE jobs SET {names} WHERE id = ? AND attempt = ? AND state = 'running'",
-                (*texts, job, attempt),
-            )
+            _update(connection, "jobs", values, _RUNNING, job, attempt)
 
     def finish(
         self, job: str, attempt: int, *, answer: Any = None, document: str | None = None
     ) -> bool:
         """Keep what a worker made, unless its attempt is over."""
+        values = {"state": "done", "answer": answer, "ended": now()}
         with self.database.writing() as connection:
-            changed = connection.execute(
-                "UPDATE jobs SET state = 'done', answer = ?, ended = ? "
-                "WHERE id = ? AND attempt = ? AND state = 'running'",
-                (_text(answer), now(), job, attempt),
-            ).rowcount
+            changed = _update(connection, "jobs", values, _RUNNING, job, attempt)
+            if changed and document is not None:
+                connection.execute("DELETE FROM documents WHERE run = ?", (job,))
+                _insert(connection, "documents", run=job, document=document)
             if changed:
-                if document is not None:
-                    connection.execute(
-                        "INSERT OR REPLACE INTO documents (run, document) VALUES (?, ?)",
-                        (job, document),
-                    )
                 _add_event(connection, job, "done")
         return bool(changed)
 
-    def end(self, job: str, state: str, problem: str | None = None) -> bool:
+    def end(self, job: str, state: str, problem: UserError | None = None) -> bool:
         """End an unfinished job as failed or cancelled."""
+        values = {"state": state, "problem": problem, "ended": now()}
         with self.database.writing() as connection:
-            changed = connection.execute(
-                "UPDATE jobs SET state = ?, problem = ?, ended = ? "
-                "WHERE id = ? AND state IN (?, ?)",
-                (state, problem, now(), job, *UNFINISHED),
-            ).rowcount
+            changed = _update(connection, "jobs", values, _UNFINISHED, job, *UNFINISHED)
             if changed:
                 _add_event(connection, job, state)
         return bool(changed)
@@ -329,9 +320,9 @@ class Store:
 
     def sweep(self) -> int:
         """Remove folders that the store knows nothing of: uploads that a kill cut off."""
-        query = "SELECT id FROM datasets UNION ALL SELECT id FROM jobs"
-        with self.database.reading() as connection:
-            known = {row[0] for row in connection.execute(query)}
+        known = {
+            row["id"] for row in self._all("SELECT id FROM datasets UNION SELECT id FROM jobs")
+        }
         stray = [
             folder
             for kind in ("datasets", "runs")
@@ -353,34 +344,27 @@ class Store:
         """Return what happened to a job."""
         return self._all("SELECT at, text FROM events WHERE job = ? ORDER BY id", job)
 
-    def delete_run(self, run: str, end_workers: EndWorkers = lambda jobs: None) -> None:
-        """Remove a run from the store and its files from the disk."""
 
-        def forget(connection: sqlite3.Connection) -> None:
-            connection.execute("DELETE FROM jobs WHERE id = ?", (run,))
-
-        self._forget(forget, self.settings.run_folder(run))
-        end_workers([run])
-        _remove(self.settings.run_folder(run))
-        self.database.forget_log()
+_RUNNING = "id = ? AND attempt = ? AND state = 'running'"
+_UNFINISHED = "id = ? AND state IN (?, ?)"
 
 
 def _add_job(
     connection: sqlite3.Connection,
-    job: str,
     kind: str,
     dataset: str,
     title: str,
     task: Mapping[str, Any],
     batch: str | None = None,
-) -> None:
+) -> str:
     _check_dataset(connection, dataset)
-    connection.execute(
-        "INSERT INTO jobs (id, kind, dataset, batch, title, task, state, created) "
-        "VALUES (?, ?, ?, ?, ?, ?, 'queued', ?)",
-        (job, kind, dataset, batch or job, title, _text(dict(task)), now()),
-    )
+    job = new_id()
+    _insert(
+        connection, "jobs", id=job, kind=kind, dataset=dataset, batch=batch or job, title=title,
+        task=dict(task), state="queued", created=now(),
+    )  # fmt: skip
     _add_event(connection, job, "queued")
+    return job
 
 
 def _check_dataset(connection: sqlite3.Connection, dataset: str) -> None:
@@ -389,7 +373,7 @@ def _check_dataset(connection: sqlite3.Connection, dataset: str) -> None:
 
 
 def _add_event(connection: sqlite3.Connection, job: str, text: str) -> None:
-    connection.execute("INSERT INTO events (job, at, text) VALUES (?, ?, ?)", (job, now(), text))
+    _insert(connection, "events", job=job, at=now(), text=text)
 
 
 def _remove(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Files below the folder that the server was started with, and no other."""
+"""Finds files below the folder that the server was started with, and no others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indiff.errors import UserError
-from indiff.web.store.uploads import TABLES
+from indiff.web.access.uploads import TABLES
 
 MOST_FILES = 1000
 MOST_SEEN = 50_000  # the folder may be a whole disk, and a page waits for the list

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indiff.errors import UserError
-from indiff.web.store.folder import find_in_folder, list_folder
-from indiff.web.store.uploads import LARGEST_UNPACKED, check_packed, safe_name
+from indiff.web.access.folder import find_in_folder, list_folder
+from indiff.web.access.uploads import LARGEST_UNPACKED, check_packed, safe_name
 from tests.web.site import V1, Site, open_site, people
 
 
@@ -147,7 +147,7 @@ def test_a_full_disk_is_said_and_nothing_is_left(
     def full(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("indiff.web.store.uploads.os.fsync", full)
+    monkeypatch.setattr("indiff.web.access.uploads.os.fsync", full)
     answer = site.client.post(f"{V1}/datasets", params={"name": "a.csv"}, content=people())
     assert answer.status_code == 507
     assert "disk that holds the data folder is full" in answer.json()["error"]
@@ -177,7 +177,7 @@ def test_a_folder_as_large_as_a_disk_is_not_walked_to_its_end(
         (tmp_path / f"{number}").mkdir()
         (tmp_path / f"{number}" / "a.csv").write_text("a,b\n1,2\n")
     assert len(list_folder(tmp_path)) == 5
-    monkeypatch.setattr("indiff.web.store.folder.MOST_SEEN", 7)
+    monkeypatch.setattr("indiff.web.access.folder.MOST_SEEN", 7)
     assert [one.path for one in list_folder(tmp_path)] == ["0/a.csv", "1/a.csv"]
 
 

@@ -1,4 +1,4 @@
-"""Files that come in: streamed to the disk, counted on the way, looked at before being read."""
+"""Receives files: streams them to the disk, counts on the way, looks at them before any reading."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from typing import Any
 
 from indiff.data.reading.door import PARQUET, TEXT, WORKBOOK
 from indiff.errors import UserError
-from indiff.web.access.guard import CSRF_FIELD, Refused
+from indiff.web.access.guard import CSRF_FIELD
+from indiff.web.refusals import Refused
 
 TABLES = TEXT + PARQUET + WORKBOOK
 # What a packed workbook may grow to, and by which factor: text packs well, but not a thousandfold.
@@ -46,11 +47,8 @@ def safe_name(name: str, endings: tuple[str, ...] = TABLES) -> str:
 
 def too_large(limit: int) -> Refused:
     """The refusal of a file above the limit."""
-    return Refused(
-        413,
-        f"a file must be at most {limit:,} bytes; this one is larger. Start the server with a "
-        "larger --max-upload.",
-    )
+    rule = f"a file must be at most {limit:,} bytes; this one is larger"
+    return Refused(413, rule, way_out="Start the server with a larger --max-upload")
 
 
 def check_declared(headers: Any, limit: int) -> None:
@@ -77,10 +75,8 @@ class Incoming:
             raise too_large(self.limit)
         self._file.write(data)
 
-    def keep(self) -> Path:
+    def keep(self) -> None:
         """Close the file, and look at it before anything reads it."""
-        if self._file.closed:
-            return self.path
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
@@ -89,7 +85,6 @@ class Incoming:
         if not self.path.exists():
             raise UserError("what this file belongs to was deleted while it was sent.")
         check_packed(self.path)
-        return self.path
 
     def drop(self) -> None:
         """Remove what came in so far."""
@@ -100,12 +95,12 @@ class Incoming:
             self.path.parent.rmdir()
 
 
-async def receive_body(stream: AsyncIterator[bytes], incoming: Incoming) -> Path:
+async def receive_body(stream: AsyncIterator[bytes], incoming: Incoming) -> None:
     """Write a request's whole body to a file."""
     try:
         async for data in stream:
             incoming.write(data)
-        return await asyncio.to_thread(incoming.keep)  # other pages need not wait for the disk
+        await asyncio.to_thread(incoming.keep)  # other pages need not wait for the disk
     except BaseException:
         incoming.drop()
         raise
@@ -116,7 +111,7 @@ async def receive_form(
     content_type: str,
     check_csrf: Callable[[str], None],
     open_file: Callable[[str, dict[str, str]], Incoming],
-) -> tuple[Incoming | None, dict[str, str]]:
+) -> Incoming | None:
     """Read a form with one file, which is written as it comes.
 
     The CSRF field must come before the file, so that nothing of it is kept without.
@@ -132,7 +127,7 @@ async def receive_form(
         if reader.incoming is not None:
             reader.incoming.drop()
         raise
-    return reader.incoming, reader.fields
+    return reader.incoming
 
 
 class _FormReader:

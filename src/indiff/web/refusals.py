@@ -1,0 +1,207 @@
+"""Words what was refused for its reader: JSON for a program, a page with links for a person."""
+
+from __future__ import annotations
+
+import errno
+import json
+import re
+import sqlite3
+from collections.abc import Mapping, MutableMapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from markupsafe import Markup, escape
+
+from indiff.errors import Data, Option, UserError
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+API = "/api/"
+ID = "[0-9a-f]{16}"
+
+
+class Refused(UserError):
+    """A request that goes no further, with its HTTP status."""
+
+    def __init__(self, status: int, rule: str, got: object = None, way_out: str = "") -> None:
+        super().__init__(rule, got, way_out)
+        self.status = status
+
+
+class NotFoundError(Refused):
+    """Something that is not, or is no longer, in the store."""
+
+    def __init__(self, rule: str) -> None:
+        super().__init__(404, rule)
+
+
+DISK_FULL = Refused(
+    507, "the disk that holds the data folder is full; delete runs or datasets, or make room on it."
+)
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Tell a full disk, which the user can mend, from a bug.
+
+    >>> is_disk_full(OSError(errno.ENOSPC, "")), is_disk_full(OSError(errno.EIO, ""))
+    (True, False)
+    """
+    if isinstance(error, UserError):  # such as that a file cannot be written
+        error = error.__context__
+    if isinstance(error, sqlite3.OperationalError):
+        return error.sqlite_errorcode in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+class Field(NamedTuple):
+    """Where a page asks for an option: its label, the step after ``/data/ID``, and the anchor."""
+
+    label: str
+    step: str = "/adversary"
+    anchor: str | None = None
+
+
+_COLUMNS = Field("What each column is", "", "h-columns")
+_SANITIZER = Field("the sanitizer's text", "/release", "sanitizer")
+# Labels as the pages show them; the templates take theirs from here.
+FIELDS = {
+    **dict.fromkeys(("quasi", "sensitive", "identifier", "other", "kinds", "orders"), _COLUMNS),
+    **dict.fromkeys(("hierarchies", "hierarchy", "kind", "order"), _COLUMNS),
+    "encoding": Field("Encoding", ""),
+    "sheet": Field("Sheet of a workbook", ""),
+    "missing_tokens": Field("Texts that mean “missing”", ""),
+    "sanitizer": _SANITIZER,
+    "rows_in_order": Field("Its rows are in the order of the table", "/release", "h-made"),
+    "models": Field("The adversary", anchor="h-models"),
+    "model": Field("The adversary", anchor="h-models"),
+    "known": Field("What the adversary knows about a person", anchor="h-models"),
+    "limits": Field("The limits", anchor="h-limits"),
+    "distance": Field("Distance"),
+    "missing": Field("Records without a value in a numeric quasi-identifier"),
+    "title": Field("Title of the report"),
+    "targets": Field("Records to test (all if empty)"),
+    "runs": Field("Runs of a randomized sanitizer"),
+    "confidence": Field("Confidence of estimates"),
+    "worst": Field("Most exposed records to explain"),
+    "min_cell": Field("Name a value if so many records hold it"),
+    "task": Field("Column that an analyst predicts"),
+    "seed": Field("Seed of everything random"),
+    "membership": Field("Also ask whether beliefs tell who is in the table"),
+    "joint": Field("Several sensitive columns count as one"),
+    "show_values": Field(
+        "Name every value in the report, which makes it as confidential as the table"
+    ),
+}
+# Values as the pages word them.
+VALUES = {
+    "missing": {
+        "error": "stop and say so",
+        "drop": "leave them out, and count them",
+        "split": "put them into a part of their own",
+    }
+}
+
+
+def in_json(error: UserError, *, data: bool = True) -> str:
+    """Word an error for a program: options as the request's JSON has them.
+
+    >>> from indiff.errors import from_data, option
+    >>> error = UserError("numbers only", from_data("4o"), f"Set {option('missing', 'drop')}")
+    >>> print(in_json(error), in_json(error, data=False), sep="|")
+    numbers only; got '4o'. Set "missing": "drop".|numbers only; got a value. Set "missing": "drop".
+    """
+
+    def option(part: Option) -> str:
+        if part.of is not None:
+            return f"{_assigned(part)} in {json.dumps(part.of)}"
+        name = json.dumps(part.name)
+        return name if part.value is None else f"{name}: {json.dumps(part.value)}"
+
+    return error.worded(option, _shown if data else _withheld)
+
+
+def on_page(error: UserError, dataset: str | None = None, *, data: bool = True) -> Markup:
+    """Word an error for a page: an option is its field's label, with a link to the field.
+
+    >>> from indiff.errors import option
+    >>> print(on_page(UserError("no <value>", way_out=f"Set {option('seed', 3)}"), "0a"))
+    no &lt;value&gt;. Set <a href="/data/0a/adversary#seed">Seed of everything random</a>: 3.
+    """
+    words = {
+        Data: lambda part: escape((_shown if data else _withheld)(part)),
+        Option: lambda part: _linked(part, dataset),
+        str: escape,
+    }
+    told = Markup().join(words[type(part)](part) for part in error.parts)
+    named = [part.of or part.name for part in error.parts if isinstance(part, Option)]
+    if dataset is None or error.field not in FIELDS or named:
+        return told
+    return told + Markup(" See {}.").format(_linked(Option(error.field), dataset))
+
+
+def _linked(part: Option, dataset: str | None) -> Markup:
+    field = FIELDS.get(part.of or part.name)
+    if field is None:
+        return Markup("<code>{}</code> in a plan").format(_assigned(part))
+    label: str = escape(field.label)
+    if dataset is not None:
+        address = f"/data/{dataset}{field.step}#{field.anchor or part.name}"
+        label = Markup('<a href="{}">{}</a>').format(address, label)
+    if part.value is None and part.of is None:
+        return Markup(label)
+    value = VALUES.get(part.name, {}).get(part.value, part.value)
+    return Markup("{}: {}").format(label, _assigned(part) if part.of else value)
+
+
+def _assigned(part: Option) -> str:
+    return f"{part.name}={'' if part.value is None else part.value}"
+
+
+def _shown(part: Data) -> str:
+    return part.text
+
+
+def _withheld(part: Data) -> str:
+    return "a value"
+
+
+def as_error(error: Exception) -> UserError:
+    """Return any refusal as one error with its parts; what was sent is not repeated."""
+    from fastapi.exceptions import RequestValidationError  # a worker process needs none of these
+    from pydantic import ValidationError
+    from starlette.exceptions import HTTPException
+
+    if isinstance(error, RequestValidationError | ValidationError):
+        first: Mapping[str, Any] = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        return UserError(f"{place}: {first['msg']}.", field=str(first["loc"][-1]))
+    if isinstance(error, HTTPException):
+        return Refused(error.status_code, f"{error.detail}.")
+    assert isinstance(error, UserError)
+    return DISK_FULL if is_disk_full(error) else error
+
+
+def refusal(scope: MutableMapping[str, Any], problem: Exception) -> Response:
+    """Return a refusal as JSON below ``/api/`` and as a page elsewhere.
+
+    Values of a table are shown to a session alone, which can see the table, too.
+    """
+    from starlette.responses import Response
+
+    error, path = as_error(problem), str(scope.get("path", ""))
+    status = error.status if isinstance(error, Refused) else 422
+    data = scope.get("state", {}).get("session") is not None
+    if path.startswith(API):
+        # Plain ASCII: a name with a broken surrogate could not be written otherwise.
+        body = json.dumps({"error": in_json(error, data=data), "field": error.field}).encode()
+        return Response(body, status, media_type="application/json")
+    dataset = re.match(f"/data/({ID})(/|$)", path)
+    shown = on_page(error, dataset[1] if dataset and data else None, data=data)
+    page = (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>indiff</title>'
+        '<meta name="viewport" content="width=device-width">'
+        '<link rel="stylesheet" href="/static/indiff.css"></head>'
+        f'<body><main><h1>indiff</h1><p role="alert">{shown}</p>'
+        '<p><a href="/">Back to the start</a></p></main></body></html>'
+    )
+    return Response(page.encode("utf-8", "replace"), status, media_type="text/html")
