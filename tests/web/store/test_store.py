@@ -216,7 +216,7 @@ def test_a_cancelled_job_stays_cancelled(store: Store) -> None:
     assert attempt is not None
     assert store.end(run, "cancelled")
     assert not store.finish(run, attempt, document="{}")
-    assert not store.end(run, "failed", "too late")
+    assert not store.end(run, "failed", UserError("too late"))
     assert store.job(run)["state"] == "cancelled"
     assert store.begin(run) is None
 
