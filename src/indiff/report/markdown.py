@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from indiff import text as plain
 from indiff.report.finding import MIN_CELL
@@ -21,6 +22,9 @@ from indiff.report.words import (
 )
 from indiff.text import number
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 # What Markdown or HTML inside it would read as markup.
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+|~!<>&$@:^=-])")
 _KINDS = {
@@ -28,6 +32,69 @@ _KINDS = {
     "public": "Public inference: what the crowd gives away",
     None: "Counts that do not tell the two apart",
 }
+
+
+def render(document: Mapping[str, Any]) -> str:
+    """Return an audit's document as Markdown, without its timing.
+
+    Equal documents give equal text. It holds no value of the table that the document lacks.
+    """
+    findings = {
+        name: [one for one in document["findings"] if one["question"] == name]
+        for name in QUESTIONS
+        if name != "table"
+    }
+    template = _environment().get_template("report.md.j2")
+    text = template.render(
+        document=document,
+        findings={name: found for name, found in findings.items() if found},
+        plan=list(_flat(document["plan"])),
+        questions=QUESTIONS,
+        verdicts=VERDICTS,
+        kinds=_KINDS,
+        usual_cell=MIN_CELL,
+    )
+    return text.rstrip() + "\n"
+
+
+def render_comparison(document: Mapping[str, Any]) -> str:
+    """Return a comparison as Markdown: one table, then what failed and what is recommended."""
+    template = _environment().get_template("comparison.md.j2")
+    return template.render(
+        document=document,
+        columns=RISK_COLUMNS | UTILITY_COLUMNS,
+        measure=MEASURES[document["utility"]],
+        recommendation=recommendation(document),
+    )
+
+
+@cache
+def _environment() -> Environment:
+    """Return what renders the templates: whatever no filter has escaped is a sentence."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("indiff.report", "templates"),
+        autoescape=True,  # never reached: every text is marked as escaped before
+        finalize=lambda value: value if isinstance(value, Markup) else Markup(sentence(value)),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {
+        "beside": _beside,
+        "compared_number": compared_number,
+        "escaped": lambda text: Markup(escaped(text)),
+        "limit": limited,
+        "name": lambda text: Markup(escaped(plain.name(str(text)))),
+        "number": number,
+        "outcome": _outcome,
+        "short": lambda text: plain.name(str(text)),
+        "value": _value,
+    }
+    return environment
 
 
 def escaped(text: Any) -> str:
@@ -50,134 +117,12 @@ def sentence(text: Any) -> str:
     return re.sub(r"([\\`*_\[\]|~<>&$])", r"\\\1", plain.message(str(text)))
 
 
-def name(text: Any) -> str:
-    """Return a column's name, short and on one line."""
-    return escaped(plain.name(str(text)))
-
-
-def render(document: Mapping[str, Any]) -> str:
-    """Return an audit's document as Markdown, without its timing.
-
-    Equal documents give equal text. It holds no value of the table that the document lacks.
-    """
-    parts = [
-        [f"# {sentence(document['title'])}", ""],
-        _watermark(document),
-        _verdict(document["verdict"]),
-        _limits(document["findings"]),
-        _table(document["table"]),
-        _release(document["release"]),
-    ]
-    for name, question in QUESTIONS.items():
-        found = [one for one in document["findings"] if one["question"] == name]
-        if found and name != "table":
-            parts.append(_question(question.heading, found))
-    parts += [_charts(document["charts"]), _repeat(document)]
-    return "\n".join(line for part in parts for line in part).rstrip() + "\n"
-
-
-def _watermark(document: Mapping[str, Any]) -> list[str]:
-    few = document["min_cell"]
-    if document["show_values"]:
-        said = (
-            "**CONFIDENTIAL: this report shows values of the table.** It was made with "
-            "`--show-values`; do not pass it on."
-        )
-    elif few < MIN_CELL:
-        said = (
-            f"**This report may name values that few records hold**, from {few} on; usual are "
-            f"{MIN_CELL}."
-        )
-    else:
-        return []
-    return [f"> {said}", ""]
-
-
-def _verdict(verdict: Mapping[str, Any]) -> list[str]:
-    lines = [f"**{VERDICTS[verdict['status']].line}** (exit code {verdict['exit_code']})", ""]
-    return [*lines, *(f"- {sentence(reason)}" for reason in verdict["reasons"]), ""]
-
-
-def _limits(findings: Sequence[Mapping[str, Any]]) -> list[str]:
-    rows = [
-        (sentence(one["title"]), _value(one), limited(one), _outcome(one))
-        for one in findings
-        if one["limit"] is not None
-    ]
-    return _section("Limits", ("finding", "measured", "limit", "outcome"), rows)
-
-
 def _outcome(finding: Mapping[str, Any]) -> str:
     if finding["exceeded"] is None and finding["status"] == "measured":
         return f"not decided ({str(finding['exactness']).replace('-', ' ')})"
     if finding["exceeded"] is None:
         return f"not measured ({finding['status']})"
     return "exceeded" if finding["exceeded"] else "holds"
-
-
-def _table(table: Mapping[str, Any]) -> list[str]:
-    rows = [
-        (
-            name(column["name"]),
-            column["role"],
-            column["kind"],
-            f"{column['distinct']:,}",
-            f"{column['missing']:,}",
-            sentence(column["note"] or ""),
-        )
-        for column in table["columns"]
-    ]
-    return [
-        "## The table",
-        "",
-        f"{sentence(plain.name(table['source']))}: {table['records']:,} records, "
-        f"{table['dropped']:,} left out when it was read. Fingerprint `{table['fingerprint']}`.",
-        "",
-        *_rows(("column", "role", "kind", "distinct", "missing", "note"), rows),
-        "",
-        *_listed(table["notes"]),
-    ]
-
-
-def _release(release: Mapping[str, Any]) -> list[str]:
-    groups = "" if release["groups"] is None else f" in {release['groups']:,} groups"
-    met = "met" if release["constraint_met"] else "NOT met, which is never a pass"
-    return [
-        "## The release",
-        "",
-        f"{sentence(plain.name(release['sanitizer']))}: {release['records']:,} rows{groups}. "
-        f"Its own constraint is {met}.",
-        "",
-        *_listed(release["notes"]),
-    ]
-
-
-def _listed(notes: Sequence[str]) -> list[str]:
-    return [*(f"- {sentence(note)}" for note in notes), ""] if notes else []
-
-
-def _question(heading: str, findings: Sequence[Mapping[str, Any]]) -> list[str]:
-    lines = [f"## {heading}", ""]
-    if findings[0]["question"] != "inference":
-        return [*lines, *(line for one in findings for line in _finding(one))]
-    for kind, title in _KINDS.items():
-        own = [one for one in findings if one["inference"] == kind]
-        lines += [f"### {title}", ""] if own else []
-        lines += [line for one in own for line in _finding(one)]
-    return lines
-
-
-def _finding(one: Mapping[str, Any]) -> list[str]:
-    lines = [f"**{sentence(one['title'])}**: {_value(one)}{_beside(one)}", ""]
-    if one["reason"] is not None:
-        lines += [f"{one['status'].capitalize()}: {sentence(one['reason'])}", ""]
-    return [
-        *lines,
-        f"- Means: {sentence(one['means'])}",
-        f"- Does not prove: {sentence(one['does_not_prove'])}",
-        f"- Source: {sentence(one['source'])}",
-        "",
-    ]
 
 
 def _value(one: Mapping[str, Any]) -> str:
@@ -204,59 +149,6 @@ def _beside(one: Mapping[str, Any]) -> str:
     return f" ({'; '.join(parts)})" if parts else ""
 
 
-def _charts(charts: Mapping[str, Any]) -> list[str]:
-    worst = [
-        (
-            str(one["record"]),
-            name(one["about"]),
-            number(one["distance"]),
-            number(one["belief"]),
-            number(one["belief_without"]),
-            sentence(plain.name(one["model"])),
-            sentence(one["why"]),
-        )
-        for one in charts["worst"] or ()
-    ]
-    settings = [
-        (
-            escaped(point["setting"]),
-            number(point["delta"]),
-            number(point["mean"]),
-            sentence(point["reason"] or ""),
-        )
-        for point in (charts["parameter"] or {"points": ()})["points"]
-    ]
-    columns = [
-        (name(one["column"]), one["metric"], number(one["before"]), number(one["after"]))
-        for one in charts["columns"] or ()
-    ]
-    heads = ("record", "about", "d", "belief with it", "without it", "adversary", "why")
-    before_after = ("column", "metric", "in the original", "in the release")
-    return [
-        *_section("The most exposed records", heads, worst),
-        *_section("Other parameters", ("setting", "δ", "mean", "note"), settings),
-        *_section("What each column tells alone", before_after, columns),
-    ]
-
-
-def _repeat(document: Mapping[str, Any]) -> list[str]:
-    versions = ", ".join(f"{key} {value}" for key, value in document["versions"].items())
-    rows = [(escaped(key), escaped(value)) for key, value in _flat(document["plan"])]
-    named = f"A value is named only if at least {document['min_cell']} records hold it."
-    if document["show_values"]:
-        named = "All values are named, however few records hold them."
-    return [
-        "## How to repeat it",
-        "",
-        f"- Command: {escaped(document['command'])}",
-        f"- Seed: {document['seed']}",
-        f"- Versions: {sentence(versions)}",
-        f"- {named}",
-        "",
-        *_rows(("parameter", "value"), rows),
-    ]
-
-
 def _flat(plan: Any, at: str = "") -> Iterable[tuple[str, Any]]:
     """Return nested parameters as pairs."""
     for key, value in plan.items():
@@ -267,44 +159,3 @@ def _flat(plan: Any, at: str = "") -> Iterable[tuple[str, Any]]:
             yield where, ", ".join(plain.name(str(one)) for one in value) or "none"
         else:
             yield where, "none" if value in (None, {}) else value
-
-
-def _section(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    return [f"## {title}", "", *_rows(heads, rows), ""] if rows else []
-
-
-def _rows(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    return [
-        f"| {' | '.join(heads)} |",
-        f"|{'---|' * len(heads)}",
-        *(f"| {' | '.join(row)} |" for row in rows),
-    ]
-
-
-def render_comparison(document: Mapping[str, Any]) -> str:
-    """Return a comparison as Markdown: one table, then what failed and what is recommended."""
-    columns = RISK_COLUMNS | UTILITY_COLUMNS
-    heads = ("setting", *columns.values(), "front", "status")
-    rows = [
-        (
-            sentence(row["setting"]),
-            *(compared_number(row.get(key)) for key in columns),
-            "on the front" if row["on_front"] else "",
-            row["status"],
-        )
-        for row in document["rows"]
-    ]
-    lines = [
-        f"- {sentence(row['setting'])} failed: {sentence(row['reason'])}"
-        for row in document["rows"]
-        if row["status"] == "failed"
-    ]
-    if document["limits"]:
-        lines.append(f"- Recommended: {sentence(recommendation(document))}.")
-    lines.append(
-        f"- The front is for δ against {MEASURES[document['utility']]}. Accuracy is that of "
-        f"predicting {sentence(document['task'])} for held-out records "
-        f"({compared_number(document['before']['accuracy'])} from the original records, "
-        f"{compared_number(document['accuracy_majority'])} by the most frequent value)."
-    )
-    return "\n".join(["# Comparison", "", *_rows(heads, rows), "", *lines]) + "\n"

@@ -1,4 +1,4 @@
-"""Figures: each chart of a document with its title, its sentence and its numbers as a table.
+"""Makes the figures of a report: each chart with its title, its sentence and its numbers.
 
 A figure is plain data. The report and the web application show it the same way: the specification
 is drawn by the chart bundle, and the text stands for it where nothing can be drawn.
@@ -7,7 +7,7 @@ is drawn by the chart bundle, and the text stands for it where nothing can be dr
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from indiff.text import number, percent
 MOST_ROWS = 200
 MOST_DRAWN = 30  # as many as the charts of plot show
 _SHARES = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
+Lines = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -43,24 +44,22 @@ def figures(document: Mapping[str, Any]) -> list[Figure]:
     ...      "range": [0, 1]}]}})]
     ['risk']
     """
-    charts = document["charts"]
+    charts = {name: lines for name, lines in document["charts"].items() if lines}
     limit = _delta_limit(document["findings"])
-    found = []
-    if any(_known(row) for row in charts.get("risk") or []):
-        found.append(_risk(charts["risk"]))
-    if any(_known(row) for row in charts.get("columns") or []):
-        found.append(_columns(charts["columns"]))
-    if charts.get("cdf"):
+    found = [
+        make(charts[name])
+        for name, make in (("risk", _risk), ("columns", _columns))
+        if any(
+            row["before"] is not None or row["after"] is not None for row in charts.get(name, ())
+        )
+    ]
+    if "cdf" in charts:
         found.append(_cdf(charts["cdf"], limit))
-    if charts.get("parameter") and charts["parameter"]["points"]:
+    if "parameter" in charts and charts["parameter"]["points"]:
         found.append(_parameter(charts["parameter"], limit))
-    if charts.get("worst"):
+    if "worst" in charts:
         found.append(_worst(charts["worst"]))
     return found
-
-
-def _known(row: Mapping[str, Any]) -> bool:
-    return row["before"] is not None or row["after"] is not None
 
 
 def _delta_limit(findings: Sequence[Mapping[str, Any]]) -> float | None:
@@ -120,41 +119,48 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def _cdf(curves: Sequence[Mapping[str, Any]], limit: float | None) -> Figure:
+def _named(lines: Lines, *keys: str) -> list[dict[str, Any]]:
+    """Return lines with what comes from the table as names that can be shown."""
+    return [
+        {**line, **{key: plain.name(str(line[key])) for key in keys if key in line}}
+        for line in lines
+    ]
+
+
+def _cells(lines: Lines, **columns: Callable[[Any], str]) -> tuple[tuple[str, ...], ...]:
+    """Write the lines' values, each column in its way."""
+    return tuple(tuple(how(line.get(key)) for key, how in columns.items()) for line in lines)
+
+
+def _drawn(lines: Lines) -> str:
+    return f" The {MOST_DRAWN} worst are drawn." if len(lines) > MOST_DRAWN else ""
+
+
+def _cdf(curves: Lines, limit: float | None) -> Figure:
     from indiff.plot import cdf
 
-    named = [{**curve, "name": plain.name(str(curve["name"]))} for curve in curves]
+    named = _named(curves, "name")
     sentences, rows = [], []
     for curve in named:
         points = [(float(d), float(share)) for d, share in zip(curve["x"], curve["y"], strict=True)]
-        zero = max((share for d, share in points if d == 0), default=0.0)
-        finite = [(d, share) for d, share in points if math.isfinite(d)]
-        infinite = 1 - finite[-1][1] if finite else 1.0
-        largest = f"the largest is {number(points[-1][0])}"
+        zero = percent(max((share for d, share in points if d == 0), default=0.0))
+        finite = [share for d, share in points if math.isfinite(d)]
+        infinite = 1 - finite[-1] if finite else 1.0
+        largest = number(points[-1][0])
         sentences.append(
-            f"{curve['name']}: {percent(zero)} of the records have a distance of exactly 0, half "
-            f"have at most {number(_quantile(points, 0.5))}, and {largest}."
+            f"{curve['name']}: {zero} of the records have a distance of exactly 0, half have at "
+            f"most {number(_quantile(points, 0.5))}, and the largest is {largest}."
             + (f" {percent(infinite)} are infinite and not drawn." if infinite > 1e-12 else "")
         )
-        rows.append(
-            (
-                curve["name"],
-                percent(zero),
-                *(number(_quantile(points, share)) for share in _SHARES),
-                number(points[-1][0]),
-            )
-        )
+        quantiles = [number(_quantile(points, share)) for share in _SHARES]
+        rows.append((curve["name"], zero, *quantiles, largest))
+    shares = [f"{100 * share:g}% at most" for share in _SHARES]
     return Figure(
         id="cdf",
         question="inference",
         title="How far one person's record moves the adversary's belief",
         summary=" ".join(sentences),
-        headers=(
-            "adversary",
-            "exactly 0",
-            *(f"{100 * share:g}% at most" for share in _SHARES),
-            "largest (δ)",
-        ),
+        headers=("adversary", "exactly 0", *shares, "largest (δ)"),
         rows=tuple(rows),
         spec=_spec(cdf(named, limit=limit)),
         note="The axis is logarithmic and has no 0: a curve starts at the left edge with the share "
@@ -172,7 +178,7 @@ def _parameter(part: Mapping[str, Any], limit: float | None) -> Figure:
     from indiff.plot import parameter
 
     name = plain.name(str(part["parameter"]))
-    points = [{**one, "setting": plain.name(str(one["setting"]))} for one in part["points"]]
+    points = _named(part["points"], "setting")
     deltas = [(float(one["delta"]), one["setting"]) for one in points if one["delta"] is not None]
     known = [pair for pair in deltas if not math.isnan(pair[0])]
     if known:
@@ -191,22 +197,16 @@ def _parameter(part: Mapping[str, Any], limit: float | None) -> Figure:
         title=f"Distance against {name}",
         summary=summary,
         headers=("setting", "δ", "mean", "note"),
-        rows=tuple(
-            (one["setting"], number(one["delta"]), number(one["mean"]), one.get("reason") or "")
-            for one in points
-        ),
+        rows=_cells(points, setting=str, delta=number, mean=number, reason=lambda text: text or ""),
         spec=_spec(parameter({"parameter": name, "points": points}, limit=limit)),
         note="A stricter setting need not make δ smaller: the curve shows whether it does here.",
     )
 
 
-def _risk(lines: Sequence[Mapping[str, Any]]) -> Figure:
+def _risk(lines: Lines) -> Figure:
     from indiff.plot import risk
 
-    rows = [
-        {**row, "metric": plain.name(str(row["metric"])), "about": plain.name(str(row["about"]))}
-        for row in lines
-    ]
+    rows = _named(lines, "metric", "about")
     moved = [
         (float(row["before"]), float(row["after"]))
         for row in rows
@@ -222,24 +222,15 @@ def _risk(lines: Sequence[Mapping[str, Any]]) -> Figure:
             f"largest afterwards is {worst['metric']} of {worst['about']}: "
             f"{number(worst['after'])}, from {number(worst['before'])}."
         )
-    unbounded = sum(row.get("range") is not None and row["range"][1] is None for row in rows)
+    if unbounded := sum((row.get("range") or (0, 0))[1] is None for row in rows):
+        summary += f" {unbounded} without an upper end are not drawn."
     return Figure(
         id="risk",
         question="singling-out",
         title="Risk before and after sanitizing",
-        summary=summary
-        + (f" {unbounded} without an upper end are not drawn." if unbounded else ""),
+        summary=summary,
         headers=("metric", "about", "before", "after", "range"),
-        rows=tuple(
-            (
-                row["metric"],
-                row["about"],
-                number(row["before"]),
-                number(row["after"]),
-                _range(row.get("range")),
-            )
-            for row in rows
-        ),
+        rows=_cells(rows, metric=str, about=str, before=number, after=number, range=_range),
         spec=_spec(risk(rows)),
     )
 
@@ -265,13 +256,10 @@ def _range(limits: Sequence[Any] | None) -> str:
     return f"{number(limits[0])} to {'∞' if limits[1] is None else number(limits[1])}"
 
 
-def _columns(lines: Sequence[Mapping[str, Any]]) -> Figure:
+def _columns(lines: Lines) -> Figure:
     from indiff.plot import columns
 
-    rows = [
-        {**row, "column": plain.name(str(row["column"])), "metric": plain.name(str(row["metric"]))}
-        for row in lines
-    ]
+    rows = _named(lines, "column", "metric")
     before = max(rows, key=lambda row: _or_least(row["before"]))
     after = max(rows, key=lambda row: _or_least(row["after"]))
     summary = (
@@ -280,35 +268,32 @@ def _columns(lines: Sequence[Mapping[str, Any]]) -> Figure:
     )
     if after["after"] is not None:
         summary += f"; afterwards it is {after['column']} ({number(after['after'])})"
-    left_out = len(rows) - MOST_ROWS
+    summary += f".{_drawn(rows)}"
+    if len(rows) > MOST_ROWS:
+        summary += f" {len(rows) - MOST_ROWS:,} more lines are in the JSON file."
     return Figure(
         id="columns",
         question="singling-out",
         title="What each column gives away on its own",
-        summary=summary
-        + "."
-        + (f" The {MOST_DRAWN} worst are drawn." if len(rows) > MOST_DRAWN else "")
-        + (f" {left_out:,} more lines are in the JSON file." if left_out > 0 else ""),
+        summary=summary,
         headers=("column", "metric", "before", "after"),
-        rows=tuple(
-            (row["column"], row["metric"], number(row["before"]), number(row["after"]))
-            for row in rows[:MOST_ROWS]
-        ),
+        rows=_cells(rows[:MOST_ROWS], column=str, metric=str, before=number, after=number),
         spec=_spec(columns(rows)),
         note="Columns that tell little alone may tell much together. A released region depends on "
         "the record's other columns too, so a column can tell more alone than it did before.",
     )
 
 
-def _worst(lines: Sequence[Mapping[str, Any]]) -> Figure:
+def _worst(lines: Lines) -> Figure:
     from indiff.plot import worst
 
-    rows = [
-        {**row, **{key: plain.name(str(row[key])) for key in ("about", "model") if key in row}}
-        for row in by_distance(lines)[:MOST_ROWS]
-    ]
+    rows = _named(by_distance(lines)[:MOST_ROWS], "about", "model")
     first = rows[0]
-    several = len({row.get("about") for row in rows}) > 1
+    about = {"about": "about"} if len({row.get("about") for row in rows}) > 1 else {}
+    beliefs = {"belief": "belief with", "belief_without": "belief without", "model": "adversary"}
+    titles = {"record": "record", **about, "distance": "distance", **beliefs}
+    how: dict[str, Callable[[Any], str]]
+    how = {"distance": number, "belief": percent, "belief_without": percent}
     return Figure(
         id="worst",
         question="worst",
@@ -316,31 +301,13 @@ def _worst(lines: Sequence[Mapping[str, Any]]) -> Figure:
         summary=f"Record {first['record']} is exposed most: with it in the table the belief in its "
         f"true value is {percent(first['belief'])}, without it "
         f"{percent(first['belief_without'])} (distance {number(first['distance'])}, by "
-        f"{first['model']})."
-        + (f" The {MOST_DRAWN} worst are drawn." if len(rows) > MOST_DRAWN else ""),
-        headers=(
-            "record",
-            *(["about"] if several else []),
-            "distance",
-            "belief with",
-            "belief without",
-            "adversary",
-        ),
-        rows=tuple(
-            (
-                str(row["record"]),
-                *([row["about"]] if several else []),
-                number(row["distance"]),
-                percent(row["belief"]),
-                percent(row["belief_without"]),
-                row["model"],
-            )
-            for row in rows
-        ),
+        f"{first['model']}).{_drawn(rows)}",
+        headers=tuple(titles.values()),
+        rows=_cells(rows, **{key: how.get(key, str) for key in titles}),
         spec=_spec(worst(rows, count=MOST_DRAWN)),
     )
 
 
-def by_distance(lines: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def by_distance(lines: Lines) -> list[Mapping[str, Any]]:
     """Return the worst records of all sensitive attributes together, the most exposed first."""
     return sorted(lines, key=lambda row: -_or_least(row["distance"]))

@@ -1,4 +1,4 @@
-"""The report as one HTML file: no network, nothing that runs but its own chart bundle."""
+"""Writes the report as one HTML file that needs no network and runs only its own charts."""
 
 from __future__ import annotations
 
@@ -41,38 +41,30 @@ def render(document: Mapping[str, Any]) -> str:
     True
     """
     drawn = figures(document)
-    bundle = chart_bundle() if drawn else ""
-    scripts = [bundle, starter()]
-    return (
-        environment()
-        .get_template("report.html.j2")
-        .render(
-            document=document,
-            verdict=VERDICTS[document["verdict"]["status"]],
-            headline=headline(document),
-            released_elsewhere=_released_elsewhere(document),
-            glance=glance(document["findings"]),
-            questions=QUESTIONS,
-            findings=by_question(document["findings"]),
-            figures={
-                question: [one for one in drawn if one.question == question]
-                for question in ("singling-out", "linkability", "inference", "utility", "worst")
-            },
-            drawn=drawn,
-            worst=by_distance(document["charts"].get("worst") or []),
-            plan=flat(document.get("plan") or {}),
-            scripts=scripts,
-            styles=stylesheet(),
-            policy=_policy(scripts, stylesheet()),
-            most_columns=MOST_COLUMNS,
-            most_records=MOST_RECORDS,
-        )
-    )
-
-
-def _released_elsewhere(document: Mapping[str, Any]) -> bool:
+    scripts = [chart_bundle() if drawn else "", starter()]
     plan = document.get("plan") or {}
-    return bool((plan.get("release") or {}).get("file"))
+    template = environment().get_template("report.html.j2")
+    return template.render(
+        document=document,
+        verdict=VERDICTS[document["verdict"]["status"]],
+        headline=headline(document),
+        released_elsewhere=bool((plan.get("release") or {}).get("file")),
+        glance=glance(document["findings"]),
+        questions=QUESTIONS,
+        findings=by_question(document["findings"]),
+        figures={
+            question: [one for one in drawn if one.question == question]
+            for question in ("singling-out", "linkability", "inference", "utility", "worst")
+        },
+        drawn=drawn,
+        worst=by_distance(document["charts"].get("worst") or []),
+        plan=flat(plan),
+        scripts=scripts,
+        styles=stylesheet(),
+        policy=_policy(scripts, stylesheet()),
+        most_columns=MOST_COLUMNS,
+        most_records=MOST_RECORDS,
+    )
 
 
 def by_question(
@@ -92,14 +84,9 @@ def by_question(
 def _policy(scripts: Sequence[str], styles: str) -> str:
     """The content security policy: only these scripts and styles, and nothing from anywhere."""
     allowed = " ".join(source_hash(script) for script in scripts if script)
-    return "; ".join(
-        [
-            "default-src 'none'",
-            f"script-src {allowed}",
-            f"style-src {source_hash(styles)}",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src {source_hash(styles)}; "
+        "base-uri 'none'; form-action 'none'"
     )
 
 
