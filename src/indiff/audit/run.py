@@ -25,7 +25,7 @@ from indiff.audit.plan.settings import expand
 from indiff.audit.redaction.naming import Naming
 from indiff.audit.result import AuditResult
 from indiff.audit.verdict import judge
-from indiff.data.table import Table, read_table
+from indiff.data.table import Table
 from indiff.differential.test import describe, part_of
 from indiff.errors import UserError
 from indiff.release.release import Release, read_release
@@ -215,23 +215,7 @@ def read_data(plan: Plan, table: Any = None) -> Table:
     if table is None and plan.data.path is None:
         raise UserError("[data] path is needed; name the table's file, or pass a table.")
     check_files(plan)
-    data = plan.data
-    read = read_table(
-        data.path if table is None else table,
-        quasi=data.quasi,
-        sensitive=data.sensitive,
-        joint=data.joint,
-        identifier=data.identifier,
-        other=data.other,
-        kinds=data.kinds,
-        orders=data.orders,
-        hierarchies=data.hierarchies,
-        bins=data.bins,
-        missing=data.missing,
-        missing_tokens=data.missing_tokens,
-        encoding=data.encoding,
-        sheet=data.sheet,
-    )
+    read = plan.data.read(table)
     check_names(plan, read)
     return read
 

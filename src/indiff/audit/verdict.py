@@ -1,36 +1,112 @@
-"""Limits to a verdict, after measuring: what was not measured never counts as passed."""
+"""Checks limits against what was measured; what was not measured never counts as passed."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from enum import IntEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from indiff.audit.metrics import number
-from indiff.audit.plan.limits import limit_on
-from indiff.report.finding import Finding, Limit
+from indiff.audit.plan.limits import is_lower, limit_on
+from indiff.report.finding import Finding, Limit, Rule
 
-# What is so exact can exceed a limit, and not keep it: the truth may be worse.
+if TYPE_CHECKING:
+    from indiff.differential.beside.result import ReleaseResult
+    from indiff.differential.result import DifferentialResult
+    from indiff.differential.strongest import StrongestResult
+    from indiff.risk.result import Risk
+
+    Test = DifferentialResult | StrongestResult
+
+# A number of this exactness can exceed a limit but never prove that it holds.
 _NO_PROOF = ("lower-bound", "approximation")
-PASSED, EXCEEDED, INCOMPLETE, INTERRUPTED = 0, 1, 3, 130
+# What a limit on a test is checked against: for an estimate, the upper end of its interval.
+TEST_LIMITS = {
+    "delta": "delta_upper",
+    "mean": "mean_upper",
+    "changed_predictions": "changed_predictions",
+}
+NO_LIMIT = "no limit was given, so nothing could be exceeded"
+
+
+class Exit(IntEnum):
+    """How a command ends."""
+
+    NOTHING_EXCEEDED = 0  # or no limit was given: the output says which
+    EXCEEDED = 1  # even if the run is incomplete
+    BAD_INPUT = 2
+    INCOMPLETE = 3  # and nothing exceeded so far
+    INTERNAL_ERROR = 70
+    INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class Check:
+    """One limit against one measured number."""
+
+    name: str
+    value: float
+    limit: float
+    rule: Rule = "at most"
+    sensitive: str | None = None
+    verb: str = "is"
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether the number is not known to be within the limit: NaN is not."""
+        within = self.value >= self.limit if self.rule == "at least" else self.value <= self.limit
+        return not within
+
+    def __str__(self) -> str:
+        side = "below" if self.rule == "at least" else "above"
+        what = self.name if self.sensitive is None else f"{self.name} of {self.sensitive}"
+        return f"{what} {self.verb} {self.value:.4g}, {side} the limit {self.limit:g}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the check as plain data."""
+        return {
+            "sensitive": self.sensitive,
+            "name": self.name,
+            "value": self.value,
+            "limit": self.limit,
+            "is_lower": self.rule == "at least",
+            "exceeded": self.exceeded,
+        }
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the findings say about the limits, with the exit code and the sentences for it."""
+    """What was measured says about the limits, with the exit code and the sentences for it."""
 
-    status: Literal["pass", "fail", "incomplete", "no-limits"]
-    exit_code: int
+    exit_code: Exit
     reasons: tuple[str, ...]
+    checks: tuple[Check, ...] = ()
+    has_limits: bool = True
+
+    @property
+    def status(self) -> Literal["pass", "fail", "incomplete", "no-limits"]:
+        """The outcome in one word."""
+        if self.exit_code == Exit.EXCEEDED:
+            return "fail"
+        if self.exit_code != Exit.NOTHING_EXCEEDED:
+            return "incomplete"
+        return "pass" if self.has_limits else "no-limits"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain data."""
         return {
             "status": self.status,
-            "exit_code": self.exit_code,
+            "exit_code": int(self.exit_code),
             "reasons": list(self.reasons),
         }
+
+    def beside(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Return a result's document with every limit and the verdict beside what was measured."""
+        checks = [check.to_dict() for check in self.checks]
+        return document | {"limits": checks, "verdict": self.to_dict()}
 
 
 def judge(
@@ -59,14 +135,13 @@ def judge(
         reasons.append("the audit was interrupted; what was measured so far is kept")
     reasons += gaps
     if exceeded or broken or not constraint_met:
-        return checked, Verdict("fail", EXCEEDED, tuple(reasons))
-    if interrupted or gaps:
-        code = INTERRUPTED if interrupted else INCOMPLETE
-        return checked, Verdict("incomplete", code, tuple(reasons))
-    if not limits:
-        reasons.append("no limit was given, so nothing could be exceeded")
-        return checked, Verdict("no-limits", PASSED, tuple(reasons))
-    return checked, Verdict("pass", PASSED, ("every limit holds",))
+        code = Exit.EXCEEDED
+    elif interrupted or gaps:
+        code = Exit.INTERRUPTED if interrupted else Exit.INCOMPLETE
+    else:
+        code = Exit.NOTHING_EXCEEDED
+        reasons.append("every limit holds" if limits else NO_LIMIT)
+    return checked, Verdict(code, tuple(reasons), has_limits=bool(limits))
 
 
 def _checked(finding: Finding, limits: dict[str, float]) -> Finding:
@@ -78,22 +153,23 @@ def _checked(finding: Finding, limits: dict[str, float]) -> Finding:
 
 
 def _holds(finding: Finding, limit: Limit) -> bool:
-    """Tell whether the number is known to be within the limit: NaN is not."""
-    low, high = finding.interval or (finding.value, finding.value)
-    assert low is not None
-    assert high is not None
-    return low >= limit.value if limit.rule == "at least" else high <= limit.value
+    """Tell whether the number is known to be within the limit, at the worse end of an estimate."""
+    return not Check(limit.name, _worst(finding, limit), limit.value, limit.rule).exceeded
+
+
+def _worst(finding: Finding, limit: Limit) -> float:
+    assert finding.value is not None
+    if finding.interval is None:
+        return finding.value
+    return finding.interval[0 if limit.rule == "at least" else 1]
 
 
 def _beyond(finding: Finding) -> str:
     limit = finding.limit
     assert limit is not None
-    assert finding.value is not None
     side = "below" if limit.rule == "at least" else "above"
-    worst = finding.value
-    verb = "is"
-    if finding.interval is not None:
-        verb, worst = "may be", finding.interval[0 if limit.rule == "at least" else 1]
+    worst = _worst(finding, limit)
+    verb = "is" if finding.interval is None else "may be"
     # Two numbers that look alike would not explain themselves.
     shown = number(worst) if number(worst) != number(limit.value) else f"{worst!r}"
     if math.isnan(worst):
@@ -132,3 +208,107 @@ def _by_reason(findings: Sequence[Finding]) -> list[tuple[str, str | None]]:
         (f"{titles[0]} and {len(titles) - 1} more" if len(titles) > 1 else titles[0], reason)
         for reason, titles in found.items()
     ]
+
+
+def judge_tests(
+    results: Sequence[Test],
+    limits: Mapping[str, float],
+    untested: Sequence[str] = (),
+    run: Path | None = None,
+) -> Verdict:
+    """Check every limit on every test; ``untested`` attributes were never reached.
+
+    A release that does not meet its own constraint never passes. A number from some of the
+    records is a lower bound: above the limit it fails, below the limit it does not pass.
+    """
+    checks = tuple(_test_checks(results, limits))
+    unmet = [result for result in results if not result.constraint_met]
+    out_of_time = any(result.out_of_time for result in results)
+    interrupted = any(result.interrupted for result in results) or (
+        bool(untested) and not out_of_time
+    )
+    incomplete = bool(untested) or any(not result.complete for result in results)
+    partial = (
+        incomplete
+        or interrupted
+        or any(len(result.distances) < result.population for result in results)
+    )
+    exceeded = [str(check) for check in checks if check.exceeded]
+    reasons = [
+        f"the constraint of {result.sanitizer} is not met: everything was generalized instead, "
+        "which is never a pass"
+        for result in unmet[:1]
+    ]
+    reasons += exceeded
+    where = "" if run is None else f"; the same command goes on from {str(run)!r}"
+    if interrupted:
+        done = sum(len(result.distances) for result in results)
+        reasons.append(f"interrupted: the {done:,} records measured so far are kept{where}")
+    if out_of_time:
+        reasons.append(f"the time was up: what was measured is a lower bound{where}")
+    failed = sum(len(result.failures) for result in results)
+    if failed:
+        calls, records = ("call", "this record") if failed == 1 else ("calls", "these records")
+        reasons.append(f"{failed:,} {calls} failed: nothing is known about {records}")
+    if not limits and not unmet:
+        reasons.append(NO_LIMIT)
+    elif limits and not exceeded and partial:
+        reasons.append("nothing exceeded so far, but not every record was tested: no pass")
+    elif limits and not exceeded:
+        reasons.append("no limit was exceeded")
+    if unmet or exceeded:
+        code = Exit.EXCEEDED
+    elif interrupted:
+        code = Exit.INTERRUPTED
+    else:
+        unproven = incomplete or (limits and partial)
+        code = Exit.INCOMPLETE if unproven else Exit.NOTHING_EXCEEDED
+    return Verdict(code, tuple(reasons), checks, bool(limits))
+
+
+def _test_checks(results: Sequence[Test], limits: Mapping[str, float]) -> list[Check]:
+    """Return a check of each number that there is: one model's δ, even if others saw no record."""
+    found = []
+    for result in results:
+        verb = "is" if result.delta_interval is None else "may be"
+        for name, limit in limits.items():
+            value = float(getattr(result, TEST_LIMITS[name]))
+            if len(result.distances) or not math.isnan(value):
+                found.append(Check(name, value, limit, "at most", result.sensitive_name, verb))
+    return found
+
+
+def judge_releases(results: Sequence[ReleaseResult], limits: Mapping[str, float]) -> Verdict:
+    """Check the limits; an approximation can show that one is exceeded, never that it is kept."""
+    tests = [result.test for result in results if result.test is not None]
+    verdict = judge_tests(tests, limits)
+    if verdict.exit_code != Exit.NOTHING_EXCEEDED or not limits:
+        return verdict
+    reason = (
+        "nothing exceeded, but the dropped-row test is an approximation: no pass"
+        if tests
+        else "the dropped-row test was skipped, so no limit could be checked: no pass"
+    )
+    return replace(verdict, exit_code=Exit.INCOMPLETE, reasons=(reason,))
+
+
+def judge_risk(risk: Risk, limits: Mapping[str, float]) -> Verdict:
+    """Check every limit on risk metrics, by the names that ``risk_limits`` returns."""
+    checks = tuple(
+        Check(name, _measured(risk, name), limit, "at least" if is_lower(name) else "at most")
+        for name, limit in limits.items()
+    )
+    exceeded = tuple(str(check) for check in checks if check.exceeded)
+    kept = "no limit was exceeded" if limits else NO_LIMIT
+    code = Exit.EXCEEDED if exceeded else Exit.NOTHING_EXCEEDED
+    return Verdict(code, exceeded or (kept,), checks, bool(limits))
+
+
+def _measured(risk: Risk, name: str) -> float:
+    plane, _, rest = name.partition(".")
+    if plane == "reidentification":
+        return float(getattr(risk.reidentification, rest))
+    if plane == "inference":
+        attribute, _, metric = rest.rpartition(".")
+        return float(getattr(risk.inference[attribute], metric))
+    return float(getattr(risk.groups, name))

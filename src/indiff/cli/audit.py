@@ -1,219 +1,87 @@
-"""``indiff audit``: everything, a verdict, a report."""
+"""``indiff audit``: measures everything, and writes a report with a verdict."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from indiff.audit.plan import parsing
-from indiff.cli import fixing, long_runs, options, release_beside
+from indiff.audit.plan.recipe import Recipe
+from indiff.audit.verdict import Exit
+from indiff.cli.shell import announce_compilation
 from indiff.errors import UserError
-from indiff.files import write_text
+from indiff.files import refuse_inputs, write_text
 
 if TYPE_CHECKING:
+    from indiff.audit.fix import Fix
     from indiff.audit.plan.plan import Plan
+    from indiff.data.table import Table
 
-_AUDIT, _OUT = "The audit", "Output"
-OUT = Path("indiff-audit")
-
-# What may be given beside a plan; everything else belongs into it.
-_BESIDE_A_PLAN = (
-    "data", "init", "out", "limit", "show_values", "min_cell", "seed", "jobs", "fix", "budget",
-)  # fmt: skip
-
+# What may be given beside a plan; everything else belongs in it.
+_IN_A_PLAN = {"show-values": "report", "min-cell": "report", "seed": "run", "jobs": "run"}
+_BESIDE_A_PLAN = ("data", "init", "out", "limit", "fix", "budget", *_IN_A_PLAN)
 _BESIDE_INIT = ("data", "init", "encoding", "sheet")
 
 
-def _option(name: str, help: str, panel: str, metavar: str | None = None, **more: Any) -> Any:
-    return typer.Option(name, help=help, rich_help_panel=panel, metavar=metavar, **more)
-
-
-def command(
-    context: typer.Context,
-    data: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DATA|PLAN",
-            help="A plan (.toml), or a table: CSV, TSV, Parquet, Excel.",
-            show_default=False,
-        ),
-    ],
-    init: Annotated[
-        bool,
-        _option("--init", "Write a commented plan.toml for this table, roles guessed.", _AUDIT),
-    ] = False,
-    quasi: options.Quasi = None,
-    sensitive: Annotated[
-        list[str] | None,
-        _option(
-            "--sensitive", "Sensitive column, several (s,s2), or an expression.", "The table",
-            "S[,S2]", show_default=False,
-        ),
-    ] = None,
-    joint: options.Joint = False,
-    identifier: options.Identifier = None,
-    other: options.Other = None,
-    individual: long_runs.Individual = None,
-    hierarchy: options.Hierarchies = None,
-    kind: options.Kinds = None,
-    order: options.Orders = None,
-    bins: options.Bins = None,
-    missing: options.Missing = "error",
-    missing_token: options.MissingTokens = None,
-    encoding: options.Encoding = None,
-    sheet: options.Sheet = None,
-    sanitizer: options.Sanitizer = "mondrian:k=5",
-    release: release_beside.Release = None,
-    key: release_beside.Key = None,
-    rows_in_order: release_beside.RowsInOrder = False,
-    model: options.Model = None,
-    prior: options.Prior = None,
-    known: options.Known = None,
-    distance: options.Distance = "wasserstein",
-    targets: options.Targets = None,
-    method: options.Method = "auto",
-    runs: options.Runs = 100,
-    confidence: options.Confidence = 0.95,
-    time: long_runs.Time = None,
-    jobs: options.Jobs = -1,
-    seed: options.Seed = 0,
-    limit: Annotated[
-        list[str] | None,
-        _option(
-            "--limit",
-            "Fail (exit 1) beyond this: delta=0.1, t=0.2, itpr=0.5 (at most), k=5, l=2 (at "
-            "least) …; repeatable.",
-            "The test", "NAME=X", show_default=False,
-        ),
-    ] = None,
-    parameter: Annotated[
-        str | None,
-        _option(
-            "--parameter", "Also test other parameters: mondrian:k=2,5,10.", _AUDIT, "F",
-            show_default=False,
-        ),
-    ] = None,
-    task: Annotated[
-        str | None,
-        _option(
-            "--task", "The column that an analyst predicts. Default: the sensitive one.", _AUDIT,
-            "COLUMN", show_default=False,
-        ),
-    ] = None,
-    fix: Annotated[
-        str | None,
-        _option(
-            "--fix", "Remove outliers from a copy of the table until delta=X holds; audit the "
-            "rest.", _AUDIT, "delta=X", show_default=False,
-        ),
-    ] = None,
-    budget: Annotated[
-        float | None,
-        _option(
-            "--budget", "The most records to remove: a number, or a share. Default: 0.05.",
-            _AUDIT, "N", show_default=False,
-        ),
-    ] = None,
-    worst: Annotated[int, _option("--worst", "Explain so many records.", _OUT, "N")] = 10,
-    min_cell: Annotated[
-        int, _option("--min-cell", "Name a value only if so many records hold it.", _OUT, "N")
-    ] = 10,
-    show_values: Annotated[
-        bool, _option("--show-values", "Show values of the table; the report is marked.", _OUT)
-    ] = False,
-    title: Annotated[
-        str | None, _option("--title", "Of the report.", _OUT, "TEXT", show_default=False)
-    ] = None,
-    out: Annotated[Path, _option("--out", "Where the report goes.", _OUT, "DIR")] = OUT,
-) -> None:  # fmt: skip
+def command(recipe: Recipe) -> None:
     """Measure everything, check the limits, and write a report: HTML, JSON and Markdown."""
-    from indiff.audit.plan.plan import Plan
-
-    asked = fixing.wanted(fix, budget)
-    if init:
-        _refuse_beside(
-            context,
-            _BESIDE_INIT,
-            "--{} belongs into the plan that --init writes; write the plan first, then edit it.",
+    data, delta = Path(recipe["data"]), None
+    if recipe["fix"] is not None:
+        delta = parsing.limits([recipe["fix"]], ["delta"])["delta"]
+    elif recipe["budget"] is not None:
+        raise UserError(
+            "--budget is the most records that --fix may remove; add --fix.", field="budget"
         )
-        _write_first_plan(data, encoding, parsing.sheet(sheet))
+    if recipe["init"]:
+        rule = "--{} belongs in the plan that --init writes; write the plan first, then edit it."
+        _refuse_beside(recipe, _BESIDE_INIT, rule)
+        _write_first_plan(data, recipe["encoding"], recipe["sheet"])
         return
+    limits = parsing.limits(recipe["limit"])
     if data.suffix.lower() == ".toml":
-        plan = _from_file(context, data, limit)
+        plan = _from_file(recipe, data, limits)
+    elif recipe["sensitive"]:
+        plan = recipe.plan(limits=limits)
     else:
-        if not sensitive:
-            raise UserError(
-                "an audit needs a sensitive attribute: add --sensitive COLUMN, or write a plan "
-                f"with: indiff audit --init {data}."
-            )
-        plan = Plan(
-            data={
-                "path": str(data),
-                "quasi": parsing.split_lists(quasi) if quasi else None,
-                "sensitive": parsing.split_lists(sensitive),
-                "joint": joint,
-                "identifier": parsing.split_lists(identifier),
-                "other": parsing.split_lists(other),
-                "individual": individual,
-                "hierarchies": parsing.pairs("--hierarchy", hierarchy, "FILE"),
-                "kinds": parsing.pairs("--kind", kind, "KIND"),
-                "orders": parsing.lists("--order", order),
-                "bins": parsing.bins(bins),
-                "missing": missing,
-                "missing_tokens": ["", *(missing_token or ())],
-                "encoding": encoding,
-                "sheet": parsing.sheet(sheet),
-            },
-            release={
-                "sanitizer": sanitizer,
-                "file": None if release is None else str(release),
-                "key": key,
-                "rows_in_order": rows_in_order,
-            },
-            adversary={
-                "models": parsing.split_lists(model) or ["auto"],
-                "prior": None if prior is None else str(prior),
-                "known": parsing.split_lists(known) or None,
-                "distance": distance,
-                "targets": _targets(targets),
-                "method": method,
-                "runs": runs,
-                "confidence": confidence,
-            },
-            limits=_limits(limit),
-            report={
-                "title": title, "min_cell": min_cell, "show_values": show_values, "worst": worst,
-                "parameter": parameter, "task": task,
-            },
-            run={"seed": seed, "jobs": jobs, "time": time},
-        )  # fmt: skip
-    raise typer.Exit(run(plan, out, asked, command=_command(data, plan)))
+        raise UserError(
+            "an audit needs a sensitive attribute: add --sensitive COLUMN, or write a plan "
+            f"with: indiff audit --init {data}.",
+            field="sensitive",
+        )
+    if delta is not None:
+        plan = _with_limit(plan, delta)
+    raise typer.Exit(run(plan, recipe["out"], delta, recipe["budget"], _command(data, plan)))
 
 
-def run(plan: Plan, out: Path, asked: fixing.Wanted | None, *, command: str) -> int:
-    """Run a plan, show the outcome, write the report, and name its files last."""
+def run(plan: Plan, out: Path, delta: float | None, budget: float | None, command: str) -> int:
+    """Run a plan, show the outcome, write the report, and name its files last.
+
+    With a ``delta`` to reach, outliers are removed first, and what is left is audited.
+    """
+    from indiff.audit.fix import NAMES
     from indiff.audit.result import check_report_places
     from indiff.audit.run import run_audit
     from indiff.files import make_folder
     from indiff.report.terminal import audit
     from indiff.report.terminal import tables as terminal
+    from indiff.report.terminal.fix import show_fix
 
-    inputs = _inputs(plan)
+    inputs = [Path(name) for name in plan.files]
     check_report_places(out, inputs)
-    table, found, fixed_paths = None, None, None
-    if asked is not None:
-        plan = fixing.with_limit(plan, asked)
-        fixing.check_places(out, inputs)
+    if delta is not None:
+        refuse_inputs("fix", out, NAMES, inputs)
     make_folder(out)
-    options.announce_compilation()
+    announce_compilation()
+    table, found, fixed_paths = None, None, None
     with _progress() as say:
-        if asked is not None:
-            found, table = fixing.fix_table(plan, asked, say)
+        if delta is not None:
+            found, table = _fixed(plan, delta, budget, say)
             fixed_paths = found.write(out)
         result = run_audit(plan, table, progress=say, command=command)
     paths = result.write(out)
@@ -221,64 +89,94 @@ def run(plan: Plan, out: Path, asked: fixing.Wanted | None, *, command: str) -> 
     audit.show_audit(console, result.document)
     code: int = result.verdict["exit_code"]
     if found is not None:
-        from indiff.report.terminal.fix import show_fix
-
         show_fix(console, found, fixed_paths)
-        code = fixing.exit_code(found, code)
+        if not found.holds:  # never a pass
+            code = Exit.INTERRUPTED if found.status == "interrupted" else Exit.EXCEEDED
     audit.show_paths(console, paths)
     return code
 
 
-def _inputs(plan: Plan) -> list[Path]:
-    """Return every file that the audit reads, which no report may overwrite."""
-    return [Path(name) for name in plan.files]
-
-
-def _from_file(context: typer.Context, path: Path, limit: list[str] | None) -> Plan:
+def _from_file(recipe: Recipe, path: Path, limits: dict[str, float]) -> Plan:
     """Read a plan; a few options may be given beside it."""
     from indiff.audit.plan.plan import Plan, read_plan
 
-    given = _given(context)
     _refuse_beside(
-        context,
+        recipe,
         _BESIDE_A_PLAN,
-        f"--{{}} belongs into the plan; {str(path)!r} is one. Write it "
-        "there, or name a table instead.",
+        f"--{{}} belongs in the plan; {str(path)!r} is one. Write it there, or name a table "
+        "instead.",
     )
-    plan = read_plan(path)
-    sections = plan.model_dump()
-    sections["limits"] |= _limits(limit)
-    for section, name in (("report", "show_values"), ("report", "min_cell"), ("run", "seed"),
-                          ("run", "jobs")):  # fmt: skip
-        if name in given:
-            sections[section][name] = context.params[name]
+    sections = read_plan(path).model_dump()
+    sections["limits"] |= limits
+    for name, section in _IN_A_PLAN.items():
+        if name in recipe.given:
+            sections[section][name.replace("-", "_")] = recipe[name]
     return Plan(**sections)
 
 
-def _given(context: typer.Context) -> list[str]:
-    return [
-        name
-        for name in context.params
-        if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
-    ]
-
-
-def _refuse_beside(context: typer.Context, allowed: tuple[str, ...], rule: str) -> None:
+def _refuse_beside(recipe: Recipe, allowed: tuple[str, ...], rule: str) -> None:
     """Refuse the first option that would not be heeded."""
-    stray = next((name for name in _given(context) if name not in allowed), None)
-    if stray is not None:
-        raise UserError(rule.replace("{}", stray.replace("_", "-")))
+    for name in recipe.raw:
+        if name in recipe.given and name not in allowed:
+            raise UserError(rule.replace("{}", name), field=name)
 
 
-def _limits(texts: list[str] | None) -> dict[str, float]:
-    """Read ``--limit`` texts; which names there are, the plan knows."""
-    names = [text.rpartition("=")[0].strip() for text in texts or ()]
-    return parsing.limits(texts, names) if all(names) else parsing.limits(texts, ["delta", "k"])
+def _with_limit(plan: Plan, delta: float) -> Plan:
+    """Return the plan with the limit that the fix must reach among its own."""
+    from indiff.audit.plan.plan import Plan
+
+    if plan.release.file is not None:
+        raise UserError(
+            "--fix sanitizes again and again; a release made elsewhere cannot be.", field="fix"
+        )
+    for name, wrong in {
+        "individual": plan.data.individual is not None,
+        "targets": plan.adversary.targets is not None,
+        "method": plan.adversary.method != "auto",
+        "time": plan.run.time is not None,
+    }.items():
+        if wrong:
+            raise UserError(
+                "--fix tests every record, row by row, as often as it takes", name, "Leave it out",
+                field=name,
+            )  # fmt: skip
+    sections = plan.model_dump()
+    sections["limits"]["delta"] = min(delta, plan.limits.get("delta", delta))
+    return Plan(**sections)
 
 
-def _targets(text: str | None) -> list[int] | int | None:
-    # The records are counted when the table is read; the test refuses those beyond the last.
-    return parsing.targets(text, 10**12) if text is not None else None
+def _fixed(
+    plan: Plan, delta: float, budget: float | None, progress: Callable[..., object] | None
+) -> tuple[Fix, Table]:
+    """Remove outliers as the plan's adversary sees them; return the outcome and what is left."""
+    import numpy as np
+
+    from indiff.audit.fix import fix
+    from indiff.audit.run import read_data
+
+    table = read_data(plan)
+    models: Any = plan.adversary.models
+    found = fix(
+        table,
+        plan.release.sanitizer,
+        delta=delta,
+        budget=budget,
+        model=models if len(models) > 1 else models[0],
+        distance=plan.adversary.distance,
+        prior=plan.adversary.prior,
+        known=plan.adversary.known,
+        task=plan.report.task,
+        runs=plan.adversary.runs,
+        confidence=plan.adversary.confidence,
+        jobs=plan.run.jobs,
+        seed=plan.run.seed,
+        progress=progress,
+    )
+    if not found.holds:
+        return found, table
+    left = table.take(np.flatnonzero(~np.isin(table.records, found.removed)))
+    note = f"{len(found.removed):,} outliers were removed from the original before sanitizing"
+    return found, replace(left, notes=(*left.notes, note))
 
 
 def _command(data: Path, plan: Plan) -> str:
@@ -303,8 +201,7 @@ def _write_first_plan(data: Path, encoding: str | None, sheet: str | int | None)
             way_out="Move it, or work in another folder",
         )
     guesses = guess_roles(data, encoding=encoding, sheet=sheet)
-    text = plan_text(os.path.relpath(data), guesses, encoding=encoding, sheet=sheet)
-    write_text(place, text)
+    write_text(place, plan_text(os.path.relpath(data), guesses, encoding=encoding, sheet=sheet))
     console = terminal.open_console()
     lines = [(plain.name(one.column), f"{one.role} ({one.kind}): {one.reason}") for one in guesses]
     terminal.section(console, f"Guessed roles of {plain.name(data.name)}", lines)

@@ -1,4 +1,4 @@
-"""``indiff demo``: the whole job on built-in data, a report at the end."""
+"""``indiff demo``: does the whole job on built-in data, with a report at the end."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from indiff.cli import options
+from indiff.audit.verdict import judge_tests
+from indiff.cli.shell import announce_compilation
 from indiff.cli.test import as_json
-from indiff.cli.verdict import judge
 from indiff.files import write_text
 from indiff.report.records import write_records
 
@@ -24,7 +24,9 @@ def command(
             "--out", metavar="DIR", help="Where the table, its release and the report go."
         ),
     ] = OUT,
-    seed: options.Seed = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help="Of every random choice.", metavar="N")
+    ] = 0,
 ) -> None:
     """Audit a made-up table of 5,000 patients, six of them outliers, and write the report."""
     from indiff.audit.plan.plan import Plan
@@ -47,12 +49,12 @@ def command(
         run={"seed": seed},
     )
     table = demo_table(seed=seed)
-    options.announce_compilation()
+    announce_compilation()
     audited = run_audit(plan, table, command="indiff demo", source="demo (made-up patients)")
     (result,), (release,) = audited.results, audited.releases
     write_frame(demo(seed=seed), out / "patients.csv")
     release.write(out / "release.csv", seed=seed)
-    write_text(out / "result.json", as_json(table, [result], judge([result], {})))
+    write_text(out / "result.json", as_json(table, [result], judge_tests([result], {})))
     write_records(out / "records.csv", [result])
     paths = audited.write(out)
     console = terminal.open_console()

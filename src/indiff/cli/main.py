@@ -1,4 +1,4 @@
-"""The command line: commands, exit codes, and every error as one line."""
+"""Runs the command line: every command, its exit code, and every error as one line."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from typing import Annotated
 import typer
 
 from indiff import text as plain
+from indiff.audit.verdict import Exit
 from indiff.cli import audit, compare, demo, reproduce, risk, sanitize, serve, test
+from indiff.cli.shell import add_command, in_shell
 from indiff.cli.shell_words import in_shell_words
-from indiff.cli.verdict import BAD_INPUT, INTERNAL_ERROR, INTERRUPTED, NOTHING_EXCEEDED
 from indiff.errors import UserError
 from indiff.version import __version__
 
@@ -25,11 +26,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("demo")(demo.command)
-app.command("audit")(audit.command)
-app.command("test")(test.command)
-app.command("risk")(risk.command)
-app.command("sanitize")(sanitize.command)
-app.command("compare")(compare.command)
+add_command(app, "audit", audit.command)
+add_command(app, "test", test.command)
+add_command(app, "risk", risk.command)
+add_command(app, "sanitize", sanitize.command)
+add_command(app, "compare", compare.command)
 app.command("reproduce")(reproduce.command)
 app.command("serve")(serve.command)
 
@@ -53,7 +54,7 @@ def _top(
 ) -> None:
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
-        raise typer.Exit(BAD_INPUT)
+        raise typer.Exit(Exit.BAD_INPUT)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -68,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         plain.forget_output(sys.stdout)
     except OSError as error:
         plain.forget_output(sys.stdout)
-        code = code or _fail(_unwritten(error), BAD_INPUT)
+        code = code or _fail(_unwritten(error), Exit.BAD_INPUT)
     sys.exit(code)
 
 
@@ -81,25 +82,25 @@ def _run(arguments: Sequence[str] | None) -> int:
         # Not command.main: it ends a broken pipe with 1, which here means an exceeded limit.
         with command.make_context("indiff", words) as context:
             command.invoke(context)
-        return NOTHING_EXCEEDED
+        return Exit.NOTHING_EXCEEDED
     except typer.Exit as ending:
         return ending.exit_code
     except UserError as error:
-        return _fail(in_shell_words(str(error)), BAD_INPUT)
+        return _fail(in_shell_words(error.worded(in_shell)), Exit.BAD_INPUT)
     except _UsageError as error:
-        return _fail(_usage(error), BAD_INPUT)
+        return _fail(_usage(error), Exit.BAD_INPUT)
     except BrokenPipeError:
         plain.forget_output(sys.stdout)
-        return INTERRUPTED
+        return Exit.INTERRUPTED
     except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted; nothing was kept.", INTERRUPTED)
+        return _fail("interrupted; nothing was kept.", Exit.INTERRUPTED)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             return _internal_error(error)
         plain.forget_output(sys.stdout)
-        return _fail(_unwritten(error), BAD_INPUT)
+        return _fail(_unwritten(error), Exit.BAD_INPUT)
     except MemoryError:
-        return _fail("the memory of this machine does not suffice.", INTERNAL_ERROR)
+        return _fail("the memory of this machine does not suffice.", Exit.INTERNAL_ERROR)
     except Exception as error:  # noqa: BLE001 - the one place that turns a bug into exit code 70
         return _internal_error(error)
 
@@ -109,7 +110,7 @@ def _internal_error(error: Exception) -> int:
     return _fail(
         f"internal error ({type(error).__name__}); please report it with the lines above, "
         "without any data.",
-        INTERNAL_ERROR,
+        Exit.INTERNAL_ERROR,
     )
 
 

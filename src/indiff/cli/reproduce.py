@@ -1,4 +1,4 @@
-"""``indiff reproduce``: the papers' tables and figures, as pages."""
+"""``indiff reproduce``: recomputes the papers' tables and figures, as pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from indiff import text as plain
-from indiff.cli.verdict import INTERRUPTED
+from indiff.audit.verdict import Exit
 from indiff.errors import UserError
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def command(
             typer.echo(f"{item.name:<22}{page.status}")
     except KeyboardInterrupt:
         sys.stderr.write(f"\nindiff: interrupted; {made} of {len(items)} pages were made.\n")
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(Exit.INTERRUPTED) from None
     finally:
         pages.write_index(index.ITEMS, out)
     typer.echo(plain.message(f"{made} page{'' if made == 1 else 's'} in {out}"))

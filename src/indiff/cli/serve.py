@@ -1,4 +1,4 @@
-"""``indiff serve``: the audit in a browser, on the user's own machine."""
+"""``indiff serve``: shows the audit in a browser, on the user's own machine."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""``indiff test``: the differential test on a table."""
+"""``indiff test``: runs the differential test on a table, or on a release beside its original."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,163 +11,222 @@ import typer
 
 from indiff import text as plain
 from indiff.audit.plan import parsing
-from indiff.cli import long_runs, options, release_beside
-from indiff.cli.adversaries import (
-    Answers,
-    Questions,
-    answer,
-    check_knowledge,
-    check_names,
-    input_files,
-)
-from indiff.cli.long_runs import LongRun, names_people, split_orders
-from indiff.cli.verdict import NOTHING_EXCEEDED, TEST_LIMITS, Verdict, judge
-from indiff.cli.writing import judged, together
-from indiff.errors import UserError
+from indiff.audit.plan.recipe import Recipe
+from indiff.audit.verdict import TEST_LIMITS, Exit, Verdict, judge_releases, judge_tests
+from indiff.cli.questions import Answers, answer, check_questions
+from indiff.cli.shell import announce_compilation
+from indiff.cli.shell_words import in_shell_words
+from indiff.errors import UserError, unknown
 from indiff.files import check_places, write_text
 from indiff.report.records import write_records
+from indiff.text import json_text
 
 if TYPE_CHECKING:
+    from indiff.audit.plan.plan import Plan
     from indiff.data.table import Table
+    from indiff.differential.beside.result import ReleaseResult
     from indiff.differential.result import DifferentialResult
     from indiff.differential.strongest import StrongestResult
 
     Result = DifferentialResult | StrongestResult
 
-DEFAULT_SANITIZER = "mondrian:k=5"
+# What has no meaning beside --release, which drops rows of one release.
+_NOT_BESIDE = (
+    "sanitizer", "method", "why", "membership", "run", "time", "backend", "individual",
+)  # fmt: skip
 
 
-def command(
-    data: options.Data,
-    sensitive: options.Sensitive,
-    quasi: options.Quasi = None,
-    joint: options.Joint = False,
-    identifier: options.Identifier = None,
-    other: options.Other = None,
-    hierarchy: options.Hierarchies = None,
-    kind: options.Kinds = None,
-    order: options.Orders = None,
-    bins: options.Bins = None,
-    missing: options.Missing = "error",
-    missing_token: options.MissingTokens = None,
-    encoding: options.Encoding = None,
-    sheet: options.Sheet = None,
-    sanitizer: options.Sanitizer = DEFAULT_SANITIZER,
-    release: release_beside.Release = None,
-    key: release_beside.Key = None,
-    rows_in_order: release_beside.RowsInOrder = False,
-    release_encoding: release_beside.ReleaseEncoding = None,
-    model: options.Model = None,
-    prior: options.Prior = None,
-    known: options.Known = None,
-    distance: options.Distance = "wasserstein",
-    targets: options.Targets = None,
-    method: options.Method = "auto",
-    runs: options.Runs = 100,
-    confidence: options.Confidence = 0.95,
-    jobs: options.Jobs = -1,
-    individual: long_runs.Individual = None,
-    run_folder: long_runs.Run = None,
-    time: long_runs.Time = None,
-    retries: long_runs.Retries = 2,
-    backend: long_runs.Backend = "loky",
-    scheduler: long_runs.Scheduler = None,
-    seed: options.Seed = 0,
-    limit: options.Limits = None,
-    json_file: options.Json = None,
-    records: options.Records = None,
-    why: options.Why = None,
-    show_values: options.ShowValues = False,
-    membership: options.Membership = False,
-) -> None:
+def command(recipe: Recipe) -> None:
     """Test what a release tells about each record that it could not tell without it."""
-    limits = parsing.limits(limit, TEST_LIMITS)
-    models = parsing.split_lists(model)
-    columns = parsing.split_lists(known) or None
-    questions = Questions(why, show_values, membership)
-    orders, first = split_orders(order)
-    asked = LongRun(run_folder, time, retries, backend, scheduler, individual, first)
-    asked.check()
-    if individual is not None and why is not None:
-        raise UserError("--why explains single records, not people; leave out --individual.")
-    check_names(sanitizer, models, distance, method, questions)
-    check_numbers(jobs, confidence)
-    release_beside.check_options(
-        release, key, rows_in_order, release_encoding,
-        {
-            "--sanitizer": sanitizer != DEFAULT_SANITIZER, "--method": method != "auto",
-            "--why": why is not None, "--membership": membership,
-            "second --model": len(models) > 1, **asked.given(),
-        },
-    )  # fmt: skip
-    hierarchies = parsing.pairs("--hierarchy", hierarchy, "FILE")
-    check_places(
-        {"--json": json_file, "--records": records},
-        [
-            data,
-            *map(Path, hierarchies.values()),
-            *input_files(distance, prior),
-            *([] if release is None else [release]),
-        ],
-        frames=("--records",),
+    limits = parsing.limits(recipe["limit"], list(TEST_LIMITS))
+    orders, first = split_orders(recipe.raw["order"])
+    plan = recipe.plan(
+        data={"orders": parsing.lists("--order", orders), "identifier": identifiers(recipe)},
+        adversary={"targets": None},
+        limits=limits,
     )
-    named = parsing.split_lists([*(quasi or ()), *sensitive, *(identifier or ()), *(other or ())])
-    table = options.read(
-        data, quasi=quasi, sensitive=sensitive, joint=joint,
-        identifier=names_people(individual, named, identifier), other=other,
-        hierarchy=hierarchy, kind=kind, order=orders, bins=bins, missing=missing,
-        missing_token=missing_token, encoding=encoding, sheet=sheet,
-    )  # fmt: skip
-    if release is not None:
-        code = release_beside.run(
-            table, data.name, release, key=key, rows_in_order=rows_in_order,
-            model=models[0] if models else None, distance=distance,
-            targets=records_of(table, parsing.targets(targets, table.source.num_rows), seed),
-            prior=prior, known=columns,
-            encoding=release_beside.encoding_of(release, data, release_encoding, encoding),
-            limits=limits, json_file=json_file, records=records,
-        )  # fmt: skip
-        raise typer.Exit(code)
-    check_knowledge(table, sanitizer, distance, prior, columns)
-    results, untested = run(
-        table,
-        sanitizer,
-        asked,
-        model=models if len(models) > 1 else models[0] if models else None,
-        prior=prior,
-        known=columns,
-        distance=distance,
-        targets=parsing.targets(targets, table.source.num_rows),
-        method=method,
-        runs=runs,
-        confidence=confidence,
-        jobs=jobs,
-        seed=seed,
-    )
+    check_options(recipe, first)
+    check_questions(plan, recipe)
+    outputs = {"--json": recipe["json"], "--records": recipe["records"]}
+    check_places(outputs, [Path(name) for name in plan.files], frames=("--records",))
+    table = plan.data.read()
+    targets = parsing.targets(recipe.raw["targets"], table.source.num_rows)
+    if plan.release.file is not None:
+        raise typer.Exit(test_release_file(recipe, plan, table, targets))
+    check_knowledge(table, plan)
+    results, untested = run(table, plan, recipe, targets=targets, order=first)
     answers = [
-        Answers()
-        if result.interrupted
-        else answer(
-            table.focus(result.sensitive_name), sanitizer, result, questions, models=models,
-            prior=prior, known=columns, confidence=confidence, seed=seed,
-        )
+        Answers() if result.interrupted else answer(table, plan, result, recipe)
         for result in results
+    ]
+    verdict = judge_tests(results, limits, untested, recipe["run"])
+    if recipe["json"] is not None:
+        write_text(recipe["json"], as_json(table, results, verdict, answers))
+    if recipe["records"] is not None:
+        write_records(recipe["records"], results)
+    show(table, Path(recipe["data"]).name, results, verdict, answers)
+    raise typer.Exit(verdict.exit_code)
+
+
+def check_options(recipe: Recipe, order: str | None) -> None:
+    """Refuse, before any file is read, what makes no sense together."""
+    from indiff.differential.targets.choice import ORDERS
+    from indiff.differential.test import BACKENDS
+
+    if recipe["backend"] not in BACKENDS:
+        raise unknown("backend", recipe["backend"], BACKENDS, field="backend")
+    recipe["retries"]
+    if (recipe["backend"] == "dask") != (recipe["scheduler"] is not None):
+        raise UserError(
+            "--backend dask and --scheduler tcp://HOST:PORT belong together",
+            f"only {'--backend' if recipe['scheduler'] is None else '--scheduler'}",
+            field="backend",
+        )
+    if order is not None and order not in ORDERS:
+        raise unknown("order", order, ORDERS, field="order")
+    if recipe["individual"] is not None and recipe["why"] is not None:
+        raise UserError(
+            "--why explains single records, not people; leave out --individual.", field="why"
+        )
+    how = [recipe["key"] is not None, recipe["rows-in-order"]]
+    if recipe["release"] is None:
+        if any(how) or recipe["release-encoding"] is not None:
+            raise UserError(
+                "--key, --rows-in-order and --release-encoding are for a release beside its "
+                "original; add --release FILE, or leave them out.",
+                field="release",
+            )
+        return
+    if all(how):
+        raise UserError(
+            "rows are matched by --key or by --rows-in-order, not by both; leave one.", field="key"
+        )
+    defaults = {"sanitizer": "mondrian:k=5", "method": "auto", "backend": "loky"}
+    given = [f"--{name}" for name in _NOT_BESIDE if recipe[name] != defaults.get(name)
+             and recipe[name] not in (None, False)]  # fmt: skip
+    given += ["second --model"] if len(recipe["model"]) > 1 else []
+    given += ["--order of targets"] if order is not None else []
+    if given:
+        raise UserError(
+            "--release tests one release by dropping its rows, for which there is no "
+            f"{', '.join(given)}",
+            way_out="Leave it out",
+            field="release",
+        )
+
+
+def split_orders(texts: Sequence[str] | None) -> tuple[list[str], str | None]:
+    """Tell the order of a column's values, which has an equals sign, from that of the targets.
+
+    >>> split_orders(["size=small,large", "worst-first"])
+    (['size=small,large'], 'worst-first')
+    """
+    columns = [text for text in texts or () if "=" in text]
+    others = [text for text in texts or () if "=" not in text]
+    if len(others) > 1:
+        raise UserError(
+            "--order of the targets may be given once", ", ".join(others), field="order"
+        )
+    return columns, others[0] if others else None
+
+
+def identifiers(recipe: Recipe) -> list[str]:
+    """Return the identifiers: the column that names people is one, unless it has another role."""
+    individual: str | None = recipe["individual"]
+    found: list[str] = list(recipe["identifier"])
+    roles = [*(recipe["quasi"] or ()), *recipe["sensitive"], *recipe["other"], *found]
+    return found if individual is None or individual in roles else [*found, individual]
+
+
+def check_knowledge(table: Table, plan: Plan) -> None:
+    """Refuse, before any test, a prior, a column or a ground that does not fit an attribute."""
+    import numpy as np
+
+    from indiff.distances.ground import bind_distance
+    from indiff.inference import NaiveBayes
+    from indiff.inference.background import with_background
+    from indiff.sanitizers.noise.mechanisms import NoisySanitizer
+    from indiff.sanitizers.parse import as_sanitizer
+
+    who = plan.adversary
+    # A noisy table has values of its own, which the test itself checks first.
+    noisy = isinstance(as_sanitizer(plan.release.sanitizer), NoisySanitizer)
+    for sensitive in table.sensitives:
+        with_background(NaiveBayes(), table.focus(sensitive.name), who.prior, who.known)
+        if who.distance.startswith("emd:") and not noisy:
+            measure = bind_distance(who.distance, sensitive)[1]
+            belief = np.full((1, len(sensitive.values)), 1 / len(sensitive.values))
+            measure(belief, belief)  # what it needs to be installed is missed now
+
+
+def run(table: Table, plan: Plan, recipe: Recipe, **choice: Any) -> tuple[list[Result], list[str]]:
+    """Test one sensitive attribute after the other; an interruption leaves the rest untested."""
+    from indiff.differential import differential_test
+    from indiff.differential.targets.choice import as_deadline
+    from indiff.differential.test import check_testable, part_of
+    from indiff.report.terminal.progress import progress
+
+    names = [sensitive.name for sensitive in table.sensitives]
+    for name in names:
+        check_testable(table.focus(name))
+    announce_compilation()
+    who = plan.adversary
+    settings: dict[str, Any] = {
+        "model": recipe.model, "prior": who.prior, "known": who.known, "distance": who.distance,
+        "method": who.method, "runs": who.runs, "confidence": who.confidence,
+        "jobs": plan.run.jobs, "seed": plan.run.seed, "individual": plan.data.individual,
+        "retries": recipe["retries"], "backend": recipe["backend"],
+        "scheduler": recipe["scheduler"],
+        "time": as_deadline(plan.run.time),  # it begins now, once for all attributes
+        **choice,
+    }  # fmt: skip
+    results: list[Result] = []
+    for place, name in enumerate(names):
+        folder = recipe["run"] if len(names) == 1 else part_of(recipe["run"], "attribute", place)
+        with progress(f"testing {plain.name(name)}") as report:
+            result = differential_test(
+                table.focus(name), plan.release.sanitizer, progress=report, run=folder, **settings
+            )
+        results.append(result)
+        if result.interrupted or result.out_of_time:
+            return results, names[place + 1 :]
+    return results, []
+
+
+def test_release_file(
+    recipe: Recipe, plan: Plan, table: Table, targets: Sequence[int] | int | None
+) -> Exit:
+    """Test one release beside its original, without its sanitizer; write and show the results."""
+    from indiff.differential.beside.dropped_row import test_release
+    from indiff.report.terminal import beside
+    from indiff.report.terminal import tables as terminal
+
+    announce_compilation()
+    who, release = plan.adversary, recipe["release"]
+    records = records_of(table, targets, plan.run.seed)
+    results: list[ReleaseResult] = [
+        test_release(
+            table.focus(sensitive.name), release, key=plan.release.key,
+            rows_in_order=plan.release.rows_in_order, model=recipe.model, distance=who.distance,
+            targets=records, prior=who.prior, known=who.known, encoding=release_encoding(plan),
+        )
+        for sensitive in table.sensitives
     ]  # fmt: skip
-    verdict = judge(results, limits, untested, run_folder)
-    if json_file is not None:
-        write_text(json_file, as_json(table, results, verdict, answers))
-    if records is not None:
-        write_records(records, results)
-    show(table, data.name, results, verdict, answers)
-    raise typer.Exit(verdict.code)
-
-
-def check_numbers(jobs: int, confidence: float) -> None:
-    """Refuse numbers out of their range before any file is read."""
-    if jobs < 1 and jobs != -1:
-        raise UserError("--jobs must be -1 (all cores) or at least 1", jobs)
-    if not 0 < confidence < 1:
-        raise UserError("--confidence must be between 0 and 1", confidence)
+    verdict = judge_releases(results, plan.limits)
+    if recipe["json"] is not None:
+        documents = [result.to_dict() for result in results]
+        document = together(documents, "release-tests", several=len(documents) > 1)
+        write_text(recipe["json"], json_text(verdict.beside(document)))
+    if recipe["records"] is not None:
+        write_records(recipe["records"], results)
+    console = terminal.open_console()
+    terminal.show_table(console, table, Path(recipe["data"]).name)
+    for result in results:
+        if result.skipped is not None:
+            result = replace(result, skipped=in_shell_words(result.skipped))
+        beside.show_release_result(console, result, known=table.notes)
+    terminal.show_reasons(console, verdict.reasons, passed=verdict.exit_code == 0)
+    return verdict.exit_code
 
 
 def records_of(
@@ -182,55 +242,53 @@ def records_of(
     return table.records[drawn.rows].tolist()
 
 
-def run(
-    table: Table, sanitizer: str, asked: LongRun | None = None, **settings: Any
-) -> tuple[list[Result], list[str]]:
-    """Test one sensitive attribute after the other; an interruption leaves the rest untested."""
-    from indiff.differential import differential_test
-    from indiff.differential.test import check_testable
-    from indiff.report.terminal.progress import progress
+def release_encoding(plan: Plan) -> str | None:
+    """Return the release's own encoding, or that of the data where both are text."""
+    from indiff.data.reading.door import TEXT
 
-    for sensitive in table.sensitives:
-        check_testable(table.focus(sensitive.name))
-    options.announce_compilation()
-    names = [sensitive.name for sensitive in table.sensitives]
-    asked = LongRun() if asked is None else asked
-    settings |= asked.settings()
-    results: list[Result] = []
-    for place, name in enumerate(names):
-        with progress(f"testing {plain.name(name)}") as report:
-            result = differential_test(
-                table.focus(name), sanitizer, progress=report, run=asked.folder(table, place),
-                **settings,
-            )  # fmt: skip
-        results.append(result)
-        if result.interrupted or result.out_of_time:
-            return results, names[place + 1 :]
-    return results, []
+    files = (Path(str(plan.release.file)), Path(str(plan.data.path)))
+    both_text = {file.suffix.lower() for file in files} <= set(TEXT)
+    own = plan.release.encoding
+    return plan.data.encoding if own is None and both_text else own
+
+
+def together(documents: Sequence[dict[str, Any]], kind: str, *, several: bool) -> dict[str, Any]:
+    """Return one result as it is; where several were asked for, below their attributes' names.
+
+    >>> together([{"format": 1, "sensitive": "ill"}], "tests", several=False)
+    {'format': 1, 'sensitive': 'ill'}
+    >>> together([{"format": 1, "sensitive": "ill"}], "tests", several=True)["results"]
+    {'ill': {'format': 1, 'sensitive': 'ill'}}
+    """
+    if not several:
+        return documents[0]
+    return {
+        "format": documents[0]["format"],
+        "kind": kind,
+        "results": {one["sensitive"]: one for one in documents},
+    }
 
 
 def as_json(
     table: Table, results: Sequence[Result], verdict: Verdict, answers: Sequence[Answers] = ()
 ) -> str:
     """Return one result as its own JSON, several below their names; limits and roles beside."""
-    documents = [result.to_dict() for result in results]
-    for one, answered in zip(documents, answers or [Answers()] * len(results), strict=True):
-        one.update(answered.to_dict())
+    found = answers or [Answers()] * len(results)
+    documents = [
+        a | b.to_dict() for a, b in zip((r.to_dict() for r in results), found, strict=True)
+    ]
     document = together(documents, "differential-tests", several=len(table.sensitives) > 1)
-    document["columns"] = [
+    columns = [
         {"name": c.name, "role": str(c.role), "kind": "date" if c.is_date else str(c.kind)}
         for c in table.schema
     ]
-    return judged(document, verdict)
+    return json_text(verdict.beside(document | {"columns": columns}))
 
 
 def show(
-    table: Table,
-    source: str,
-    results: Sequence[Result],
-    verdict: Verdict,
-    answers: Sequence[Answers] = (),
-) -> None:
+    table: Table, source: str, results: Sequence[Result], verdict: Verdict,
+    answers: Sequence[Answers],
+) -> None:  # fmt: skip
     """Print the table's roles, every result with what was asked about it, and the verdict."""
     from indiff.differential.strongest import StrongestResult
     from indiff.report.terminal import adversaries
@@ -238,13 +296,12 @@ def show(
 
     console = terminal.open_console()
     terminal.show_table(console, table, source)
-    for place, result in enumerate(results):
+    for result, found in zip(results, answers, strict=True):
         if isinstance(result, StrongestResult):
             adversaries.show_strongest(console, result, known=table.notes)
         else:
             terminal.show_result(console, result, known=table.notes)
-        found = answers[place] if answers else Answers()
         if found.why:
             adversaries.show_why(console, found.why)
         adversaries.show_membership(console, found.membership)
-    terminal.show_reasons(console, verdict.reasons, passed=verdict.code == NOTHING_EXCEEDED)
+    terminal.show_reasons(console, verdict.reasons, passed=verdict.exit_code == 0)

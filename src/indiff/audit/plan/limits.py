@@ -1,17 +1,29 @@
-"""The names of limits: ``delta``, ``k``, ``inference.itpr``, ``inference.diagnosis.dr``."""
+"""Knows the names of limits: ``delta``, ``k``, ``inference.itpr``, ``inference.diagnosis.dr``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from indiff.audit.metrics import METRICS
-from indiff.errors import unknown
+from indiff.audit.plan import parsing
+from indiff.errors import UserError, option, unknown
 from indiff.report.finding import Limit
 
 # Numbers that describe, and that no limit can be set on.
 _DESCRIPTIONS = ("records", "missing", "told_by_the_crowd")
 BOTH = ("itpr", "dr")  # short for re-identification and inference together
 PLANES = ("reidentification", "inference")
+
+# Less is worse: these limits are exceeded when the number is below them.
+LOWER = ("k", "l", "distinct_l", "entropy_l", "h_conditional", "h_normalised")
+SIZES = ("k", "singled_out", "prosecutor", "journalist", "marketer")
+MODELS = (
+    "l", "distinct_l", "entropy_l", "alpha", "t", "beta", "beta_enhanced", "delta_disclosure",
+)  # fmt: skip
+INFORMATION = (
+    "itpr", "dr", "mi", "cp", "mil", "mil_unweighted", "eld", "theta", "h_conditional",
+    "h_normalised",
+)  # fmt: skip
 
 
 def limit_names() -> list[str]:
@@ -52,3 +64,54 @@ def limit_on(metric: str, about: str | None, limits: dict[str, float]) -> Limit 
         if name in limits:
             return Limit(name, METRICS[metric].rule, limits[name])
     return None
+
+
+def is_lower(name: str) -> bool:
+    """Tell whether a limit on a risk metric is a smallest value, as that of k is.
+
+    >>> is_lower("k"), is_lower("inference.ill.h_conditional"), is_lower("t")
+    (True, True, False)
+    """
+    return name.rpartition(".")[2] in LOWER
+
+
+def risk_limits(texts: Iterable[str] | None, sensitive: Sequence[str]) -> dict[str, float]:
+    """Read ``--limit`` texts; ``inference.itpr`` stands for every sensitive attribute.
+
+    >>> risk_limits(["k=5", "inference.itpr=0.5"], ["ill", "income"])
+    {'k': 5.0, 'inference.ill.itpr': 0.5, 'inference.income.itpr': 0.5}
+    """
+    read: dict[str, float] = {}
+    for name, limit in parsing.limits(texts).items():
+        for expanded in _names(name, sensitive):
+            if expanded in read:
+                raise UserError("a limit may be given once", f"{expanded!r} twice", field="limit")
+            read[expanded] = limit
+    return read
+
+
+def _names(name: str, sensitive: Sequence[str]) -> list[str]:
+    plane, _, rest = name.partition(".")
+    if name in SIZES or (plane == "reidentification" and rest in INFORMATION):
+        return [name]
+    if name not in MODELS and plane != "inference":
+        raise unknown("limit", name, _known())
+    if not sensitive:
+        raise UserError(
+            f"the limit {name} needs a sensitive attribute",
+            way_out=f"Name it with {option('sensitive')}",
+            field="sensitive",
+        )
+    if name in MODELS:
+        return [name]
+    attribute, _, metric = rest.rpartition(".")
+    if metric not in INFORMATION:
+        raise unknown("limit", name, _known())
+    if attribute and attribute not in sensitive:
+        raise unknown("sensitive attribute", attribute, sensitive)
+    return [f"inference.{x}.{metric}" for x in ([attribute] if attribute else sensitive)]
+
+
+def _known() -> list[str]:
+    planes = [f"{plane}.{metric}" for plane in PLANES for metric in INFORMATION]
+    return [*SIZES, *MODELS, *planes]

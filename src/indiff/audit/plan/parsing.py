@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from indiff.errors import UserError, unknown
 
 Bins = int | list[float]
+MOST_RECORDS = 10**12  # where the table was not read yet: the test refuses records beyond its last
 
 
 def split_list(text: str) -> list[str]:
@@ -130,7 +131,7 @@ def sheet(text: str | None) -> str | int | None:
     return text
 
 
-def targets(text: str | None, records: int) -> list[int] | int | None:
+def targets(text: str | None, records: int = MOST_RECORDS) -> list[int] | int | None:
     """Read how many records (a plain number), or which: a range with its end, or a list of both.
 
     >>> targets("7", 100), targets("7-7", 100), targets("0-3", 100), targets("3,10-12", 100)
@@ -165,24 +166,29 @@ def targets(text: str | None, records: int) -> list[int] | int | None:
     return numbers
 
 
-def limits(texts: Iterable[str] | None, known: Iterable[str]) -> dict[str, float]:
-    """Read ``name=number`` limits.
+def limits(texts: Iterable[str] | None, known: Iterable[str] = ()) -> dict[str, float]:
+    """Read ``name=number`` limits, of which only ``known`` ones may be named where there are any.
 
     >>> limits(["delta=0.1", "mean=0.01"], ["delta", "mean"])
     {'delta': 0.1, 'mean': 0.01}
     """
     read: dict[str, float] = {}
     for text in texts or ():
-        name, _, value = (part.strip() for part in text.partition("="))
-        if name not in known:
+        name, _, value = (
+            part.strip() for part in (text.rpartition("=") if "=" in text else (text, "", ""))
+        )
+        if known and name not in known:
             raise unknown("limit", name, known)
         if name in read:
-            raise UserError("a limit may be given once", f"{name!r} twice")
+            raise UserError("a limit may be given once", f"{name!r} twice", field="limit")
         try:
             number = float(value)
         except ValueError:
             number = math.nan
-        if not 0 <= number < math.inf:
-            raise UserError(f"a limit is written {name}=NUMBER, of at least 0", f"{text!r}")
+        if not name or not 0 <= number < math.inf:
+            shown = name if known else "NAME"
+            raise UserError(
+                f"a limit is written {shown}=NUMBER, of at least 0", f"{text!r}", field="limit"
+            )
         read[name] = number
     return read

@@ -6,22 +6,23 @@ import math
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from pydantic import (
     BaseModel,
     ConfigDict,
-    Field,
     ValidationError,
     ValidationInfo,
     field_validator,
     model_validator,
 )
 
+from indiff.audit.plan import options
 from indiff.audit.plan.limits import check_limit_names
 from indiff.errors import UserError, did_you_mean
 
-Share = Field(gt=0, lt=1)
+if TYPE_CHECKING:
+    from indiff.data.table import Table
 
 
 def _has_truth(value: Any) -> bool:
@@ -46,39 +47,26 @@ class _Section(BaseModel):
         return value
 
 
-class Data(_Section):
+class Data(options.Data, _Section):
     """The table: where it is and what its columns are."""
-
-    path: str | None = None
-    quasi: list[str] | None = None
-    sensitive: list[str] = Field(min_length=1)
-    joint: bool = False
-    identifier: list[str] = []
-    other: list[str] = []
-    kinds: dict[str, str] = {}
-    orders: dict[str, list[str]] = {}
-    hierarchies: dict[str, str] = {}
-    bins: int | list[float] | dict[str, int | list[float]] | None = None
-    missing: Literal["error", "drop", "split"] = "error"
-    missing_tokens: list[str] = [""]
-    encoding: str | None = None
-    sheet: str | int | None = None
-    individual: str | None = None
 
     @field_validator("quasi", "sensitive", "identifier", "other", mode="before")
     @classmethod
     def _one_or_several(cls, value: Any) -> Any:
         return [value] if isinstance(value, str) else value
 
+    def read(self, source: Any = None) -> Table:
+        """Read the table, or the frame that is given instead, with these roles and kinds."""
+        from indiff.data.table import read_table
 
-class Release(_Section):
+        given = {name: getattr(self, name) for name in type(self).model_fields}
+        del given["individual"]
+        path = given.pop("path")
+        return read_table(path if source is None else source, **given)
+
+
+class Release(options.Release, _Section):
     """How the release is made, or the file of one made elsewhere."""
-
-    sanitizer: str = "mondrian:k=5"
-    file: str | None = None
-    encoding: str | None = None
-    key: str | None = None
-    rows_in_order: bool = False
 
     @field_validator("sanitizer")
     @classmethod
@@ -89,18 +77,8 @@ class Release(_Section):
         return value
 
 
-class Adversary(_Section):
-    """Who learns from the release, and how his learning is measured."""
-
-    models: list[str] = Field(default=["auto"], min_length=1)
-    distance: str = "wasserstein"
-    prior: str | None = None
-    known: list[str] | None = None
-    method: str = "auto"
-    targets: int | list[int] | None = None
-    runs: int = Field(default=100, ge=1)
-    confidence: float = Field(default=0.95, gt=0, lt=1)
-    membership: bool = True
+class Adversary(options.Adversary, _Section):
+    """Who learns from the release, and how this learning is measured."""
 
     @field_validator("models", "known", mode="before")
     @classmethod
@@ -151,15 +129,8 @@ class Adversary(_Section):
         return value
 
 
-class Report(_Section):
+class Report(options.Report, _Section):
     """What the report shows."""
-
-    title: str | None = None
-    min_cell: int = Field(default=10, ge=1)
-    show_values: bool = False
-    worst: int = Field(default=10, ge=0, le=1000)
-    parameter: str | None = None
-    task: str | None = None
 
     @field_validator("parameter")
     @classmethod
@@ -172,12 +143,8 @@ class Report(_Section):
         return value
 
 
-class Run(_Section):
+class Run(options.Run, _Section):
     """How the audit is run."""
-
-    seed: int = Field(default=0, ge=0)
-    jobs: int = -1
-    time: str | float | None = None
 
     @field_validator("time")
     @classmethod
@@ -219,7 +186,8 @@ class Plan(_Section):
         try:
             super().__init__(**sections)
         except ValidationError as error:
-            raise UserError(_in_one_sentence(error)) from None
+            cause = error.errors()[0].get("ctx", {}).get("error")
+            raise _refusal(error.errors()[0], cause) from cause
 
     @field_validator("limits", mode="before")
     @classmethod
@@ -285,7 +253,7 @@ def read_plan(path: str | Path) -> Plan:
     try:
         return _beside(Plan(**sections), place.parent)
     except UserError as error:
-        raise UserError(f"{place.name}, {error}") from None
+        raise _below(f"{place.name},", error) from None
 
 
 def _beside(plan: Plan, folder: Path) -> Plan:
@@ -311,23 +279,27 @@ def _beside(plan: Plan, folder: Path) -> Plan:
     return plan.model_copy(update={"data": data, "release": release, "adversary": adversary})
 
 
-def _in_one_sentence(error: ValidationError) -> str:
+def _refusal(first: Any, cause: object) -> UserError:
     """Say what is wrong first, naming the section and the key."""
-    first = error.errors()[0]
     place = [str(part) for part in first["loc"] if not _is_branch(str(part))]
     section = f"[{place[0]}]" if place else "the plan"
     where = " ".join([section, *place[1:2]])
-    cause = first.get("ctx", {}).get("error")
+    field = place[1] if len(place) > 1 else None
     if isinstance(cause, UserError):
-        return f"{where}: {cause}" if place else f"[limits]: {cause}"
+        return _below(f"{where if place else '[limits]'}:", cause)
     if first["type"] == "extra_forbidden":
         return _stray(place)
     if first["type"] == "missing":
-        return f"{where} is needed; add it to the plan."
+        return UserError(f"{where} is needed; add it to the plan.", field=field)
     if first["type"] == "too_short":
-        return f"{where} must name at least 1 of them; got none."
+        return UserError(f"{where} must name at least 1 of them", "none", field=field)
     rule = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    return f"{where} must be {rule}; got {first['input']!r}."
+    return UserError(f"{where} must be {rule}", repr(first["input"]), field=field)
+
+
+def _below(place: str, error: UserError) -> UserError:
+    """Return the error with the place in a plan that it is about."""
+    return UserError(f"{place} {error.rule}", error.got, error.way_out, field=error.field)
 
 
 def _is_branch(part: str) -> bool:
@@ -335,17 +307,11 @@ def _is_branch(part: str) -> bool:
     return part in ("int", "str", "float") or "[" in part
 
 
-def _stray(place: list[str]) -> str:
-    sections = {name: info.annotation for name, info in Plan.model_fields.items()}
-    if len(place) == 1:
-        known = list(sections)
-        return (
-            f"a plan has no section [{place[0]}]{did_you_mean(place[0], known) or '.'} "
-            f"Known: {', '.join(known)}."
-        )
-    kind: Any = sections[place[0]]
-    known = list(kind.model_fields)
-    return (
-        f"[{place[0]}] has no key {place[1]!r}{did_you_mean(place[1], known) or '.'} "
-        f"Known: {', '.join(known)}."
-    )
+def _stray(place: list[str]) -> UserError:
+    known: list[str] = list(Plan.model_fields)
+    what = f"a plan has no section [{place[0]}]"
+    if len(place) > 1:
+        section: Any = Plan.model_fields[place[0]].annotation
+        known, what = list(section.model_fields), f"[{place[0]}] has no key {place[1]!r}"
+    rule = f"{what}{did_you_mean(place[-1], known)}"
+    return UserError(rule, way_out=f"Known: {', '.join(known)}", field=place[-1])

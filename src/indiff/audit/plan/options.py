@@ -1,0 +1,348 @@
+"""Declares every option of the recipe once: its name, type, range, default and help.
+
+The sections below are those of a plan. :mod:`indiff.audit.plan.plan` checks them, the command line
+makes its options of them, the pages take their ranges and descriptions, and ``docs/options.md`` is
+written from them. This module needs neither pydantic nor Typer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge, Gt, Le, Lt, MinLen
+
+TABLE, TEST, OUT = "The table", "The test", "Output"
+BESIDE, LONG = "A release beside its original", "Long runs"
+AUDIT, COMPARISON, METRICS, ENGINE = "The audit", "The comparison", "The metrics", "The engine"
+
+
+@dataclass(frozen=True)
+class Option:
+    """What an option says beside its type: its help, how its value is called, where it is listed.
+
+    ``name`` is the shell's, where it is not the field's; ``typed`` is what the shell hands over
+    where that is neither a list nor what the field holds. ``no`` names the opposite of a flag.
+    """
+
+    help: str
+    metavar: str | None = None
+    panel: str | None = None
+    name: str | None = None
+    typed: Any = None
+    no: str | None = None
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Any:
+        """Describe the field by its help wherever a schema of it is published."""
+        return handler(schema) | {"description": self.help}
+
+
+Names = list[str]
+Bins = int | list[float]
+Count = Annotated[int, Ge(1)]
+NotNegative = Annotated[int, Ge(0)]
+
+
+class Data:
+    """The table: where it is and what its columns are."""
+
+    path: Annotated[
+        str | None, Option("A CSV, TSV, Parquet or Excel file.", "DATA", name="data", typed=Path)
+    ] = None
+    quasi: Annotated[
+        Names | None,
+        Option("Quasi-identifiers: a,b,c. Default: every other column.", "A,B,C", TABLE),
+    ] = None
+    sensitive: Annotated[
+        Names,
+        MinLen(1),
+        Option(
+            "Sensitive column, several (s,s2), or an expression: 'income > 50000'.",
+            "S[,S2]",
+            TABLE,
+        ),
+    ]
+    joint: Annotated[
+        bool, Option("Take several sensitive columns as one joint value.", None, TABLE)
+    ] = False
+    identifier: Annotated[
+        Names, Option("Columns that name people; a release drops them.", "A,B", TABLE)
+    ] = []
+    other: Annotated[Names, Option("Columns to leave out of the test.", "A,B", TABLE)] = []
+    kinds: Annotated[
+        dict[str, str],
+        Option("numeric, categorical or ordinal; repeatable.", "COLUMN=KIND", TABLE, "kind"),
+    ] = {}
+    orders: Annotated[
+        dict[str, Names],
+        Option("An ordinal column's values in order; repeatable.", "COLUMN=A,B,C", TABLE, "order"),
+    ] = {}
+    hierarchies: Annotated[
+        dict[str, str],
+        Option("A column's hierarchy file; repeatable.", "COLUMN=FILE", TABLE, "hierarchy"),
+    ] = {}
+    bins: Annotated[
+        Bins | dict[str, Bins] | None,
+        Option(
+            "Bins of a numeric sensitive column: 4 (quantiles) or edges 18,65.",
+            "[COLUMN=]N",
+            TABLE,
+            typed=Names,
+        ),
+    ] = None
+    missing: Annotated[
+        Literal["error", "drop", "split"],
+        Option(
+            "Records without a numeric quasi-identifier: error, drop or split.",
+            "RULE",
+            TABLE,
+            typed=str,
+        ),
+    ] = "error"
+    missing_tokens: Annotated[
+        Names,
+        Option("A text that means missing, beside the empty one.", "T", TABLE, "missing-token"),
+    ] = [""]
+    encoding: Annotated[
+        str | None, Option("Of a text file that is not UTF-8: latin-1, cp1252 …", "E", TABLE)
+    ] = None
+    sheet: Annotated[
+        str | int | None,
+        Option("A workbook's sheet: its name, or #0, #1 …", "S", TABLE, typed=str),
+    ] = None
+    individual: Annotated[
+        str | None,
+        Option(
+            "The column whose equal values are one person, left out with all records.",
+            "COLUMN",
+            TABLE,
+        ),
+    ] = None
+
+
+class Release:
+    """How the release is made, or the file of one made elsewhere."""
+
+    sanitizer: Annotated[
+        str,
+        Option(
+            "name:parameter=value,…, as in mondrian:k=5,l=2; or a program, "
+            "'command:./anonymize.sh {input} {output}'; or a folder of releases, releases:DIR.",
+            "F",
+            TEST,
+        ),
+    ] = "mondrian:k=5"
+    file: Annotated[
+        str | None,
+        Option(
+            "Test this release of DATA, whatever made it, instead of a sanitizer.",
+            "FILE",
+            BESIDE,
+            "release",
+            Path,
+        ),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        Option("Of the release, where it is not DATA's.", "E", BESIDE, "release-encoding"),
+    ] = None
+    key: Annotated[
+        str | None,
+        Option("The column that tells whose row of the release is whose.", "COLUMN", BESIDE),
+    ] = None
+    rows_in_order: Annotated[
+        bool, Option("The release's rows are DATA's, in its order.", None, BESIDE)
+    ] = False
+
+
+class Adversary:
+    """Who learns from the release, and how this learning is measured."""
+
+    models: Annotated[
+        Names,
+        MinLen(1),
+        Option(
+            "The adversary: auto (the strongest of the fast ones), naive-bayes, frequency, tree, "
+            "forest, logistic, gradient-boosting, mlp, knn, each but frequency with an encoding "
+            "(tree:encoding=Scaling-Hot); several (a,b): the strongest.",
+            "A[,B]",
+            TEST,
+            "model",
+        ),
+    ] = ["auto"]
+    distance: Annotated[
+        str,
+        Option(
+            "Between the two beliefs: wasserstein, emd, tv, kl …; with a ground distance "
+            "emd:hierarchy, emd:numeric or emd:FILE.csv.",
+            "D",
+            TEST,
+        ),
+    ] = "wasserstein"
+    prior: Annotated[
+        str | None,
+        Option(
+            "What the adversary believes beforehand: value,probability.", "FILE", TEST, typed=Path
+        ),
+    ] = None
+    known: Annotated[
+        Names | None, Option("The only quasi-identifiers that the adversary knows.", "A,B", TEST)
+    ] = None
+    method: Annotated[
+        str,
+        Option(
+            "auto, leave-one-out, closed-form, refit or sampled; the result names it.", "M", TEST
+        ),
+    ] = "auto"
+    targets: Annotated[
+        int | list[int] | None,
+        Option(
+            "How many records to test, drawn at random (200), or which: 0-49, 7-7 or 3,10-12. "
+            "Default: all.",
+            "N|R",
+            TEST,
+            typed=str,
+        ),
+    ] = None
+    runs: Annotated[Count, Option("Runs with and without a record, where sampled.", "N", TEST)] = (
+        100
+    )
+    confidence: Annotated[
+        float, Gt(0), Lt(1), Option("Of the limits of a sampled result.", "P", TEST)
+    ] = 0.95
+    membership: Annotated[bool, Option('How well beliefs tell "in" from "out".', None, OUT)] = True
+
+
+class Limits:
+    """What must hold for exit code 0."""
+
+    limits: Annotated[
+        dict[str, float],
+        Option(
+            "Fail (exit 1) beyond this: delta=0.1, t=0.2, itpr=0.5 (at most), k=5, l=2 (at "
+            "least) …; repeatable.",
+            "NAME=X",
+            TEST,
+            "limit",
+            Names,
+        ),
+    ] = {}
+
+
+class Report:
+    """What the report shows."""
+
+    title: Annotated[str | None, Option("Of the report.", "TEXT", OUT)] = None
+    min_cell: Annotated[
+        Count, Option("Name a value only if so many records hold it.", "N", OUT)
+    ] = 10
+    show_values: Annotated[
+        bool, Option("Show values of the table; the report is marked.", None, OUT)
+    ] = False
+    worst: Annotated[int, Ge(0), Le(1000), Option("Explain so many records.", "N", OUT)] = 10
+    parameter: Annotated[
+        str | None, Option("Also test other parameters: mondrian:k=2,5,10.", "F", AUDIT)
+    ] = None
+    task: Annotated[
+        str | None,
+        Option("The column that an analyst predicts. Default: the sensitive one.", "COLUMN", AUDIT),
+    ] = None
+
+
+class Run:
+    """How the audit is run."""
+
+    seed: Annotated[NotNegative, Option("Of every random choice.", "N")] = 0
+    jobs: Annotated[int, Option("Processes; -1 uses all cores.", "N", TEST)] = -1
+    time: Annotated[
+        str | float | None,
+        Option("Begin no record after 90s, 10m, 2h … of testing.", "SPAN", LONG, typed=str),
+    ] = None
+
+
+class Shell:
+    """What the command line takes beside a plan."""
+
+    run: Annotated[
+        Path | None,
+        Option("Keep every finished record here; the same command goes on.", "DIR", LONG),
+    ] = None
+    retries: Annotated[
+        NotNegative,
+        Option("How often a failing call is repeated before it is given up.", "N", LONG),
+    ] = 2
+    backend: Annotated[str, Option("Where calls are made: loky or dask.", "B", LONG)] = "loky"
+    scheduler: Annotated[
+        str | None, Option("A Dask scheduler's address, tcp://host:8786.", "URL", LONG)
+    ] = None
+    why: Annotated[
+        Count | None, Option("Explain the N worst records, without any value.", "N", OUT)
+    ] = None
+    combinations: Annotated[
+        NotNegative, Option("Rank all combinations of up to N columns.", "N", METRICS)
+    ] = 0
+    details: Annotated[
+        bool,
+        Option("Also per column and per value (default).", None, METRICS, no="no-details"),
+    ] = True
+    engine: Annotated[str, Option("auto, in-process, duckdb or spark.", "E", ENGINE)] = "auto"
+    master: Annotated[
+        str | None, Option("A Spark cluster: spark://HOST:7077, local[4] …", "URL", ENGINE)
+    ] = None
+    threads: Annotated[Count | None, Option("Default: all cores.", "N", ENGINE)] = None
+    memory_limit: Annotated[
+        str | None, Option("2GB: DuckDB spills beyond it; Spark's heap here.", "SIZE", ENGINE)
+    ] = None
+    utility: Annotated[
+        str | None,
+        Option(
+            "What the front goes by: ncp (default), discernibility, average_group, accuracy "
+            "(default with noise).",
+            "U",
+            COMPARISON,
+        ),
+    ] = None
+    recommend: Annotated[
+        dict[str, float],
+        Option(
+            "Name what keeps most utility within delta=0.1, mean, itpr, t (at most), k, l (at "
+            "least); repeatable; exit 1 if nothing does.",
+            "NAME=X",
+            COMPARISON,
+            typed=Names,
+        ),
+    ] = {}
+    edges: Annotated[
+        dict[str, list[float]],
+        Option("Declared bin edges, for differential privacy.", "COLUMN=X,Y", TEST),
+    ] = {}
+    domains: Annotated[
+        dict[str, Names],
+        Option("Declared values, for differential privacy.", "COLUMN=A,B", TEST, "domain"),
+    ] = {}
+    keep: Annotated[bool, Option("Keep the columns of role other, as they are.", None, OUT)] = False
+    init: Annotated[
+        bool, Option("Write a commented plan.toml for this table, roles guessed.", None, AUDIT)
+    ] = False
+    fix: Annotated[
+        str | None,
+        Option(
+            "Remove outliers from a copy of the table until delta=X holds; audit the rest.",
+            "delta=X",
+            AUDIT,
+        ),
+    ] = None
+    budget: Annotated[
+        float | None,
+        Option("The most records to remove: a number, or a share. Default: 0.05.", "N", AUDIT),
+    ] = None
+    out: Annotated[Path, Option("Where the report goes.", "DIR", OUT)] = Path("indiff-audit")
+    json: Annotated[Path | None, Option("Write the result as JSON.", "FILE", OUT)] = None
+    records: Annotated[
+        Path | None, Option("Write one row per record (.csv, .parquet).", "FILE", OUT)
+    ] = None
+    markdown: Annotated[Path | None, Option("Write the table as Markdown.", "FILE", OUT)] = None
+    chart: Annotated[
+        Path | None, Option("Draw δ against utility (.html, .svg, .png).", "FILE", OUT)
+    ] = None
