@@ -82,7 +82,7 @@ def test_a_plan_gives_what_the_options_give(
     assert document(tmp_path / "c")["command"] == "indiff audit plan.toml"
     refused = call("audit", plan, "--quasi", "age")
     assert refused.code == 2
-    assert "--quasi belongs into the plan" in refused.err
+    assert "--quasi belongs in the plan" in refused.err
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_plan_gives_what_the_options_give(
         (("--sensitive", "diagnosis", "--limit", "k=x"), "a limit is written k=NUMBER"),
         (("--sensitive", "diagnosiss"), "diagnosiss"),
         ((), "add --sensitive COLUMN"),
-        (("--sensitive", "diagnosis", "--min-cell", "0"), "[report] min_cell must be"),
+        (("--sensitive", "diagnosis", "--min-cell", "0"), "--min-cell must be at least 1; got 0."),
         (("--sensitive", "diagnosis", "--sanitizer", "mondrain"), "no sanitizer 'mondrain'"),
         (("--sensitive", "diagnosis", "--parameter", "mondrian:k=5"), "a curve needs"),
         (("--sensitive", "diagnosis", "--quasi", "age", "--targets", "x"), "--targets is"),
@@ -173,7 +173,7 @@ def test_init_keeps_how_the_table_is_read(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "t.csv").write_bytes("age,größe,ill\n1,ä,x\n1,ä,y\n2,ö,x\n".encode("latin-1"))
     refused = call("audit", "--init", "t.csv", "--sensitive", "ill")
     assert refused.code == 2
-    assert "--sensitive belongs into the plan that --init writes" in refused.err
+    assert "--sensitive belongs in the plan that --init writes" in refused.err
     assert call("audit", "--init", "t.csv", "--encoding", "latin-1").code == 0
     plan = read_plan(tmp_path / "plan.toml")
     assert plan.data.encoding == "latin-1"

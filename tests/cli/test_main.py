@@ -20,8 +20,8 @@ import pyarrow.csv
 import pytest
 
 import indiff
+from indiff.audit.verdict import judge_tests
 from indiff.cli import test as test_command
-from indiff.cli.verdict import judge
 from indiff.datasets import demo_outliers
 from indiff.report.terminal.tables import cdf_steps
 from tests.command_line import ANSI, call, call_alone, write_people
@@ -143,11 +143,11 @@ def some_result(**changes: Any) -> Any:
 def test_failures_are_incomplete_unless_exceeded() -> None:
     result = some_result(failures=("record 3: the sanitizer failed",))
     two = some_result(failures=("record 3: the sanitizer failed", "record 4: it failed"))
-    assert "1 call failed: nothing is known about this record" in judge([result], {}).reasons
-    assert "2 calls failed: nothing is known about these records" in judge([two], {}).reasons
-    assert judge([result], {}).code == 3
-    assert judge([result], {"delta": 2.0}).code == 3
-    assert judge([result], {"delta": result.delta / 2}).code == 1
+    assert "1 call failed: nothing is known about this record" in judge_tests([result], {}).reasons
+    assert "2 calls failed: nothing is known about these records" in judge_tests([two], {}).reasons
+    assert judge_tests([result], {}).exit_code == 3
+    assert judge_tests([result], {"delta": 2.0}).exit_code == 3
+    assert judge_tests([result], {"delta": result.delta / 2}).exit_code == 1
 
 
 def test_interrupted_results_are_kept_and_said(
@@ -216,7 +216,9 @@ def test_files_hold_what_python_computes(people: Path, tmp_path: Path) -> None:
         {"sensitive": "ill", "name": "delta", "value": expected.delta, "limit": 9.0,
          "exceeded": False}
     ]  # fmt: skip
-    assert stored["verdict"] == {"exit_code": 0, "reasons": ["no limit was exceeded"]}
+    assert stored["verdict"] == {
+        "status": "pass", "exit_code": 0, "reasons": ["no limit was exceeded"],
+    }  # fmt: skip
     assert {"name": "age", "role": "quasi", "kind": "numeric"} in stored["columns"]
     rows = pyarrow.csv.read_csv(places["--records"])
     assert rows["distance"].to_pylist() == expected.distances.tolist()

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import indiff
-from indiff.cli.risk_limits import RiskCheck
+from indiff.audit.verdict import Check
 from tests.command_line import ANSI, call, call_alone, write_people
 
 # ITPR paper, Table 5, row 4: eight records, ages 30 (six times) and 47 (twice): 0.83.
@@ -109,14 +109,14 @@ def test_limits(ages: Path, limits: list[str], code: int, reason: str) -> None:
 
 
 def test_an_unknown_number_is_beyond_any_limit() -> None:
-    assert RiskCheck("k", float("nan"), 0).exceeded
-    assert RiskCheck("t", float("nan"), 1).exceeded
+    assert Check("k", float("nan"), 0, "at least").exceeded
+    assert Check("t", float("nan"), 1).exceeded
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--limit", "k"), "a limit is written NAME=NUMBER, of at least 0; got 'k'"),
+        (("--limit", "k"), "a limit is written k=NUMBER, of at least 0; got 'k'"),
         (("--limit", "k=-1"), "of at least 0; got 'k=-1'"),
         (("--limit", "kk=1"), "no limit 'kk'"),
         (("--limit", "inference.itpr=1"), "needs a sensitive attribute; add --sensitive COLUMN"),
@@ -130,7 +130,7 @@ def test_an_unknown_number_is_beyond_any_limit() -> None:
         (("--quasi", "agee"), "no column 'agee': did you mean 'age'?"),
         (("--sensitive", "age", "--quasi", "age"), "a column may be named once"),
         (("--memory-limit", "much"), "--memory-limit must be a size such as 2GB; got 'much'"),
-        (("--threads", "0"), "'--threads'"),
+        (("--threads", "0"), "--threads must be at least 1; got 0."),
         (("--records", "r.txt"), "--records must end in .csv, .tsv, .parquet"),
         (("--json", "/nowhere/r.json"), "--json must be in a folder that exists"),
         (("--quasi", "age", "--individual", "age"), "a column may be named once"),
@@ -169,9 +169,18 @@ def test_files_hold_what_python_computes(people: Path, tmp_path: Path) -> None:
     assert stored["inference"]["ill"]["dr"] == expected.inference["ill"].dr
     assert stored["groups"]["t"] == expected.groups.t
     assert stored["limits"] == [
-        {"name": "k", "value": 1.0, "limit": 1.0, "is_lower": True, "exceeded": False}
+        {
+            "sensitive": None,
+            "name": "k",
+            "value": 1.0,
+            "limit": 1.0,
+            "is_lower": True,
+            "exceeded": False,
+        }
     ]
-    assert stored["verdict"] == {"exit_code": 0, "reasons": ["no limit was exceeded"]}
+    assert stored["verdict"] == {
+        "status": "pass", "exit_code": 0, "reasons": ["no limit was exceeded"],
+    }  # fmt: skip
     tabs = pyarrow.csv.ParseOptions(delimiter="\t")
     rows = pyarrow.csv.read_csv(places[1], parse_options=tabs)
     assert rows["record"].to_pylist() == list(range(60))

@@ -43,7 +43,7 @@ def _keyword(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> in
 def _parameter(one: Declared) -> inspect.Parameter:
     """Return an option as Typer reads it; what it was not given stays None, but is shown."""
     option, required = one.option, one.default is REQUIRED
-    shown = one.default if isinstance(one.default, int | float | str) else None
+    shown = one.default if isinstance(one.default, int | float | str | Path) else None
     metavar = f"{option.metavar} [{one.bounds}]" if one.bounds else option.metavar
     name = one.name.replace("-", "_")
     if one.name == "data":
@@ -90,9 +90,3 @@ def announce_compilation() -> None:
     from indiff.cli.warmup import announce
 
     announce(lambda line: typer.echo(line, err=True))
-
-
-def inputs_of(recipe: Recipe, *more: Path | None) -> list[Path]:
-    """Return the files that a command reads, which no output may overwrite."""
-    hierarchies = recipe["hierarchy"].values()
-    return [Path(name) for name in (recipe["data"], *hierarchies, *more) if name is not None]

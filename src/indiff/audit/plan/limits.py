@@ -98,8 +98,7 @@ def _names(name: str, sensitive: Sequence[str]) -> list[str]:
         raise unknown("limit", name, _known())
     if not sensitive:
         raise UserError(
-            f"the limit {name} needs a sensitive attribute",
-            way_out=f"Name it with {option('sensitive')}",
+            f"the limit {name} needs a sensitive attribute; add {option('sensitive', 'COLUMN')}.",
             field="sensitive",
         )
     if name in MODELS:

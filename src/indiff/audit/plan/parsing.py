@@ -186,7 +186,7 @@ def limits(texts: Iterable[str] | None, known: Iterable[str] = ()) -> dict[str, 
         except ValueError:
             number = math.nan
         if not name or not 0 <= number < math.inf:
-            shown = name if known else "NAME"
+            shown = name or "NAME"
             raise UserError(
                 f"a limit is written {shown}=NUMBER, of at least 0", f"{text!r}", field="limit"
             )

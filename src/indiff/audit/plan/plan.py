@@ -94,7 +94,7 @@ class Adversary(options.Adversary, _Section):
             if name != "auto":
                 as_model(name)
         if len(set(value)) < len(value):
-            raise UserError("models may be named once", ", ".join(value))
+            raise UserError("models need names of their own", ", ".join(value))
         return value
 
     @field_validator("targets")

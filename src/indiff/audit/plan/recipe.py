@@ -249,10 +249,13 @@ class Recipe:
     def __getitem__(self, name: str) -> Any:
         return self._options[name].read(self.raw.get(name))
 
-    def section(self, section: str) -> dict[str, Any]:
-        """Return what a section of a plan holds, by its own names."""
-        return {
-            one.field: self[one.name] for one in self._options.values() if one.section == section
+    def section(self, section: str, instead: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Return what a section of a plan holds, by its own names; some of it given instead."""
+        given = instead or {}
+        return dict(given) | {
+            one.field: self[one.name]
+            for one in self._options.values()
+            if one.section == section and one.field not in given
         }
 
     @property
@@ -265,14 +268,15 @@ class Recipe:
         """Return the plan, in which some sections' values can be given instead."""
         from indiff.audit.plan.plan import Plan
 
-        filled = {name: self.section(name) for name in SECTIONS if name not in ("", "limits")}
+        filled = {
+            name: self.section(name, sections.get(name))
+            for name in SECTIONS
+            if name not in ("", "limits")
+        }
         if not filled["adversary"].get("models"):
             filled["adversary"].pop("models", None)
         try:
-            return Plan(
-                **{name: values | sections.get(name, {}) for name, values in filled.items()},
-                limits=sections.get("limits", {}),
-            )
+            return Plan(**filled, limits=sections.get("limits", {}))
         except UserError as error:
             # The shell's words name no place in a plan.
             raise error.__cause__ if isinstance(error.__cause__, UserError) else error from None
