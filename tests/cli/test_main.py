@@ -214,7 +214,7 @@ def test_files_hold_what_python_computes(people: Path, tmp_path: Path) -> None:
     assert stored["mean"] == expected.mean
     assert stored["limits"] == [
         {"sensitive": "ill", "name": "delta", "value": expected.delta, "limit": 9.0,
-         "exceeded": False}
+         "is_lower": False, "exceeded": False}
     ]  # fmt: skip
     assert stored["verdict"] == {
         "status": "pass", "exit_code": 0, "reasons": ["no limit was exceeded"],
