@@ -33,7 +33,7 @@ def write_region(region: Region, domain: Domain) -> str:
     >>> from types import SimpleNamespace
     >>> age = SimpleNamespace(name="age", kind=Kind.NUMERIC, is_date=False, hierarchy=None,
     ...                       values=np.array([20.0, 47.5]))
-    >>>     from indiff.release.regions import Interval
+    >>> from indiff.release.regions import Interval
     >>> [write_region(region, age) for region in (Interval(20.0, 47.5), Interval(47.5, np.inf))]
     ['[20, 47.5]', '>=47.5']
     """
@@ -46,7 +46,7 @@ def write_regions(regions: Sequence[Region], domain: Domain) -> list[str]:
     >>> from types import SimpleNamespace
     >>> job = SimpleNamespace(name="job", kind=Kind.CATEGORICAL, is_date=False, hierarchy=None,
     ...                       values=np.array(["*", "cook", "mason"], object))
-    >>>     from indiff.release.regions import Anything, Mask, ValueSet
+    >>> from indiff.release.regions import Anything, Mask, ValueSet
     >>> write_regions([Anything(), ValueSet(frozenset({"*"})), Mask("ma")], job)
     ['*', '{"*"}', 'ma*']
     """

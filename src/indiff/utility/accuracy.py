@@ -14,8 +14,10 @@ from indiff.data.coding import code_sensitive
 from indiff.data.schema import Kind, Role
 from indiff.data.table import Table
 from indiff.errors import UserError, unknown
-from indiff.inference.encodings import EncodedRelease, Encoding
-from indiff.release.release import Release
+from indiff.inference.encodings import Encoding
+from indiff.inference.encodings.encoding import distinct_rows
+from indiff.inference.encodings.numeric import domain_part
+from indiff.release.release import Release, ReleasedColumn
 from indiff.sanitizers.mondrian.mondrian import Mondrian
 from indiff.sanitizers.parse import as_sanitizer
 from indiff.sanitizers.protocol import Sanitizer
@@ -25,6 +27,8 @@ ENCODING = Encoding("QuantilesA", "Hot")
 MODEL = f"logistic regression, {ENCODING}, each cell spread evenly over what it covers"
 HELD_OUT = 0.3
 MOST_CLASSES = 50
+MOST_ROWS = 20_000
+MOST_PLACES = 100
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,7 @@ class Analyst:
         release = chosen.sanitize(part, np.random.default_rng(self.seed))
         lesson = self._lesson(release, chosen, training)
         labels, _ = self._labels
-        predicted = _predict(lesson, self.table.take(held_out))
+        predicted = _predict(lesson, self.table.take(held_out), self.seed)
         return float((predicted == labels[held_out]).mean())
 
     def _lesson(self, release: Release, sanitizer: Sanitizer, rows: NDArray[np.intp]) -> Release:
@@ -175,34 +179,89 @@ def _check_classes(name: str, count: int) -> None:
         )
 
 
-def _predict(release: Release, targets: Table) -> NDArray[np.int64]:
-    """Train on a release and return the most probable class of each target."""
+def _predict(release: Release, targets: Table, seed: int) -> NDArray[np.int64]:
+    """Train on a release and return the most probable class of each target.
+
+    Time and memory are bounded whatever the table: at most :data:`MOST_ROWS` distinct rows teach,
+    drawn by their weight, a column has at most :data:`MOST_PLACES` features, and of many classes
+    the :data:`MOST_CLASSES` most frequent are learned; a record of another is predicted wrong.
+    """
     from sklearn.linear_model import LogisticRegression
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     total = release.class_totals() if len(release) else np.zeros(len(release.sensitive_values))
     if not total.any():
         raise UserError("there is nothing to learn from: the release of the training part is empty")
-    encoded = ENCODING.of(release)
-    features, classes, weights = encoded.lesson(np.zeros(len(release.columns), np.int32))
-    varied = np.ptp(features, axis=0).any()
-    if len(np.unique(classes)) == 1 or not varied:  # nothing to choose by: the most frequent
-        return np.full(len(targets), total.argmax())
-    codes = np.stack([targets.attribute(c.attribute.name).codes for c in release.columns], axis=1)
+    held = distinct_rows(release)
+    taught = np.flatnonzero(np.isin(held.classes, np.argsort(-total, kind="stable")[:MOST_CLASSES]))
+    if len(taught) > MOST_ROWS:
+        chances = held.weights[taught] / held.weights[taught].sum()
+        rng = np.random.default_rng(seed)
+        taught = np.sort(rng.choice(taught, MOST_ROWS, replace=False, p=chances))
+    encoders = [_Encoder.of(column) for column in release.columns]
+    features = np.hstack(
+        [one.regions(shown[taught]) for one, shown in zip(encoders, held.regions, strict=True)]
+    )
+    classes = held.classes[taught]
+    if len(np.unique(classes)) == 1 or not np.ptp(features, axis=0).any():
+        return np.full(len(targets), total.argmax())  # nothing to choose by: the most frequent
     model = LogisticRegression(tol=1e-3, max_iter=1_000)
+    codes = [targets.attribute(column.attribute.name).codes for column in release.columns]
+    predicted = np.empty(len(targets), np.int64)
     # One thread gives the same digits on any machine; a task of many values is known to be one.
     with threadpool_limits(limits=1, user_api="blas"), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
-        model.fit(_spread(features, encoded), classes, sample_weight=weights)
-        return np.asarray(model.predict(_spread(encoded.targets(codes), encoded)), np.int64)
+        model.fit(features, classes, sample_weight=held.weights[taught])
+        for first in range(0, len(targets), MOST_ROWS):
+            part = slice(first, first + MOST_ROWS)
+            shown = [one.values(code[part]) for one, code in zip(encoders, codes, strict=True)]
+            predicted[part] = model.predict(np.hstack(shown))
+    return predicted
 
 
-def _spread(features: NDArray[np.float64], encoded: EncodedRelease) -> NDArray[np.float64]:
-    """Divide each cell's marks by their number: one value is 1, two are a half each."""
-    parts, start = [], 0
-    for block in encoded.blocks:
-        width = 1 if block is None else block.width
-        part = features[:, start : start + width]
-        parts.append(part / np.maximum(part.sum(axis=1, keepdims=True), 1.0))
-        start += width
-    return np.hstack(parts)
+@dataclass(frozen=True, eq=False)
+class _Encoder:
+    """Features of one column, each cell's summing to 1: QuantilesA for numbers, Hot for others.
+
+    ``place`` is the feature of each code. Where there are too many values for one feature each,
+    neighbours in the column's order share one. A number's quantile is marked once, however many of
+    its values a region covers; of other columns, values are counted.
+    """
+
+    column: ReleasedColumn
+    place: NDArray[np.intp]
+    counts_values: bool
+
+    @classmethod
+    def of(cls, column: ReleasedColumn) -> _Encoder:
+        attribute = column.attribute
+        if attribute.kind != Kind.NUMERIC:
+            return cls(column, domain_part(len(attribute.values), MOST_PLACES), True)
+        part = domain_part(len(attribute.values) - attribute.has_missing, ENCODING.quantiles)
+        missing = [part.max(initial=-1) + 1] * attribute.has_missing
+        return cls(column, np.append(part, missing).astype(np.intp), False)
+
+    def values(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return the features of single values."""
+        return np.eye(int(self.place.max()) + 1)[self.place[codes]]
+
+    def regions(self, shown: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return the features of regions: what they cover, spread evenly."""
+        wanted, back = np.unique(shown, return_inverse=True)
+        asked = np.isin(self.column.span_region, wanted)
+        region = np.searchsorted(wanted, self.column.span_region[asked])
+        low, high = self.column.span_low[asked], self.column.span_high[asked]
+        start, end = self.place[low], self.place[high]
+        size = np.bincount(self.place)
+        first = np.cumsum(size) - size
+        steps = np.zeros((len(wanted), len(size) + 1))
+        np.add.at(steps, (region, start), 1)
+        np.subtract.at(steps, (region, end + 1), 1)
+        covered = np.cumsum(steps[:, :-1], axis=1)
+        if self.counts_values:  # whole features, less what the two ends lack
+            covered *= size
+            np.subtract.at(covered, (region, start), low - first[start])
+            np.subtract.at(covered, (region, end), first[end] + size[end] - 1 - high)
+        else:
+            covered = np.minimum(covered, 1.0)
+        return (covered / np.maximum(covered.sum(axis=1, keepdims=True), 1.0))[back.ravel()]

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from indiff.data.table import Table
+from indiff.release.region_text import write_regions
 from indiff.release.release import Release
 
 Fate = Literal["keeps", "narrows", "disappears", "generalized"]
@@ -91,4 +92,7 @@ def records(count: float) -> str:
 
 
 def _regions(release: Release, row: int) -> dict[str, str]:
-    return {c.attribute.name: c.texts[int(c.index[row])] for c in release.columns}
+    return {
+        c.attribute.name: write_regions([c.regions[int(c.index[row])]], c.attribute)[0]
+        for c in release.columns
+    }
