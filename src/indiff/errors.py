@@ -265,12 +265,3 @@ def _worded(
 
 def _ended(sentence: str) -> str:
     return sentence if sentence.endswith((".", "?", "!", "»")) else f"{sentence}."
-
-
-def foreign(words: str) -> str:
-    """Mark what another program said, which may hold values of a table: reports leave it out.
-
-    >>> foreign("no level for «7»")
-    '«no level for <7>»'
-    """
-    return f"«{words.replace('«', '<').replace('»', '>')}»"

@@ -14,11 +14,11 @@ import pyarrow as pa
 
 from indiff.audit.findings.risks import measured
 from indiff.audit.plan.settings import Setting, sweep
-from indiff.audit.redaction.naming import Naming
+from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
 from indiff.differential import differential_test
 from indiff.differential.test import describe
-from indiff.errors import UserError, unknown
+from indiff.errors import Message, UserError, marked, unknown
 from indiff.release.release import to_backend
 from indiff.risk import Risk
 from indiff.sanitizers.parse import as_sanitizer
@@ -235,7 +235,7 @@ def compare(
     seconds = {"original": time.perf_counter() - start}
     rows: list[Row] = []
     interrupted = False
-    naming = Naming(table, words=tuple(setting.text for setting, _ in settings))
+    redaction = Redaction(table)
     for place, (setting, sanitizer) in enumerate(settings):
         row = Row(setting.text, setting.parameter, setting.value,
                   accuracy_original=analyst.original)  # fmt: skip
@@ -252,15 +252,15 @@ def compare(
             )  # fmt: skip
         except KeyboardInterrupt:  # what was measured before is kept
             row, interrupted = replace(row, status="failed", reason="interrupted"), True
-        rows.append(_without_values(row, naming))
+        rows.append(_without_values(row, redaction))
         seconds[_free(setting.text, seconds)] = time.perf_counter() - start
     return Comparison(
         rows=_with_front(rows, chosen),
         before=before,
         utility=chosen,
-        task=naming.renamed(analyst.predicted),
+        task=redaction.document(analyst.predicted),
         accuracy_majority=analyst.majority,
-        sensitive=naming.renamed(table.sensitive.name),
+        sensitive=redaction.document(table.sensitive.name),
         records=len(table),
         fingerprint=table.fingerprint,
         seed=seed,
@@ -300,8 +300,12 @@ def _measure_setting(
         return replace(row, status="failed", reason=str(error)), False
     risk, no_risk = measured(table, release)
     kept = measure(table, release, sanitizer=sanitizer, analyst=analyst)
-    notes = [f"itpr, k, l, t: {no_risk}"] if no_risk is not None else []
-    notes += [f"{name}: {why}" for name, why in kept.missing.items() if name != "accuracy"]
+    notes = [Message(f"itpr, k, l, t: {marked(no_risk)}")] if no_risk is not None else []
+    notes += [
+        Message(f"{name}: {marked(why)}")
+        for name, why in kept.missing.items()
+        if name != "accuracy"
+    ]
     row = replace(
         row,
         delta=result.delta,
@@ -322,14 +326,14 @@ def _measure_setting(
         reason = "interrupted" if result.interrupted else "not every record could be measured"
         return replace(row, status="failed", reason=reason), result.interrupted
     if "accuracy" in kept.missing:
-        reason = f"the analyst's accuracy: {kept.missing['accuracy']}"
+        reason = Message(f"the analyst's accuracy: {marked(kept.missing['accuracy'])}")
         return replace(row, status="failed", reason=reason), False
     return row, False
 
 
-def _without_values(row: Row, naming: Naming) -> Row:
-    reason = None if row.reason is None else naming.text(row.reason)
-    return replace(row, reason=reason, notes=tuple(map(naming.text, row.notes)))
+def _without_values(row: Row, redaction: Redaction) -> Row:
+    reason = None if row.reason is None else redaction.text(row.reason)
+    return replace(row, reason=reason, notes=tuple(map(redaction.text, row.notes)))
 
 
 def _risks(risk: Risk | None, table: Table) -> dict[str, Any]:

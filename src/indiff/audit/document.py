@@ -1,4 +1,4 @@
-"""Parts of the document that are not findings: the plan in effect, the versions, plain numbers."""
+"""Writes the plan in effect and the versions into an audit's document."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from indiff.audit.plan.plan import Plan
-from indiff.audit.redaction.naming import HIDDEN, RARE, Naming
+from indiff.audit.redaction import HIDDEN, RARE, Redaction
 from indiff.data.schema import Role
 from indiff.differential.method import choose_model
 from indiff.differential.test import describe
@@ -36,26 +36,23 @@ def _libraries() -> dict[str, str]:
     return {name: importlib.metadata.version(name) for name in _LIBRARIES}
 
 
-def plan_block(plan: Plan, naming: Naming, sanitizer: Sanitizer | None) -> dict[str, Any]:
+def plan_block(plan: Plan, redaction: Redaction, sanitizer: Sanitizer | None) -> dict[str, Any]:
     """Return every parameter in effect: files by their names, values only if enough hold them."""
     found = plan.model_dump(mode="json")
     data, adversary = found["data"], found["adversary"]
     data["path"] = _file(data["path"])
     for role in Role:  # as they were decided, where the plan left them open
-        data[str(role)] = list(naming.table.schema.names(role))
+        data[str(role)] = list(redaction.table.schema.names(role))
     data["hierarchies"] = {name: _file(path) for name, path in data["hierarchies"].items()}
     data["orders"] = {
-        name: [naming.value(name, value) for value in order]
+        name: [redaction.value(name, value) for value in order]
         for name, order in data["orders"].items()
     }
-    data["bins"] = _bins(plan, naming)
+    data["bins"] = _bins(plan, redaction)
     data["missing_tokens"] = [
-        token if naming.show_values or token.strip().casefold() in _USUAL_TOKENS else HIDDEN
+        token if redaction.show_values or token.strip().casefold() in _USUAL_TOKENS else HIDDEN
         for token in plan.data.missing_tokens
     ]
-    found["release"]["sanitizer"] = naming.text(plan.release.sanitizer)
-    if plan.report.parameter is not None:
-        found["report"]["parameter"] = naming.text(plan.report.parameter)
     found["release"]["file"] = _file(found["release"]["file"])
     adversary["prior"] = _file(adversary["prior"])
     if adversary["distance"].lower().endswith(".csv"):
@@ -73,7 +70,7 @@ def _file(path: str | None) -> str | None:
     return None if path is None else Path(path).name
 
 
-def _bins(plan: Plan, naming: Naming) -> Any:
+def _bins(plan: Plan, redaction: Redaction) -> Any:
     """Return the bins without an edge that is a rare value of the column."""
     bins = plan.data.bins
 
@@ -82,7 +79,8 @@ def _bins(plan: Plan, naming: Naming) -> Any:
             return one
         columns = plan.data.sensitive if column is None else [column]
         return [
-            RARE if RARE in [naming.value(name, edge) for name in columns] else edge for edge in one
+            RARE if RARE in [redaction.value(name, edge) for name in columns] else edge
+            for edge in one
         ]
 
     if isinstance(bins, Mapping):

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from indiff.audit.redaction.naming import Naming
+from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
 from indiff.differential import differential_test
 from indiff.differential.method import choose_model
@@ -220,10 +220,8 @@ def fix(
         except UserError as error:
             if not rounds:  # nothing was removed: the question itself does not fit
                 raise
-            status, reason = (
-                "stopped",
-                f"without the removed records: {Naming(table).text(error.args[0])}",
-            )
+            told = Redaction(table).text(error.message)
+            status, reason = "stopped", f"without the removed records: {told}"
             break
         if not result.complete:
             status, reason = "interrupted", "not every record was measured: nothing is known"

@@ -1,9 +1,9 @@
-"""run_audit: read, sanitize, measure everything, judge, and put it all into one document."""
+"""Runs an audit: reads, sanitizes, measures everything, judges, and writes one document."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -13,16 +13,15 @@ from typing import Any
 import numpy as np
 
 from indiff.audit.document import DIGITS, plan_block, versions
-from indiff.audit.findings import carried, exposure, risks
+from indiff.audit.findings import exposure, risks, unmeasured_columns
 from indiff.audit.findings.beside import measure_beside
 from indiff.audit.findings.curve import parameter_curve
 from indiff.audit.findings.profile import profile_findings, table_block
 from indiff.audit.findings.usefulness import utility_findings
-from indiff.audit.findings.worst import worst_records
+from indiff.audit.findings.worst_records import worst_records
 from indiff.audit.plan.fitting import check_files, check_names
 from indiff.audit.plan.plan import Plan, read_plan
-from indiff.audit.plan.settings import expand
-from indiff.audit.redaction.naming import Naming
+from indiff.audit.redaction import Redaction
 from indiff.audit.result import AuditResult
 from indiff.audit.verdict import judge
 from indiff.data.table import Table
@@ -74,27 +73,59 @@ class _Staged:
             self.say.measured(distance)
 
 
-@dataclass
-class _Interruption:
-    """Whether somebody asked to stop: what comes later is skipped, what was measured is kept."""
+@dataclass(frozen=True, eq=False)
+class _Audit:
+    """What every step of one audit needs, and whether somebody asked to stop meanwhile."""
 
-    happened: bool = False
+    plan: Plan
+    table: Table
+    sanitizer: Sanitizer | None
+    redaction: Redaction
+    say: Progress
+    clock: _Clock
+    stopped: list[bool] = field(default_factory=list)
 
     @contextmanager
-    def noticed(self) -> Iterator[None]:
-        try:
-            yield
-        except KeyboardInterrupt:
-            self.happened = True
+    def step(self, name: str) -> Iterator[None]:
+        """Time a step that an interruption ends: what was measured before it is kept."""
+        with self.clock.step(name):
+            try:
+                yield
+            except KeyboardInterrupt:
+                self.stopped.append(True)
 
 
 @dataclass(frozen=True, eq=False)
 class _Subject:
-    """One sensitive attribute: its table, and the release or the reason why there is none."""
+    """One sensitive attribute: its table, and the release or the reason why there is none.
+
+    ``apart`` says that it is one of several, each of which has a release of its own.
+    """
 
     table: Table
-    release: Release | None
+    apart: bool
+    release: Release | None = None
     reason: str | None = None
+
+    @property
+    def suffix(self) -> str:
+        """What tells the findings of several releases apart."""
+        return f":{self.table.sensitive.name}" if self.apart else ""
+
+    @property
+    def why_not(self) -> str | None:
+        """Why nothing can be measured of its release."""
+        return None if self.reason is None else f"there is no release: {self.reason}"
+
+    def titled(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        """Name the attribute in every title, where each of several has a release of its own."""
+        name = self.table.sensitive.name
+        return tuple(
+            replace(one, title=f"{one.title}, release for {name}")
+            if self.apart and name not in one.title
+            else one
+            for one in findings
+        )
 
 
 def run_audit(
@@ -128,53 +159,42 @@ def run_audit(
     with clock.step("reading"):
         say("reading the table", 0, 0)
         read = read_data(chosen, table)
-    naming = _naming(read, chosen)
     sanitizer = None if chosen.release.file is not None else as_sanitizer(chosen.release.sanitizer)
+    audit = _Audit(chosen, read, sanitizer, _redaction(read, chosen, sanitizer), say, clock)
     with clock.step("sanitizing"):
         say("sanitizing", 0, 0)
-        subjects = [
-            _subject(read.focus(one.name), sanitizer, chosen, naming) for one in read.sensitives
-        ]
+        subjects = [_subject(audit, read.focus(one.name)) for one in read.sensitives]
     with clock.step("profile"):
         findings = profile_findings(read)
     with clock.step("risk"):
-        several = len(subjects) > 1
-        parts = [_risk(one, sanitizer, chosen, naming, several, say) for one in subjects]
-        risk = risks.merged(parts)
+        risk = risks.merged([_risk(audit, one) for one in subjects])
     exposures: list[exposure.Exposure] = []
     with clock.step("differential test"):
         for place, subject in enumerate(subjects):
-            folder = part_of(run, "attribute", place)
-            exposures.append(_exposure(subject, sanitizer, chosen, naming, exposures, say, folder))
-    stop = _Interruption(any(one.interrupted for one in exposures))
-    worst: list[dict[str, Any]] = []
-    curve = None
-    if not stop.happened and sanitizer is not None:
-        with clock.step("worst records"), stop.noticed():
-            say("explaining the worst records", 0, 0)
-            for subject, one in zip(subjects, exposures, strict=True):
-                if one.combined is not None:
-                    worst += worst_records(subject.table, sanitizer, one.combined, chosen, naming)
-    if not stop.happened and sanitizer is not None:
-        with clock.step("parameter"), stop.noticed():
-            say("testing other parameters", 0, 0)
-            curve = parameter_curve(subjects[0].table, chosen, naming)
+            exposures.append(_exposure(audit, subject, exposures, part_of(run, "attribute", place)))
+    if any(one.interrupted for one in exposures):
+        audit.stopped.append(True)
+    charts = {
+        "cdf": [curve for one in exposures for curve in one.curves],
+        "parameter": None,
+        "risk": risk.bars,
+        "columns": risk.columns,
+        "worst": [],
+        **_explained(audit, subjects, exposures),
+    }
     findings += risk.findings
     for subject, one in zip(subjects, exposures, strict=True):
-        findings += _apart(one.findings, subject, several)
-    with clock.step("utility"):
-        for subject in subjects:
-            findings += _apart(
-                _utility(subject, chosen, naming, stop, several, say), subject, several
-            )
+        findings += subject.titled(one.findings)
+    for subject in subjects:
+        findings += subject.titled(_utility(audit, subject))
     met = all(one.release is None or _met(one.release) for one in subjects)
     judged, verdict = judge(
-        _in_order(findings),
+        _in_order([audit.redaction.finding(one) for one in findings]),
         chosen.limits,
         constraint_met=met and all(one.constraint_met for one in exposures),
-        interrupted=stop.happened,
+        interrupted=bool(audit.stopped),
         unfinished=[text for one in exposures for text in one.unfinished],
-        broken=carried.identified(subjects[0].release, read, chosen.release.key),
+        broken=unmeasured_columns.identifiers(subjects[0].release, read, chosen.release.key),
     )
     name = source or (Path(chosen.data.path).name if chosen.data.path else "a frame")
     document = {
@@ -182,26 +202,14 @@ def run_audit(
         "kind": "audit",
         "title": chosen.report.title or f"Audit of {name}",
         "verdict": verdict.to_dict(),
-        "table": table_block(read, name, naming),
-        "release": _release_block(subjects, chosen, naming),
+        "table": table_block(read, name, audit.redaction),
+        "release": _release_block(audit, subjects),
         "findings": [finding.to_dict() for finding in judged],
-        "charts": {
-            "cdf": [curve for one in exposures for curve in one.curves],
-            "parameter": curve,
-            "risk": risk.bars,
-            "columns": risk.columns,
-            "worst": worst,
-        },
-        "plan": plan_block(chosen, naming, sanitizer),
-        "min_cell": chosen.report.min_cell,
-        "show_values": chosen.report.show_values,
-        "seed": chosen.run.seed,
-        "versions": versions(),
-        "command": naming.text(command or "indiff.run_audit(plan)"),
-        "timing": clock.to_dict(),
+        "charts": charts,
+        **_settings_block(audit, command),
     }
     return AuditResult(
-        naming.renamed(json_values(document, digits=DIGITS)),
+        audit.redaction.document(json_values(document, digits=DIGITS)),
         results=tuple(result for one in exposures for result in one.results.values()),
         releases=tuple(one.release for one in subjects if one.release is not None),
         inputs=chosen.files,
@@ -220,19 +228,29 @@ def read_data(plan: Plan, table: Any = None) -> Table:
     return read
 
 
-def _naming(table: Table, plan: Plan) -> Naming:
-    distance = plan.adversary.distance
-    chosen = [plan.release.sanitizer, *plan.adversary.models, plan.adversary.method]
-    chosen += [distance, distance.removeprefix("emd:")]
-    if plan.report.parameter is not None:
-        chosen += [setting.text for setting in expand(plan.report.parameter)]
-    if plan.release.file is None:
-        chosen.append(describe(as_sanitizer(plan.release.sanitizer)))
-    return Naming(table, plan.report.min_cell, plan.report.show_values, plan.files, tuple(chosen))
+def _redaction(table: Table, plan: Plan, sanitizer: Sanitizer | None) -> Redaction:
+    made = () if sanitizer is None else (plan.release.sanitizer, describe(sanitizer))
+    return Redaction(table, plan.report.min_cell, plan.report.show_values, plan.files, made)
 
 
-def _subject(table: Table, sanitizer: Sanitizer | None, plan: Plan, naming: Naming) -> _Subject:
+def _settings_block(audit: _Audit, command: str | None) -> dict[str, Any]:
+    """Return what a repetition needs, and how long this run took."""
+    plan, redaction = audit.plan, audit.redaction
+    return {
+        "plan": plan_block(plan, redaction, audit.sanitizer),
+        "min_cell": plan.report.min_cell,
+        "show_values": plan.report.show_values,
+        "seed": plan.run.seed,
+        "versions": versions(),
+        "command": redaction.text(command or "indiff.run_audit(plan)"),
+        "timing": audit.clock.to_dict(),
+    }
+
+
+def _subject(audit: _Audit, table: Table) -> _Subject:
     """Make or read the release of one sensitive attribute."""
+    plan, sanitizer = audit.plan, audit.sanitizer
+    apart = len(audit.table.sensitives) > 1
     try:
         if sanitizer is None:
             assert plan.release.file is not None
@@ -242,101 +260,77 @@ def _subject(table: Table, sanitizer: Sanitizer | None, plan: Plan, naming: Nami
         else:
             release = sanitizer.sanitize(table)
     except UserError as error:
-        return _Subject(table, None, naming.text(str(error)))
-    return _Subject(table, release)
+        return _Subject(table, apart, reason=audit.redaction.text(error.message))
+    return _Subject(table, apart, release)
 
 
-def _risk(
-    subject: _Subject,
-    sanitizer: Sanitizer | None,
-    plan: Plan,
-    naming: Naming,
-    several: bool,
-    say: Progress,
-) -> risks.RiskPart:
-    say("measuring risk before and after", 0, 0)
-    reason = None if subject.reason is None else f"there is no release: {subject.reason}"
+def _risk(audit: _Audit, subject: _Subject) -> risks.RiskPart:
+    audit.say("measuring risk before and after", 0, 0)
     both = risks.measure_both(
         subject.table,
         subject.release,
-        individual=plan.data.individual,
-        why_not=reason,
-        in_order=sanitizer is not None and not isinstance(sanitizer, BlackBox),
+        individual=audit.plan.data.individual,
+        why_not=subject.why_not,
+        in_order=audit.sanitizer is not None and not isinstance(audit.sanitizer, BlackBox),
     )
     weighted = subject.release is not None and subject.release.weights is not None
     part = risks.risk_part(
-        subject.table,
-        both,
-        status="skipped" if weighted else "failed",
-        suffix=f":{subject.table.sensitive.name}" if several else "",
+        subject.table, both, status="skipped" if weighted else "failed", suffix=subject.suffix
     )
-    return replace(part, findings=_apart(_told(part.findings, naming), subject, several))
+    return replace(part, findings=subject.titled(part.findings))
 
 
 def _exposure(
-    subject: _Subject,
-    sanitizer: Sanitizer | None,
-    plan: Plan,
-    naming: Naming,
-    earlier: list[exposure.Exposure],
-    say: Progress,
-    run: Path | None,
+    audit: _Audit, subject: _Subject, earlier: Sequence[exposure.Exposure], run: Path | None
 ) -> exposure.Exposure:
-    table = subject.table
-    status, reason = "skipped", None
+    table, plan = subject.table, audit.plan
+    status, reason = "failed", subject.why_not
     if any(one.interrupted for one in earlier):
-        reason = exposure.INTERRUPTED
-    elif subject.reason is not None:
-        status, reason = "failed", f"there is no release: {subject.reason}"
+        status, reason = "skipped", exposure.INTERRUPTED
     if reason is not None:
         named = [name for name in plan.adversary.models if name != "auto"] or ["naive-bayes"]
-        lost = [one for name in named for one in exposure.missed(table, status, str(reason), name)]
+        lost = [one for name in named for one in exposure.missed(table, status, reason, name)]
         return exposure.Exposure(tuple(lost))
-    if sanitizer is None:
-        found = measure_beside(table, plan)
-        return replace(found, findings=_told(found.findings, naming))
-    stage = f"testing {len(table):,} records"
-    found = exposure.measure_exposure(table, sanitizer, plan, _Staged(say, stage), run)
-    return replace(found, findings=_told(found.findings, naming))
+    if audit.sanitizer is None:
+        return measure_beside(table, plan)
+    progress = _Staged(audit.say, f"testing {len(table):,} records")
+    return exposure.measure_exposure(table, audit.sanitizer, plan, progress, run)
 
 
-def _utility(
-    subject: _Subject,
-    plan: Plan,
-    naming: Naming,
-    stop: _Interruption,
-    several: bool,
-    say: Progress,
-) -> list[Finding]:
+def _explained(
+    audit: _Audit, subjects: Sequence[_Subject], exposures: Sequence[exposure.Exposure]
+) -> dict[str, Any]:
+    """Return the worst records and the curve over a parameter, as far as there was time."""
+    found: dict[str, Any] = {}
+    if audit.sanitizer is None or audit.stopped:
+        return found
+    with audit.step("worst records"):
+        audit.say("explaining the worst records", 0, 0)
+        worst: list[dict[str, Any]] = []
+        found["worst"] = worst
+        for subject, one in zip(subjects, exposures, strict=True):
+            if one.combined is not None:
+                worst += worst_records(
+                    subject.table, audit.sanitizer, one.combined, audit.plan, audit.redaction
+                )
+    if not audit.stopped:
+        with audit.step("parameter"):
+            audit.say("testing other parameters", 0, 0)
+            found["parameter"] = parameter_curve(subjects[0].table, audit.plan, audit.redaction)
+    return found
+
+
+def _utility(audit: _Audit, subject: _Subject) -> list[Finding]:
     def found(reason: str | None) -> list[Finding]:
-        suffix = f":{subject.table.sensitive.name}" if several else ""
-        return utility_findings(subject.table, subject.release, plan, reason=reason, suffix=suffix)
+        return utility_findings(
+            subject.table, subject.release, audit.plan, reason=reason, suffix=subject.suffix
+        )
 
-    reason = None if subject.reason is None else f"there is no release: {subject.reason}"
-    if not stop.happened:
-        with stop.noticed():
-            say("measuring utility", 0, 0)
-            return list(_told(found(reason), naming))
+    if not audit.stopped:
+        with audit.step("utility"):
+            audit.say("measuring utility", 0, 0)
+            return found(subject.why_not)
     return found(exposure.INTERRUPTED)
-
-
-def _apart(findings: Iterable[Finding], subject: _Subject, several: bool) -> tuple[Finding, ...]:
-    """Name the attribute in every title, where each of several has a release of its own."""
-    name = subject.table.sensitive.name
-    return tuple(
-        replace(one, title=f"{one.title}, release for {name}")
-        if several and name not in one.title
-        else one
-        for one in findings
-    )
-
-
-def _told(findings: Any, naming: Naming) -> tuple[Finding, ...]:
-    """Keep rare values out of the reasons that other modules gave."""
-    return tuple(
-        one if one.reason is None else replace(one, reason=naming.text(one.reason))
-        for one in findings
-    )
 
 
 def _in_order(findings: list[Finding]) -> list[Finding]:
@@ -356,11 +350,13 @@ def _met(release: Release) -> bool:
     return release.constraint_met or release.weights is not None
 
 
-def _release_block(subjects: list[_Subject], plan: Plan, naming: Naming) -> dict[str, Any]:
-    release = subjects[0].release
-    foreign = plan.release.file is not None
-    notes = [f"no release of {one.table.sensitive.name} could be made: {one.reason}"
-             for one in subjects if one.reason is not None]  # fmt: skip
+def _release_block(audit: _Audit, subjects: Sequence[_Subject]) -> dict[str, Any]:
+    plan, release = audit.plan, subjects[0].release
+    notes = [
+        f"no release of {one.table.sensitive.name} could be made: {one.reason}"
+        for one in subjects
+        if one.reason is not None
+    ]
     if release is not None and release.weights is not None:
         notes.append(f"made to be tested, not to be published: {release.sanitizer}")
     if len(subjects) > 1:
@@ -368,15 +364,14 @@ def _release_block(subjects: list[_Subject], plan: Plan, naming: Naming) -> dict
     groups = None
     if release is not None and release.groups is not None:
         groups = len(np.unique(release.groups))
+    file = plan.release.file
     return {
-        "sanitizer": Path(str(plan.release.file)).name
-        if foreign
-        else naming.text(plan.release.sanitizer),
+        "sanitizer": plan.release.sanitizer if file is None else Path(file).name,
         "records": 0 if release is None else len(release),
         "constraint_met": all(one.release is not None and _met(one.release) for one in subjects),
         "groups": groups,
         "notes": [
-            *map(naming.text, notes),
-            *carried.unaudited(release, naming.table, plan.release.key),
+            *map(audit.redaction.text, notes),
+            *unmeasured_columns.others(release, audit.table, plan.release.key),
         ],
     }

@@ -242,7 +242,7 @@ def _checked(shares: Any, record: int | None) -> dict[str, float]:
         if not numeric or not 0 <= share <= 1:
             raise UserError(
                 f"a prior is made of probabilities from 0 to 1{where}",
-                f"{share!r} for {from_data(value)}",
+                f"{from_data(share)} for {from_data(value)}",
             )
         label = label_of(value)
         if label in named:

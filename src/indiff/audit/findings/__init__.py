@@ -1,1 +1,1 @@
-"""What an audit measures, as findings."""
+"""Measures what an audit reports, as findings."""

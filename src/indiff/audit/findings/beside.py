@@ -1,4 +1,4 @@
-"""A release made elsewhere, beside its original: what can be said without its sanitizer."""
+"""Measures a release made elsewhere beside its original, without its sanitizer."""
 
 from __future__ import annotations
 

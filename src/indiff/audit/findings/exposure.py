@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +11,6 @@ import numpy as np
 
 from indiff.audit.metrics import METRICS, metric, percent
 from indiff.audit.plan.plan import Plan
-from indiff.audit.redaction.naming import spoken
 from indiff.data.table import Table
 from indiff.differential import differential_test
 from indiff.differential.explain.membership import membership_inference
@@ -20,13 +18,13 @@ from indiff.differential.method import choose_model
 from indiff.differential.result import DifferentialResult
 from indiff.differential.strongest import StrongestResult, each_confidence, strongest
 from indiff.differential.test import describe, part_of
-from indiff.errors import UserError, foreign
+from indiff.errors import UserError
 from indiff.plot.thinning import thinned
 from indiff.report.finding import Finding
 from indiff.sanitizers.protocol import Sanitizer
+from indiff.text import name as short_name
 
 _NAMES = ("delta", "mean", "quantile", "changed_predictions", "told_by_the_crowd")
-_RAISED = re.compile(r"^((?:record [\d,]+: )?[^\W\d]\w*: )(.*)$", re.DOTALL)
 INTERRUPTED = "the audit was interrupted"
 _NOT_OVER_RUNS = ("sampled", "closed-form")
 Progress = Callable[[int, int], object]
@@ -143,10 +141,7 @@ def settings(plan: Plan) -> dict[str, Any]:
 
 
 def _nothing(result: DifferentialResult) -> str:
-    if not result.failures:
-        return "no record was measured"
-    # What a stranger's model raised begins with the error's name; what it says is its own.
-    return _RAISED.sub(lambda found: found[1] + foreign(found[2]), result.failures[0])
+    return result.failures[0] if result.failures else "no record was measured"
 
 
 def missed(
@@ -155,7 +150,7 @@ def missed(
     """Return the findings of an adversary who could not be asked."""
     about = table.sensitive.name
     return [
-        metric(name, about=spoken(about), model=model).missed(
+        metric(name, about=short_name(about), model=model).missed(
             f"{name}:{about}:{model}", status, reason, about=about
         )
         for name in names
@@ -165,7 +160,7 @@ def missed(
 def findings_of(result: DifferentialResult, plan: Plan) -> list[Finding]:
     """Return what one adversary's test says, of private and of public inference."""
     about, model = result.sensitive_name, result.model
-    words = {"about": spoken(about), "model": model, "largest": most(result.largest)}
+    words = {"about": short_name(about), "model": model, "largest": most(result.largest)}
     common: dict[str, Any] = {
         "about": about,
         "exactness": exactness(result),
@@ -174,7 +169,7 @@ def findings_of(result: DifferentialResult, plan: Plan) -> list[Finding]:
     }
 
     def found(name: str, value: float, more_words: Any = None, **more: Any) -> Finding:
-        chosen = metric(name, about=spoken(about), model=model)
+        chosen = metric(name, about=short_name(about), model=model)
         filled = {**words, **(more_words or {})}
         return chosen.found(f"{name}:{about}:{model}", value, filled, **{**common, **more})
 
@@ -297,7 +292,7 @@ def _strongest(result: StrongestResult, plan: Plan) -> list[Finding]:
     about = result.sensitive_name
     model = "the strongest adversary"
     largest = max(one.largest for one in result.results.values())
-    words = {"about": spoken(about), "model": model, "largest": most(largest)}
+    words = {"about": short_name(about), "model": model, "largest": most(largest)}
     common: dict[str, Any] = {
         "about": about,
         "exactness": _weakest(result),

@@ -1,4 +1,4 @@
-"""The table as the audit found it: its columns, and what was left out."""
+"""Describes the table as it was read: its columns, and what was left out."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any
 import pyarrow.compute as pc
 
 from indiff.audit.metrics import METRICS
-from indiff.audit.redaction.naming import Naming
+from indiff.audit.redaction import Redaction
 from indiff.data.schema import Role
 from indiff.data.table import Table
 from indiff.report.finding import Finding
 
 
-def table_block(table: Table, source: str, naming: Naming) -> dict[str, Any]:
+def table_block(table: Table, source: str, redaction: Redaction) -> dict[str, Any]:
     """Return the table's part of the document: counts and names, no value."""
     return {
         "source": source,
         "records": len(table),
         "dropped": table.dropped,
         "fingerprint": table.fingerprint,
-        "notes": [naming.text(note) for note in table.notes],
+        "notes": [redaction.text(note) for note in table.notes],
         "columns": _columns(table),
     }
 
@@ -46,7 +46,7 @@ def _columns(table: Table) -> list[dict[str, Any]]:
 
 def _note(role: Role, distinct: int, records: int) -> str | None:
     if role == Role.IDENTIFIER:
-        return "names people: it belongs into no release"
+        return "names people: it belongs in no release"
     if distinct == records > 1 and role in (Role.QUASI, Role.SENSITIVE):
         return "different in every record: it may be an identifier"
     if distinct <= 1 and role in (Role.QUASI, Role.SENSITIVE):

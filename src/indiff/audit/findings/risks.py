@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from indiff.audit.metrics import metric
-from indiff.audit.redaction.naming import spoken
 from indiff.data.schema import Kind
 from indiff.data.side_files import label_of
 from indiff.data.table import Table
@@ -20,6 +19,7 @@ from indiff.release.release import Release
 from indiff.report.finding import Finding
 from indiff.risk import Risk, measure_risk
 from indiff.sanitizers.trivial import Identity
+from indiff.text import name as short_name
 
 Read = Callable[[Risk, str], float]
 
@@ -202,7 +202,7 @@ def risk_part(
     ``suffix`` tells the releases of several sensitive attributes apart.
     """
     before, after = risks.before, risks.after
-    about, said = table.sensitive.name, spoken(table.sensitive.name)
+    about, said = table.sensitive.name, short_name(table.sensitive.name)
     findings = []
     for name, read in {**_WHO, **_WHAT}.items():
         concerns = about if name in _WHAT else None

@@ -1,4 +1,4 @@
-"""What a release is still good for, as findings."""
+"""Measures what a release is still good for."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 from indiff.audit.metrics import metric, percent
 from indiff.audit.plan.plan import Plan
-from indiff.audit.redaction.naming import spoken
 from indiff.data.table import Table
 from indiff.errors import UserError
 from indiff.release.release import Release
 from indiff.report.finding import Finding
+from indiff.text import name as short_name
 from indiff.utility import Analyst, Utility, measure
 
 _NAMES = ("ncp", "discernibility", "average_group", "accuracy")
@@ -25,7 +25,7 @@ def utility_findings(
     sensitive attributes apart.
     """
     task = plan.report.task or table.sensitive.name
-    words: dict[str, Any] = {"task": spoken(task)}
+    words: dict[str, Any] = {"task": short_name(task)}
     if release is None or reason is not None:
         return [
             metric(name, **words).missed(f"{name}{suffix}", "skipped", str(reason))

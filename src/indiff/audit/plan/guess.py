@@ -10,8 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from indiff.audit.redaction.naming import spoken
 from indiff.data.reading.door import read_raw
+from indiff.text import name as short_name
 
 FEW = 30  # distinct values that a person could still list
 
@@ -170,7 +170,7 @@ def plan_text(
 
 
 def _comment(guess: Guess) -> str:
-    return f"#   {spoken(guess.column)}: {guess.role} ({guess.kind}), {guess.reason}"
+    return f"#   {short_name(guess.column)}: {guess.role} ({guess.kind}), {guess.reason}"
 
 
 def _bins(numeric: list[str]) -> list[str]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from indiff.data.schema import Kind
 from indiff.data.table import Attribute, Table
-from indiff.errors import UserError
+from indiff.errors import UserError, from_data
 from indiff.release.regions import Anything, Interval, Missing, Region, ValueSet, node_region, plain
 from indiff.release.release import Release, ReleasedColumn
 from indiff.sanitizers.mondrian.constraints import Constraints, as_limits, meets
@@ -144,7 +144,7 @@ class Mondrian:
         share = counts.max() / size
         return (
             f"{asked.describe()} cannot be met even by {where} as one group: the sensitive value "
-            f"{top!r} is held by {share:.1%} of its {size:,} records. {way_out}"
+            f"{from_data(top)} is held by {share:.1%} of its {size:,} records. {way_out}"
         )
 
 

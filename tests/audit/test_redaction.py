@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import pickle
 import re
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ import pytest
 
 import indiff
 from indiff.audit.findings.exposure import _nothing
-from indiff.audit.redaction.naming import RARE, Naming
+from indiff.audit.redaction import RARE, WITHHELD, Redaction
 from indiff.data.table import read_table
+from indiff.errors import Message, UserError, from_data, marked, said
 from indiff.report.page.bundle import chart_bundle
 
 RECORDS = 60
@@ -123,77 +125,73 @@ def test_a_reason_that_quotes_a_cell_does_not(tmp_path: Path) -> None:
         assert str(tmp_path) not in text
 
 
-def test_naming() -> None:
+def test_values_and_messages() -> None:
     frame = pa.table(
         {"age": [30] * 10 + [47, 123456], "ill": ["flu"] * 10 + ["HIV", "heart failure"]}
     )
     table = read_table(frame, quasi=["age"], sensitive="ill")
-    naming = Naming(table, 10)
-    assert naming.value("ill", "flu") == "flu"
-    assert naming.value("ill", "HIV") == RARE
-    assert naming.value("age", 47.0) == RARE
-    assert naming.value("age", 30) == 30
-    assert naming.value("ill", "never seen") == "never seen"
-    assert naming.text("it holds 'HIV' and flu") == "it holds a rare value and flu"
-    assert naming.text("row 3: heart failure here") == f"row 3: {RARE} here"
-    assert naming.text("got 123,456 or 123456.0") == f"got {RARE} or {RARE}"
-    assert naming.text("column 'ill' has 47 records") == "column 'ill' has 47 records"
+    redaction = Redaction(table, 10)
+    assert redaction.value("ill", "flu") == "flu"
+    assert redaction.value("ill", "HIV") == RARE
+    assert redaction.value("age", 47.0) == RARE
+    assert redaction.value("age", 30) == 30
+    assert redaction.value("ill", "never seen") == "never seen"
+    told = Message(f"row 47: it holds {from_data('HIV')}, {from_data(123456.0)}, {from_data(30)}")
+    assert redaction.text(told) == f"row 47: it holds {RARE}, {RARE}, 30"
+    assert Redaction(table, 10, show_values=True).text(told) == told
+    assert Redaction(table, 1).value("ill", "HIV") == "HIV"
     days = [datetime.date(2024, 2, 28)] * 10 + [datetime.date(2023, 5, 17)] * 2
     dated = read_table(frame.append_column("day", pa.array(days)), quasi=["day"], sensitive="ill")
-    told = Naming(dated, 10, paths=("/home/me/data.csv",)).text(
-        "2024-02-28 and 2023-05-17 in '/home/me/data.csv'"
-    )
-    assert told == f"2024-02-28 and {RARE} in 'data.csv'"
-    assert Naming(table, 10, show_values=True).text("holds 'HIV'") == "holds 'HIV'"
-    assert Naming(table, 1).value("ill", "HIV") == "HIV"
+    message = Message(f"{from_data('2024-02-28')}, {from_data('2023-05-17')}, '/home/me/data.csv'")
+    shown = Redaction(dated, 10, paths=("/home/me/data.csv",)).text(message)
+    assert shown == f"'2024-02-28', {RARE}, 'data.csv'"
 
 
-AWKWARD = ['O\'Brien "Bob"', "tab\tname", "back\\slash", "multi\nline", "'quoted'", "q" * 200]
+AWKWARD = ['O\'Brien "Bob"', "tab\tname", "back\\slash", "multi\nline", "'quoted'", "q" * 200,
+           "\ue000\ue002\ue001x\ue002"]  # fmt: skip
 
 
 @pytest.mark.parametrize("value", AWKWARD)
-def test_a_quoted_value_is_found_however_python_writes_it(value: Any) -> None:
+def test_a_marked_value_is_withheld_however_it_is_written(value: Any) -> None:
     frame = pa.table({"age": [30] * 12, "ill": ["flu"] * 11 + [value]})
-    naming = Naming(read_table(frame, quasi=["age"], sensitive="ill"), 10, words=("mondrian:k=5",))
-    assert naming.text(f"{value!r} is no level; 'mondrian:k=5' needs it") == (
-        f"{RARE} is no level; 'mondrian:k=5' needs it"
-    )
-    assert naming.text("column 'ill' holds 'flu'") == "column 'ill' holds 'flu'"
+    redaction = Redaction(read_table(frame, quasi=["age"], sensitive="ill"), 10)
+    error = UserError(f"{from_data(value)} is no level; 'mondrian:k=5' needs it")
+    assert redaction.text(str(error)) == f"{RARE} is no level; 'mondrian:k=5' needs it."
+    assert redaction.text(Message(f"it has {from_data('flu')}")) == "it has 'flu'"
     # What no record holds may be made of what some do.
-    assert naming.text(f"got {value[:6] + '~'!r}.") == "got a hidden text."
+    for part in (value[:6] + "~", [value], (value, "flu"), {value: 1}):
+        assert redaction.text(Message(f"got {from_data(part)}.")) == "got a hidden text."
+    assert redaction.text(Message(f"it said {said(value)}")) == f"it said {WITHHELD}"
+    assert redaction.text(Message(f"it said {said(value)}").shortened(12)).endswith(f"{WITHHELD}…")
 
 
-def test_numbers_are_found_in_lists_and_behind_signs() -> None:
-    frame = pa.table({"pay": [100_000_007, 100_000_009] + [5] * 12, "ill": ["a", "b"] * 7})
-    naming = Naming(read_table(frame, quasi=["pay"], sensitive="ill"), 10)
-    for text in ("[100000007,100000009)", "-100000009", "3-100000007", "100000007..100000009"):
-        told = naming.text(text)
-        assert "10000000" not in told, text
-        assert RARE in told
-    assert naming.text("5,000 of 12,345 records") == "5,000 of 12,345 records"
+def test_a_message_in_another_one_stays_marked() -> None:
+    inner = UserError("no level", from_data("Smith"))
+    outer = pickle.loads(pickle.dumps(UserError(f"row 3: {marked(inner)}")))
+    frame = pa.table({"age": [30] * 12, "ill": ["flu"] * 11 + ["Smith"]})
+    redaction = Redaction(read_table(frame, quasi=["age"], sensitive="ill"))
+    assert str(outer) == "row 3: no level; got 'Smith'."
+    assert redaction.text(outer.message) == f"row 3: no level; got {RARE}."
+    assert redaction.document({"notes": [outer.message]}) == {
+        "notes": [f"row 3: no level; got {RARE}."]
+    }
 
 
-def test_what_was_received_is_no_count_however_short() -> None:
-    frame = pa.table({"age": [30] * 11 + [97], "ill": ["a", "b"] * 6})
+def test_a_command_is_shown_without_what_may_be_a_value() -> None:
+    frame = pa.table({"age": [30] * 12, "ill": ["flu"] * 11 + ["Smith"]})
     table = read_table(frame, quasi=["age"], sensitive="ill")
-    naming = Naming(table, 10, words=("mondrian:k=97",))
-    told = Naming(table, 10).text
-    assert told("row 97: 97 of 97 records; got 97 and 30.") == (
-        f"row 97: 97 of 97 records; got {RARE} and 30."
-    )
-    assert told("it runs from 97 down to 30; 97 rows") == f"it runs from {RARE} down to 30; 97 rows"
-    assert told("got [97,30]. Use 97.") == f"got [{RARE}]. Use 97."
-    assert naming.text("k is at most 12; got 97.") == "k is at most 12; got 97."
 
+    def shown(text: str) -> Any:
+        found = Redaction(table, sanitizers=(text,))
+        told = found.text(f"{text!r} failed").replace('"', "'")
+        assert told == f"'{found.document(text)}' failed"
+        return found.document(text)
 
-def test_thousands_are_one_number_and_our_own_proposals_are_shown() -> None:
-    frame = pa.table({"age": [3, 0] + [30] * 10, "ill": ["a", "b"] * 5 + ["drop", "b"]})
-    naming = Naming(read_table(frame, quasi=["age"], sensitive="ill"), 5)
-    assert naming.text("at most 12; got 3,000.") == "at most 12; got 3,000."
-    assert naming.text("pass missing='split' or method='sampled'") == (
-        "pass missing='split' or method='sampled'"
-    )
-    assert naming.text("pass missing='drop'") == f"pass missing={RARE}"
+    plain = "command:sh tool.sh --k=30 {input} {output}"
+    assert shown(plain) == plain
+    assert shown("command:sh tool.sh --drop=Smith") == "command:sh tool.sh a hidden text"
+    assert shown("command:Rscript -e 'x != \"Smi\"'") == "command:Rscript -e a hidden text"
+    assert shown("command:sh 'open") == "command:a hidden text"
 
 
 def test_only_usual_tokens_for_missing_are_shown() -> None:
@@ -205,11 +203,6 @@ def test_only_usual_tokens_for_missing_are_shown() -> None:
     assert all("Smith" not in text for text in outputs(found).values())
     shown = audited(frame, data=data, report={"show_values": True})
     assert shown.document["plan"]["data"]["missing_tokens"] == data["missing_tokens"]
-
-
-def test_a_very_long_sentence_costs_little() -> None:
-    table = read_table(pa.table({"age": [1, 2], "ill": ["a", "b"]}), quasi=["age"], sensitive="ill")
-    assert len(Naming(table).text("word " * 20_000)) <= 4000
 
 
 def failing_tool(tmp_path: Path, ends: Any) -> Any:
@@ -259,7 +252,7 @@ def test_what_a_failing_model_says_is_left_out() -> None:
     tested = indiff.differential_test(
         table, "mondrian:k=5", model=Telltale(), targets=[3], method="refit", jobs=1
     )
-    told = Naming(table).text(_nothing(tested))
+    told = Redaction(table).text(_nothing(tested))
     assert "RuntimeError: (its words are left out" in told
     assert not any(value.upper() in told for value in frame["ill"].to_pylist())
 

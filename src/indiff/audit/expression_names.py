@@ -1,4 +1,4 @@
-"""What a report calls a sensitive expression, which may hold a value: "a condition on pay"."""
+"""Finds another name for a sensitive expression that holds a rare value: "a condition on pay"."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PART = re.compile(
 )
 
 
-def aliases(table: Table, min_cell: int) -> dict[str, str]:
+def other_names(table: Table, min_cell: int) -> dict[str, str]:
     """Return another name for every sensitive expression that holds what a report may not name.
 
     A text in it may be named if at least ``min_cell`` records hold it, a number also if none do
@@ -32,7 +32,7 @@ def aliases(table: Table, min_cell: int) -> dict[str, str]:
     >>> people = pa.table({"age": [30, 30, 47, 47, 47, 80], "pay": [1, 2, 3, 4, 5, 762_431]})
     >>> def named(expression):
     ...     read = read_table(people, quasi=["age"], sensitive=expression)
-    ...     return aliases(read, min_cell=2)
+    ...     return other_names(read, min_cell=2)
     >>> named("pay > 2.5"), named("pay > 5")
     ({}, {'pay > 5': 'a condition on pay'})
     """
@@ -40,7 +40,7 @@ def aliases(table: Table, min_cell: int) -> dict[str, str]:
     for name in dict.fromkeys(one for each in table.sensitives for one in each.columns):
         columns = _looked_at(table, name)
         if columns is not None and not _may_be_named(name, columns, table, min_cell):
-            found[name] = _free(_alias(table, name, columns), [*found.values()])
+            found[name] = _free(_name_without_values(table, name, columns), [*found.values()])
     return found
 
 
@@ -118,12 +118,12 @@ def _count(told: pa.ChunkedArray) -> int:
     return int(pc.sum(told).as_py() or 0)
 
 
-def _alias(table: Table, name: str, columns: tuple[str, ...]) -> str:
+def _name_without_values(table: Table, name: str, columns: tuple[str, ...]) -> str:
     values = set(table.source[name].unique().to_pylist()) - {None}
     what = "a condition on" if values <= {"true", "false"} else "an expression over"
     return f"{what} {' and '.join(columns) or 'nothing'}"
 
 
-def _free(alias: str, taken: list[str]) -> str:
-    number = sum(one == alias or one.startswith(f"{alias} (") for one in taken)
-    return alias if not number else f"{alias} ({number + 1})"
+def _free(name: str, taken: list[str]) -> str:
+    number = sum(one == name or one.startswith(f"{name} (") for one in taken)
+    return name if not number else f"{name} ({number + 1})"

@@ -1,16 +1,16 @@
-"""Columns that a release carries beside those that were audited: names of people, or unknown."""
+"""Lists the columns of a release of which nothing was measured, identifiers among them."""
 
 from __future__ import annotations
 
-from indiff.audit.redaction.naming import spoken
 from indiff.data.schema import Role
 from indiff.data.table import Table
 from indiff.release.release import Release
+from indiff.text import name as short_name
 
 _MOST = 10  # columns that a note lists
 
 
-def identified(release: Release | None, table: Table, key: str | None) -> list[str]:
+def identifiers(release: Release | None, table: Table, key: str | None) -> list[str]:
     """Say which columns of a release name people: no number makes up for that.
 
     The ``key`` by which rows are matched must be there to be tested; a note says the rest.
@@ -21,35 +21,36 @@ def identified(release: Release | None, table: Table, key: str | None) -> list[s
     ...                    identifier="who", quasi=["age"], sensitive="ill")
     >>> release = read_release(pa.table({"who": ["a", "b"], "age": ["*"] * 2,
     ...                                  "ill": ["no", "yes"]}), table)
-    >>> identified(release, table, key=None)
+    >>> identifiers(release, table, key=None)
     ["the release has the identifier 'who', which names people"]
     """
     return [
-        f"the release has the identifier {spoken(name)!r}, which names people"
+        f"the release has the identifier {short_name(name)!r}, which names people"
         for name in _identifiers(release, table)
         if name != key
     ]
 
 
-def unaudited(release: Release | None, table: Table, key: str | None) -> list[str]:
+def others(release: Release | None, table: Table, key: str | None) -> list[str]:
     """Say which other columns the release has, of which nothing was measured."""
     notes: list[str] = []
     if release is None:
         return notes
     if key in release.unread:
         notes.append(
-            f"the release has the column {spoken(str(key))!r} to match its rows: publish it without"
+            f"the release has the column {short_name(str(key))!r} to match its rows: publish it "
+            "without"
         )
-    others = [
-        spoken(name)
+    unknown = [
+        short_name(name)
         for name in release.unread
         if name != key and name not in _identifiers(release, table)
     ]
-    if others:
-        more = f" and {len(others) - _MOST} more" if len(others) > _MOST else ""
+    if unknown:
+        more = f" and {len(unknown) - _MOST} more" if len(unknown) > _MOST else ""
         notes.append(
             f"nothing was measured of other columns that the release has: "
-            f"{', '.join(map(repr, others[:_MOST]))}{more}"
+            f"{', '.join(map(repr, unknown[:_MOST]))}{more}"
         )
     return notes
 

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 import indiff
-from indiff.audit.redaction.alias import aliases
+from indiff.audit.expression_names import other_names
 from indiff.data.table import read_table
-from tests.audit.redaction.test_leaks import audited, outputs
+from tests.audit.test_redaction import audited, outputs
 
 RECORDS = 200
 FRAME = pa.table(
@@ -35,11 +35,11 @@ FRAME = pa.table(
     ],
 )
 def test_what_many_hold_is_named(expression: str) -> None:
-    assert aliases(read_table(FRAME, quasi=["age"], sensitive=expression), 10) == {}
+    assert other_names(read_table(FRAME, quasi=["age"], sensitive=expression), 10) == {}
 
 
 @pytest.mark.parametrize(
-    ("expression", "alias"),
+    ("expression", "name"),
     [
         ("pay > 762430.5", "a condition on pay"),  # one record alone above it
         ("pay = 762431", "a condition on pay"),
@@ -53,21 +53,21 @@ def test_what_many_hold_is_named(expression: str) -> None:
         ("concat(ill, 'Rarissima')", "an expression over ill"),
     ],
 )
-def test_what_few_hold_is_not(expression: str, alias: str) -> None:
+def test_what_few_hold_is_not(expression: str, name: str) -> None:
     table = read_table(FRAME, quasi=["age"], sensitive=expression)
-    assert aliases(table, 10) == {expression: alias}
+    assert other_names(table, 10) == {expression: name}
 
 
 def test_two_expressions_keep_names_of_their_own() -> None:
     both = ["pay > 762430", "pay < 762000"]
-    found = aliases(read_table(FRAME, quasi=["age"], sensitive=both), 10)
+    found = other_names(read_table(FRAME, quasi=["age"], sensitive=both), 10)
     assert list(found.values()) == ["a condition on pay", "a condition on pay (2)"]
 
 
 def test_a_column_that_reads_like_an_expression_is_a_column() -> None:
     frame = FRAME.append_column("pay over there: 762431", FRAME["ill"])
     read = read_table(frame, quasi=["age"], sensitive="pay over there: 762431")
-    assert aliases(read, 10) == {}
+    assert other_names(read, 10) == {}
 
 
 @pytest.mark.parametrize(

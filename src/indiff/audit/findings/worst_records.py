@@ -1,11 +1,11 @@
-"""The most exposed records: by number, with the attributes and group sizes that explain them."""
+"""Lists the most exposed records, with the attributes and group sizes that explain them."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from indiff.audit.plan.plan import Plan
-from indiff.audit.redaction.naming import Naming
+from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
 from indiff.differential.explain.why import Explanation, explain
 from indiff.differential.method import choose_model
@@ -29,7 +29,7 @@ def worst_records(
     sanitizer: Sanitizer,
     result: DifferentialResult | StrongestResult,
     plan: Plan,
-    naming: Naming,
+    redaction: Redaction,
 ) -> list[dict[str, Any]]:
     """Return the worst records of one sensitive attribute, each with its why."""
     adversaries = [choose_model(name, sanitizer) for name in plan.adversary.models]
@@ -39,7 +39,7 @@ def worst_records(
     reasons: dict[int, tuple[int | None, str]] = {}
     for model in dict.fromkeys(seen_by.values()):  # one release serves all of a model's records
         records = [record for record, name in seen_by.items() if name == model]
-        reasons |= _reasons(table, sanitizer, named[model], records, plan, naming)
+        reasons |= _reasons(table, sanitizer, named[model], records, plan, redaction)
     found = []
     for row in rows:
         model, (group_size, why) = seen_by[row["record"]], reasons[row["record"]]
@@ -65,7 +65,7 @@ def _reasons(
     model: Model,
     records: list[int],
     plan: Plan,
-    naming: Naming,
+    redaction: Redaction,
 ) -> dict[int, tuple[int | None, str]]:
     """Return the group size and the why of each record that one model sees."""
     if plan.data.individual is not None:
@@ -74,15 +74,15 @@ def _reasons(
     if noisy or sanitizer.randomized:
         return dict.fromkeys(records, (None, _RANDOM))
     informed, _ = with_background(model, table, plan.adversary.prior, plan.adversary.known)
-    show = naming.show_values
+    show = redaction.show_values
     try:
         explained = explain(table, sanitizer, records, model=informed, show_values=show)
     except UserError as error:
-        return dict.fromkeys(records, (None, naming.text(str(error))))
+        return dict.fromkeys(records, (None, redaction.text(error.message)))
     return {
         found.record: (
             None if found.group is None else found.group.size,
-            naming.short(_sentence(found)),
+            redaction.short(_sentence(found)),
         )
         for found in explained
     }

@@ -1,1 +1,0 @@
-"""What a report may name."""
