@@ -27,11 +27,13 @@ def make_folder(folder: Path) -> None:
         raise UserError(
             f"--out must be a folder that can be made; {str(folder)!r} cannot ({error.strerror})",
             way_out="Choose another place",
+            field="out",
         ) from None
     if not os.access(folder, os.W_OK):
         raise UserError(
             f"--out must be a folder that can be written; {str(folder)!r} is not",
             way_out="Choose another place",
+            field="out",
         )
 
 
@@ -42,6 +44,7 @@ def refuse_inputs(what: str, folder: Path, names: Iterable[str], inputs: list[Pa
             raise UserError(
                 f"a {what} must not overwrite its input; {str(place)!r} is one",
                 way_out="Choose another folder with --out",
+                field="out",
             )
 
 
@@ -124,17 +127,16 @@ def write_text(path: Path, text: str) -> None:
         handle.write(text.encode("utf-8", "backslashreplace"))
 
 
-def write_frame(frame: pa.Table, path: str | Path) -> None:
-    """Write a frame to ``.csv``, ``.tsv`` or ``.parquet``, readable by its owner only."""
-    target = Path(path)
-    suffix = target.suffix.lower()
-    if suffix not in (".csv", ".tsv", ".parquet"):
+def write_frame(frame: pa.Table, path: str | Path, *, lasting: bool = True) -> None:
+    """Write a frame to ``.csv``, ``.tsv`` or ``.parquet``, as :func:`open_private` does."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in FRAME_ENDINGS:
         raise UserError(
             "a table is written to a .csv, .tsv or .parquet file",
             f"{str(path)!r}",
             "Change the ending",
         )
-    with open_private(target) as handle:
+    with open_private(path, lasting=lasting) as handle:
         if suffix == ".parquet":
             import pyarrow.parquet as pq
 
@@ -148,16 +150,17 @@ def write_frame(frame: pa.Table, path: str | Path) -> None:
 
 
 @contextmanager
-def open_private(path: str | Path) -> Iterator[BinaryIO]:
+def open_private(path: str | Path, *, lasting: bool = True) -> Iterator[BinaryIO]:
     """Open a file that only its owner can read and that appears when it is whole.
 
     The bytes go to a temporary file in the same folder, which takes the file's name at the end; of
     a write that fails nothing is left. What is no file (a pipe, a device, ``/dev/stdout``), and a
-    file in a folder that cannot be written, is written in place.
+    file in a folder that cannot be written, is written in place. A file that is not ``lasting``
+    is soon read and thrown away: nobody waits for the disk.
     """
     try:
         place = _writable_place(path)
-        with _in_place(path) if place is None else _replacing(place) as handle:
+        with _in_place(path) if place is None else _replacing(place, lasting) as handle:
             yield handle
     except OSError as error:
         raise UserError(
@@ -178,13 +181,14 @@ def _writable_place(path: str | Path) -> str | None:
 
 
 @contextmanager
-def _replacing(place: str) -> Iterator[BinaryIO]:
+def _replacing(place: str, lasting: bool) -> Iterator[BinaryIO]:
     descriptor, temporary = tempfile.mkstemp(prefix=".indiff-", dir=os.path.dirname(place))
     try:
         with os.fdopen(descriptor, "wb") as handle:  # mkstemp lets only its owner read it
             yield handle
-            handle.flush()
-            os.fsync(descriptor)
+            if lasting:
+                handle.flush()
+                os.fsync(descriptor)
         os.replace(temporary, place)
     except BaseException:
         os.unlink(temporary)

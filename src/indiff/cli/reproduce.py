@@ -13,6 +13,7 @@ import typer
 from indiff import text as plain
 from indiff.audit.verdict import Exit
 from indiff.errors import UserError
+from indiff.files import make_folder
 
 if TYPE_CHECKING:
     from indiff.papers.items import Item
@@ -61,7 +62,7 @@ def command(
     if seeds < 1:
         raise UserError("--seeds must be at least 1", seeds)
     items = index.choose(what)
-    _make_folder(out)
+    make_folder(out)
     clock = Clock(items)
     run = Run(download=download, seeds=seeds, billion=billion, report=clock.report)
     made = 0
@@ -123,13 +124,3 @@ class Clock:
         end = "\x1b[K\r" if sys.stderr.isatty() else "\n"
         sys.stderr.write(f"{text}{end}")
         sys.stderr.flush()
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(
-            f"--out must be a folder that can be made; {str(folder)!r} cannot ({error.strerror})",
-            way_out="Choose another place",
-        ) from None

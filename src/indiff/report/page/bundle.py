@@ -1,4 +1,4 @@
-"""What draws the charts in a browser: one script, its starter, and how data is put beside them."""
+"""Provides the script that draws charts in a browser, and puts their data safely beside it."""
 
 from __future__ import annotations
 

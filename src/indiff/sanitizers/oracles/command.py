@@ -162,7 +162,7 @@ class Command(BlackBox):
         with private_folder() as room:
             places = self._places(room, seed)
             for place in {places[f[0]] for f in _PLACE.finditer(self._text) if f[1] == "input"}:
-                write_frame(table.frame(), place)
+                write_frame(table.frame(), place, lasting=False)
             ended = self._run(places, room, table)
             if ended.code != 0:
                 raise OracleFailed(self._complaint(ended, table))
