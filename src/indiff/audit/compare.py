@@ -358,15 +358,21 @@ def _with_front(rows: Sequence[Row], utility: str) -> tuple[Row, ...]:
         useful = getattr(row, utility)
         counts = row.status == "measured" and row.constraint_met and useful is not None
         points.append((row.delta_upper or 0.0, sign * useful) if counts else None)
+    return tuple(replace(row, on_front=on) for row, on in zip(rows, on_front(points), strict=True))
+
+
+def on_front(points: Sequence[tuple[float, float] | None]) -> list[bool]:
+    """Tell which points no other one beats in both numbers; less is better, None never counts.
+
+    >>> on_front([(0.1, 5.0), (0.2, 3.0), (0.2, 4.0), None])
+    [True, True, False, False]
+    """
     known = [point for point in points if point is not None]
-    return tuple(
-        replace(row, on_front=point is not None and not any(_beats(o, point) for o in known))
-        for row, point in zip(rows, points, strict=True)
-    )
-
-
-def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    return one != other and one[0] <= other[0] and one[1] <= other[1]
+    return [
+        point is not None
+        and not any(o != point and o[0] <= point[0] and o[1] <= point[1] for o in known)
+        for point in points
+    ]
 
 
 def _free(name: str, taken: Mapping[str, Any]) -> str:

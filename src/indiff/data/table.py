@@ -19,7 +19,7 @@ from indiff.data.expressions import with_expressions
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.reading.door import Raw, read_raw
 from indiff.data.schema import Column, Kind, Role, Schema
-from indiff.errors import UserError, unknown
+from indiff.errors import UserError, option, unknown
 
 MissingPolicy = Literal["error", "drop", "split"]
 
@@ -241,10 +241,9 @@ def read_table(
         raise UserError(
             "a numeric or ordinal quasi-identifier must have a value in every record; "
             f"missing in {shown}",
-            way_out=(
-                "Pass missing='drop' to leave those records out, or missing='split' to "
-                "release them as a part of their own"
-            ),
+            way_out=f"Pass {option('missing', 'drop')} to leave those records out, or "
+            f"{option('missing', 'split')} to release them as a part of their own",
+            field="missing",
         )
     if gaps and missing == "drop":
         keep = ~np.logical_or.reduce(list(gaps.values()))

@@ -37,7 +37,7 @@ def list_folder(folder: Path | None) -> list[FolderFile]:
             path = Path(base) / name
             if path.suffix.lower() not in TABLES or name.startswith("."):
                 continue
-            if _is_inside(path, root) and path.is_file():
+            if _inside(path, root) is not None:
                 shown = str(path.relative_to(root))
                 if shown.isprintable():
                     found.append(FolderFile(shown, path.stat().st_size))
@@ -50,23 +50,19 @@ def find_in_folder(folder: Path | None, path: str) -> Path:
     """Return the file that a path from the folder names, links followed, if it is below it."""
     if folder is None:
         raise UserError("the server was started without --folder; upload the file instead.")
-    root = folder.resolve()
-    try:
-        found = (root / path).resolve()
-        inside = found.is_relative_to(root) and found.is_file()
-    except (OSError, ValueError, RuntimeError):  # too long, a zero byte, a circle of links
-        inside = False
-    if not inside:
+    found = _inside(folder.resolve() / path, folder.resolve())
+    if found is None:
         raise UserError("a file must be below the server's folder; there is none of this name.")
     if found.suffix.lower() not in TABLES:
-        raise UserError(
-            f"a file's ending must tell its format ({', '.join(TABLES)}); this one's does not."
-        )
+        rule = f"a file's ending must tell its format ({', '.join(TABLES)}); this one's does not."
+        raise UserError(rule, field="path")
     return found
 
 
-def _is_inside(path: Path, root: Path) -> bool:
+def _inside(path: Path, root: Path) -> Path | None:
+    """Return the file that a path leads to, if it is one below the root."""
     try:
-        return path.resolve().is_relative_to(root)
-    except (OSError, RuntimeError):
-        return False
+        found = path.resolve()
+        return found if found.is_relative_to(root) and found.is_file() else None
+    except (OSError, ValueError, RuntimeError):  # too long, a zero byte, a circle of links
+        return None

@@ -1,4 +1,4 @@
-"""Who may use the server: a link that works once, or a password; then a session."""
+"""Lets people in: by a link that works once, or a password; then by a session."""
 
 from __future__ import annotations
 

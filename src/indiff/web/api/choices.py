@@ -173,18 +173,15 @@ def sorted_out(sanitizers: Iterable[str]) -> tuple[dict[str, str], list[str]]:
     >>> sorted_out(["mondrian:k=2", "mondrian:k=5", "mondrian:k=5,l=3"])
     ({'k': '2, 5'}, ['mondrian:k=5,l=3'])
     """
-    values: dict[str, list[str]] = {}
-    others = []
-    for text in sanitizers:
-        for preset in PRESETS:
-            value = "[0-9.]+" if preset.sign else ""
-            found = re.fullmatch(f"{re.escape(preset.start)}({value})", text)
-            if found:
-                values.setdefault(preset.name, []).append(found[1])
-                break
-        else:
-            others.append(text)
-    return {name: ", ".join(found) for name, found in values.items()}, others
+    values: dict[str, str] = {}
+    others = list(sanitizers)
+    for preset in PRESETS:
+        made = re.compile(f"{re.escape(preset.start)}({'[0-9.]+' if preset.sign else ''})")
+        found = {text: match[1] for text in others if (match := made.fullmatch(text))}
+        if found:
+            values[preset.name] = ", ".join(found.values())
+        others = [text for text in others if text not in found]
+    return values, others
 
 
 def picked(names: Iterable[str], given: Mapping[str, str]) -> list[str]:

@@ -97,6 +97,7 @@ def drawn_together(
     runs: Sequence[tuple[str, Mapping[str, Any]]], rows: Sequence[Mapping[str, Any]]
 ) -> list[Figure]:
     """Return the figures of several runs: risk against utility, and all their curves."""
+    from indiff.audit.compare import UTILITIES, on_front
     from indiff.plot import tradeoff
     from indiff.report.page.figures import figures, themed
 
@@ -112,7 +113,12 @@ def drawn_together(
         ]
         if len(both) < 2:
             continue
-        marked = _with_front(both, utility)
+        sign = UTILITIES[utility]
+        points = [
+            (float(row["delta"]), sign * float(row[utility])) if row["constraint_met"] else None
+            for row in both
+        ]
+        marked = [{**row, "on_front": on} for row, on in zip(both, on_front(points), strict=True)]
         front = [str(row["setting"]) for row in marked if row["on_front"]]
         spec: dict[str, Any] = tradeoff(marked, utility=utility).to_dict()
         spec.pop("config", None)
@@ -123,7 +129,9 @@ def drawn_together(
                 "id": f"trade-{utility}",
                 "title": title,
                 "summary": f"No other run has both a smaller δ and {better} than "
-                f"{' and '.join(front)}.",
+                f"{' and '.join(front)}."
+                if front
+                else "No release meets its own constraint, so none is on the front.",
                 "headers": ("run", "δ", utility),
                 "rows": [
                     tuple(str(row[name]) for name in ("setting", "delta", utility))
@@ -157,18 +165,3 @@ def _break_titles(spec: Figure) -> None:
         if isinstance(across.get("title"), str):
             head, sign, rest = across["title"].partition(" (")
             across["title"] = [head, f"({rest}"] if sign else head
-
-
-def _with_front(rows: Sequence[Mapping[str, Any]], utility: str) -> list[dict[str, Any]]:
-    """Mark the rows that no other one beats in δ and in utility."""
-    sign = -1.0 if utility == "accuracy" else 1.0
-    points = [(float(row["delta"]), sign * float(row[utility])) for row in rows]
-    return [
-        {
-            **row,
-            "on_front": not any(
-                other != point and other[0] <= point[0] and other[1] <= point[1] for other in points
-            ),
-        }
-        for row, point in zip(rows, points, strict=True)
-    ]

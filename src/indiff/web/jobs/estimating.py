@@ -1,4 +1,4 @@
-"""How long a run will take: the run itself on a few records, on this machine, scaled up.
+"""Estimates how long a run will take: runs it on a few records here, and scales that up.
 
 A trial does all that a run does, its report included, so that no figure of another machine is
 needed. Where each record is asked on its own, a few are, and their time is counted for all.
@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from indiff.text import duration
 
 if TYPE_CHECKING:
     from indiff.audit.plan.plan import Plan
@@ -48,7 +50,8 @@ def estimate(
     places = min(len(made), store.settings.workers)
     seconds = max(1.0, seconds / places)
     runs = f"{len(made)} run{'s' * (len(made) > 1)}"
-    sentence = f"{plainly(seconds)} for {runs} on {len(trials.table(made[0])):,} records"
+    spent = "a few seconds" if seconds < 10 else f"about {duration(seconds)}"
+    sentence = f"{spent} for {runs} on {len(trials.table(made[0])):,} records"
     return {"seconds": round(seconds, 1), "sentence": sentence}, None
 
 
@@ -212,18 +215,3 @@ def at(records: int, tried: Sequence[int], seconds: Sequence[float]) -> float:
         return seconds[0]
     slope = max(0.0, (seconds[1] - seconds[0]) / (tried[1] - tried[0]))
     return seconds[1] + slope * (records - tried[1])
-
-
-def plainly(seconds: float) -> str:
-    """Write a time as a person says it.
-
-    >>> plainly(3), plainly(130), plainly(9000)
-    ('a few seconds', 'about 2 minutes', 'about 2.5 hours')
-    """
-    if seconds < 10:
-        return "a few seconds"
-    if seconds < 90:
-        return f"about {round(seconds, -1):.0f} seconds"
-    if seconds < 5400:
-        return f"about {seconds / 60:.0f} minutes"
-    return f"about {seconds / 3600:.1f} hours"

@@ -1,4 +1,4 @@
-"""A plan as TOML, with the command that gives the same result in a terminal."""
+"""Writes a plan as TOML, with the command that gives the same result in a terminal."""
 
 from __future__ import annotations
 
@@ -40,13 +40,11 @@ def _key(name: str) -> str:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return quoted(value)
     if isinstance(value, Mapping):
         inner = ", ".join(f"{_key(key)} = {_value(one)}" for key, one in value.items())
         return f"{{{inner}}}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_value, value))}]"
-    return repr(value)
+    if isinstance(value, str):
+        return quoted(value)
+    return repr(value).lower()  # true and false, as TOML writes them

@@ -11,7 +11,8 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,7 @@ def main(words: list[str]) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a dump of the memory holds the table
     settings = Settings(data_dir=Path(data_dir))
     store = Store(settings, Database(settings.database))
-    with _OnlyWorkerOf(settings.run_folder(job)):
+    with _only_worker_of(settings.run_folder(job)):
         do_job(store, job, int(attempt))
 
 
@@ -126,22 +127,18 @@ def _end_with_server() -> None:
     threading.Thread(target=watch, name="server-watch", daemon=True).start()
 
 
-class _OnlyWorkerOf:
-    """Waits until a killed server's worker for the same job has ended too."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def __enter__(self) -> None:
-        self.folder.mkdir(mode=0o700, exist_ok=True)
-        self.handle = open(self.folder / "lock", "a")
-        fcntl.flock(self.handle, fcntl.LOCK_EX)
-
-    def __exit__(self, *problem: object) -> None:
-        if [path.name for path in self.folder.iterdir()] == ["lock"]:  # nothing was made
-            (self.folder / "lock").unlink()
-            self.folder.rmdir()
-        self.handle.close()
+@contextmanager
+def _only_worker_of(folder: Path) -> Iterator[None]:
+    """Wait until a killed server's worker for the same job has ended too."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    with open(folder / "lock", "a") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            if [path.name for path in folder.iterdir()] == ["lock"]:  # nothing was made
+                (folder / "lock").unlink()
+                folder.rmdir()
 
 
 if __name__ == "__main__":

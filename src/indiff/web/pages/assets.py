@@ -1,4 +1,4 @@
-"""The report's own styles and chart bundle, served as files: a page has nothing inline."""
+"""Serves the report's own styles and chart bundle as files: a page has nothing inline."""
 
 from __future__ import annotations
 

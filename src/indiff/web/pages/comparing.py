@@ -58,13 +58,14 @@ def _value(document: Document, metric: str) -> Any:
 
 
 def trade_rows(runs: Named) -> list[dict[str, Any]]:
-    """Return δ and the utility of every run."""
+    """Return δ and the utility of every run, and whether its release meets its own constraint."""
     return [
         {
             "setting": title,
             "delta": largest_delta(dict(document)),
             "ncp": _value(document, "ncp"),
             "accuracy": _value(document, "accuracy"),
+            "constraint_met": document["release"].get("constraint_met", True),
         }
         for title, document in runs
     ]

@@ -1,4 +1,4 @@
-"""What a server is started with, and the folder where it keeps things."""
+"""Holds what a server is started with, and the folder where it keeps things."""
 
 from __future__ import annotations
 
