@@ -61,6 +61,16 @@ FILES: dict[str, tuple[bytes, str]] = {
         r"at most 1 MB .* a larger one that begins on line 2: shorten it",
     ),
     "open quote": (b'age,ill\n1,"no\n2,yes\n', r"opened must be closed; .* line 2"),
+    "open quote in the header": (b'"age,ill\n1,no\n2,yes\n', r"opened must be closed; .* line 1"),
+    "text after a quote": (b'age,ill\n1,"x"y\n2,yes\n', r"enclose a whole field .* line 2"),
+    "a trailing separator": (
+        b"age,ill\n1,no,\n2,yes,\n",
+        r"has 3 on line 2 where the header has 2",
+    ),
+    "a footer": (b"age,ill\n1,no\n2,yes\nTotal\n", r"has 1 on line 4 where the header has 2"),
+    "a column without a name": (b"age,,ill\n1,2,no\n", r"every column needs a name; column 2 of"),
+    "no clear separator": (b"age,ill;sex\n1,no;m\n", r"must show which separator is used"),
+    "a blank first line": (b"\nage,ill\n1,no\n", r"line 1 of '.*' is blank: remove it"),
     "constant sensitive": (
         b"age,ill\n1,no\n2,no\n3,no\n",
         r"needs at least 2 values; 'ill' has 1, .* Choose another column\.",
@@ -74,12 +84,20 @@ FILES: dict[str, tuple[bytes, str]] = {
 }
 
 
+# What is a table, though not one for the differential test.
+FOR_TEST_ALONE = ("one row", "constant sensitive", "missing number")
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_files(name: str, tmp_path: Path) -> None:
     content, sentence = FILES[name]
     path = tmp_path / "table.csv"
     path.write_bytes(content)
-    assert re.search(sentence, refused(call("test", path, *TEST)))
+    message = refused(call("test", path, *TEST))
+    assert re.search(sentence, message)
+    if name not in FOR_TEST_ALONE:
+        assert refused(call("risk", path, *TEST)) == message
+        assert refused(call("risk", path, "--sensitive", "ill")) == message
 
 
 PLACES = {
@@ -95,7 +113,14 @@ PLACES = {
 def test_paths(name: str, good: Path) -> None:
     place, sentence = PLACES[name]
     (good.parent / "good").write_text(GOOD)
-    assert re.search(sentence, refused(call("test", good.parent / place, *TEST)))
+    message = refused(call("test", good.parent / place, *TEST))
+    assert re.search(sentence, message)
+    if name != "a folder":  # risk takes a folder of Parquet files
+        assert refused(call("risk", good.parent / place, *TEST)) == message
+
+
+def test_risk_takes_no_folder_without_parquet(good: Path) -> None:
+    assert "a folder must hold Parquet files" in refused(call("risk", good.parent, *TEST))
 
 
 def test_unreadable_path(good: Path) -> None:
@@ -107,6 +132,7 @@ def test_unreadable_path(good: Path) -> None:
         path.chmod(0)
     message = refused(call("test", path, *TEST))
     assert re.search(r"must be readable; .* is not \(.*\): check its name and permissions", message)
+    assert refused(call("risk", path, *TEST)) == message
 
 
 ROLES: dict[str, tuple[tuple[str, ...], str]] = {

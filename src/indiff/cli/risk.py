@@ -19,7 +19,6 @@ from indiff.text import json_text
 if TYPE_CHECKING:
     from indiff.risk.result import Risk
 
-WORKBOOK = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 ENGINES = ("auto", "in-process", "duckdb", "spark")
 
 
@@ -35,12 +34,13 @@ def command(recipe: Recipe) -> None:
         frames=("--records",),
     )
     asked = recipe.section("data")
-    reading = {name: asked.pop(name) for name in ("path", "encoding", "sheet")}
-    source = _read(data, reading["encoding"], reading["sheet"], asked["missing_tokens"])
+    asked.pop("path")
     taken = [*attributes, *asked.pop("identifier"), *asked.pop("other"), asked["individual"]]
-    asked["quasi"] = asked["quasi"] or _every_other_column(source, taken)
+    asked["quasi"] = asked["quasi"] or _every_other_column(
+        data, taken, asked["encoding"], asked["sheet"]
+    )
     names = ("engine", "combinations", "details", "records", "master", "threads", "memory-limit")
-    risk = run(source, **asked, **{name.replace("-", "_"): recipe[name] for name in names})
+    risk = run(data, **asked, **{name.replace("-", "_"): recipe[name] for name in names})
     verdict = judge_risk(risk, limits)
     if recipe["json"] is not None:
         write_text(recipe["json"], as_json(risk, verdict, show_values=recipe["show-values"]))
@@ -66,21 +66,14 @@ def _check_engine(engine: str, master: str | None, threads: int | None) -> None:
         require_spark()
 
 
-def _read(data: str, encoding: str | None, sheet: str | int | None, tokens: Sequence[str]) -> Any:
-    """Return what to measure: the path, or the records of a workbook or of recoded text."""
-    if encoding is None and sheet is None and not data.lower().endswith(WORKBOOK):
-        return data
-    from indiff.data.reading.door import read_raw
-
-    found = read_raw(data, encoding=encoding, missing_tokens=tokens, sheet=sheet)
-    return found.frame
-
-
-def _every_other_column(source: Any, taken: Sequence[str | None]) -> list[str]:
+def _every_other_column(
+    data: str, taken: Sequence[str | None], encoding: str | None, sheet: str | int | None
+) -> list[str]:
     """Return the columns without another role, as every command does without --quasi."""
-    from indiff.engines.source import column_names
+    from indiff.data.reading.source import Reading, column_names
 
-    return [name for name in column_names(source) if name not in taken]
+    names = column_names(data, Reading(encoding=encoding, sheet=sheet))
+    return [name for name in names if name not in taken]
 
 
 def _shown_name(data: str) -> str:

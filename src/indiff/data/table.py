@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from indiff.data.coding import code_attribute, code_joint, code_sensitive
 from indiff.data.expressions import with_expressions
+from indiff.data.fingerprint import fingerprint_of
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.reading.door import Raw, read_raw
 from indiff.data.schema import Column, Kind, Role, Schema
@@ -155,14 +155,10 @@ class Table:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the columns in use and their values: the same records, the same text."""
-        digest = hashlib.sha256()
-        parts: list[Attribute | Sensitive] = [*self.attributes, *self.sensitives]
-        for part in parts:
-            digest.update(f"{part.name}\x1f{part.kind}\x1f".encode())
-            digest.update("\x1f".join(map(repr, part.values)).encode())
-            digest.update(np.ascontiguousarray(part.codes, dtype="<i4").tobytes())
-        return digest.hexdigest()
+        """SHA-256 of the columns in use and their values, in any order: as that of a risk."""
+        sensitive = [name for one in self.sensitives for name in one.columns]
+        quasi = [attribute.name for attribute in self.attributes]
+        return fingerprint_of(self.frame(), quasi, sensitive)
 
     def describe(self) -> str:
         """Name every column with its role and kind in one line."""

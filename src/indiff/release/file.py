@@ -11,8 +11,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from indiff.data.reading.door import TEXT, Raw, read_raw
-from indiff.data.reading.separated import read_separated
+from indiff.data.reading.door import Raw, read_raw
+from indiff.data.reading.paths import format_of, opened
+from indiff.data.reading.separated import SeparatedText
 from indiff.data.table import Table
 from indiff.errors import UserError, from_data
 
@@ -34,7 +35,7 @@ def read_released(source: Any, table: Table, *, encoding: str | None = None) -> 
     ['1.0', '2.50']
     """
     raw = read_raw(source, encoding=encoding, missing_tokens=())
-    if not isinstance(source, str | Path) or Path(source).suffix.lower() not in TEXT:
+    if not isinstance(source, str | Path) or format_of(source) != "text":
         return raw
     frame = raw.frame
     changed = [
@@ -45,8 +46,8 @@ def read_released(source: Any, table: Table, *, encoding: str | None = None) -> 
         and not pa.types.is_string(frame[name].type)
     ]
     if changed:
-        path = Path(source)
-        cells = read_separated(path.read_bytes(), encoding=encoding, where=repr(str(path))).cells
+        with opened(Path(source)) as file:
+            cells = SeparatedText(file, encoding=encoding, where=repr(str(source))).table()
         for name in changed:
             frame = frame.set_column(frame.column_names.index(name), name, cells[name])
     return replace(raw, frame=frame)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from indiff.data.schema import Kind
-from indiff.engines import Engine
+from indiff.engines.protocol import Engine
 from indiff.risk.counts import ValueExtremes, group_by, keys, listed, same
 from indiff.risk.values import Values
 

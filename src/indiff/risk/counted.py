@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from indiff.data.hierarchy import Hierarchy
+from indiff.data.reading.source import Reading
 from indiff.data.schema import Kind
-from indiff.engines import Engine, EngineName, connect
+from indiff.engines.connect import connect
+from indiff.engines.protocol import Engine, EngineName, Resources
+from indiff.errors import UserError, option, unknown
 from indiff.risk.closeness import closeness
 from indiff.risk.counts import (
     Grouped,
@@ -75,57 +78,73 @@ class ColumnsRisk:
     groups: GroupRisk
 
 
+@dataclass(frozen=True)
+class Question:
+    """What is asked of a source: its columns by role, and what is known of the sensitive ones."""
+
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...] = ()
+    individual: str | None = None
+    joint: bool = False
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    hierarchies: Mapping[str, str | Path | Hierarchy] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.quasi:
+            raise UserError(
+                f"at least one quasi-identifier is needed; name it with {option('quasi')}.",
+                field="quasi",
+            )
+        for name in (everything := self.columns):
+            if everything.count(name) > 1:
+                raise UserError(
+                    f"a column may be named once; {name!r} is named {everything.count(name)} times "
+                    "among quasi, sensitive and individual."
+                )
+        for role in ("kinds", "orders", "hierarchies"):
+            for name in getattr(self, role):
+                if name not in self.sensitive:
+                    raise unknown("sensitive attribute", name, self.sensitive, field=role)
+
+    @property
+    def columns(self) -> list[str]:
+        """Every column that is asked for; the individual's is the last."""
+        whose = [] if self.individual is None else [self.individual]
+        return [*self.quasi, *self.sensitive, *whose]
+
+
 def count(
-    source: Any,
-    *,
-    quasi: Sequence[str],
-    sensitive: Sequence[str],
-    individual: str | None,
-    joint: bool,
-    kinds: Mapping[str, str],
-    orders: Mapping[str, Sequence[str]],
-    hierarchies: Mapping[str, str | Path | Hierarchy],
-    engine: EngineName,
-    **options: Any,
+    source: Any, question: Question, engine: EngineName, reading: Reading, resources: Resources
 ) -> Counted:
     """Run stage one and code the sensitive values."""
-    columns = [*quasi, *sensitive, *([individual] if individual is not None else [])]
-    positions = range(len(quasi))
-    countings: dict[str, list[int]] = {"cells": list(range(len(quasi) + len(sensitive)))}
-    if individual is not None:
-        countings["people"] = [*positions, len(columns) - 1]
-    connected = connect(source, columns, countings, engine=engine, **options)
+    columns, known = question.columns, len(question.quasi)
+    countings: dict[str, list[int]] = {"cells": list(range(known + len(question.sensitive)))}
+    if question.individual is not None:
+        countings["people"] = [*range(known), len(columns) - 1]
+    connected = connect(
+        source, columns, countings, engine=engine, reading=reading, resources=resources
+    )
     try:
-        return _coded(
-            connected, tuple(quasi), sensitive, individual, joint, kinds, orders, hierarchies
-        )
+        return _coded(connected, question)
     except BaseException:
         connected.close()
         raise
 
 
-def _coded(
-    engine: Engine,
-    quasi: tuple[str, ...],
-    sensitive: Sequence[str],
-    individual: str | None,
-    joint: bool,
-    kinds: Mapping[str, str],
-    orders: Mapping[str, Sequence[str]],
-    hierarchies: Mapping[str, str | Path | Hierarchy],
-) -> Counted:
+def _coded(engine: Engine, question: Question) -> Counted:
+    quasi, sensitive = question.quasi, question.sensitive
     cells = engine.counts["cells"]
     records = total(engine, cells)
     asked = []
     for position, name in enumerate(sensitive, len(quasi)):
-        tree = hierarchies.get(name)
+        tree, order = question.hierarchies.get(name), question.orders.get(name)
         tree = Hierarchy.read(tree, column=name) if isinstance(tree, str | Path) else tree
-        order = tuple(map(str, orders[name])) if name in orders else None
-        kind = decide_kind(
-            engine, cells, position, name, kinds.get(name), order is not None, tree is not None
-        )
+        order = None if order is None else tuple(map(str, order))
+        kind = question.kinds.get(name)
+        kind = decide_kind(engine, position, name, kind, order is not None, tree is not None)
         asked.append(Sensitive(name, (position,), kind, order, tree))
-    if joint and len(asked) > 1:
+    if question.joint and len(asked) > 1:
         places = tuple(part.columns[0] for part in asked)
         asked = [Sensitive(", ".join(sensitive), places, Kind.CATEGORICAL)]
     coded, values = code_values(engine, cells, asked, records)

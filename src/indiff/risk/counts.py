@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import NamedTuple
 
-from indiff.engines import Engine
+from indiff.engines.protocol import Engine
 
 _EXACT_SIZES = 50_000
 _SIZE = (

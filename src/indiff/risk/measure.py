@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from indiff.data.hierarchy import Hierarchy
-from indiff.engines import EngineName
-from indiff.errors import UserError, unknown
+from indiff.data.reading.door import checked_tokens
+from indiff.data.reading.source import Reading
+from indiff.engines.protocol import EngineName, Resources
+from indiff.errors import UserError
 from indiff.risk.columns import contributions, levels, search
-from indiff.risk.counted import Counted, count, measure_columns
+from indiff.risk.counted import Counted, Question, count, measure_columns
 from indiff.risk.fingerprint import fingerprint
 from indiff.risk.records import write_records
 from indiff.risk.result import Method, Risk
@@ -32,6 +34,8 @@ def measure_risk(
     orders: Mapping[str, Sequence[str]] | None = None,
     hierarchies: Mapping[str, str | Path | Hierarchy] | None = None,
     missing_tokens: Sequence[str] = ("",),
+    encoding: str | None = None,
+    sheet: str | int | None = None,
     engine: EngineName = "auto",
     combinations: int = 0,
     details: bool = True,
@@ -44,10 +48,11 @@ def measure_risk(
 ) -> Risk:
     """Measure what quasi-identifiers tell about who a record is and what its values are.
 
-    ``source`` is a path (CSV, TSV, Parquet), a glob of Parquet files, a pandas, Polars or PyArrow
-    frame, a DuckDB relation, a Spark DataFrame, or a release. ``individual`` names the column
-    whose equal values are one individual; without it each row is one. Null, NaN and
-    ``missing_tokens`` are one missing value, a value of its own in every column.
+    ``source`` is a path (text, Parquet, Excel), a pattern of text or Parquet files, a folder of
+    Parquet files, a pandas, Polars or PyArrow frame, a DuckDB relation, a Spark DataFrame, or a
+    release. ``individual`` names the column whose equal values are one individual; without it
+    each row is one. Null, NaN and ``missing_tokens`` are one missing value, a value of its own in
+    every column.
     ``details=False`` leaves out what concerns single columns and their values;
     ``combinations=3`` ranks all combinations of up to three quasi-identifiers; ``records`` names
     a CSV or Parquet file to which the engine writes one row per record.
@@ -63,25 +68,24 @@ def measure_risk(
     A low number does not prove that a release is safe: it speaks of an attacker who knows these
     columns and nothing else, and of this table alone.
     """
-    asked = _names(quasi), _names(sensitive)
-    _check(*asked, individual, combinations, kinds, orders, hierarchies)
+    question = Question(
+        _names(quasi),
+        _names(sensitive),
+        individual,
+        joint,
+        kinds or {},
+        orders or {},
+        hierarchies or {},
+    )
+    if combinations < 0:
+        raise UserError(
+            "combinations must be 0 or more columns", combinations, field="combinations"
+        )
     say = progress or (lambda _: None)
     say("counting")
-    counted = count(
-        source,
-        quasi=asked[0],
-        sensitive=asked[1],
-        individual=individual,
-        joint=joint,
-        kinds=kinds or {},
-        orders=orders or {},
-        hierarchies=hierarchies or {},
-        engine=engine,
-        missing_tokens=missing_tokens,
-        master=master,
-        threads=threads,
-        memory_limit=memory_limit,
-    )
+    reading = Reading(checked_tokens(missing_tokens), encoding, sheet)
+    resources = Resources(master, threads, memory_limit)
+    counted = count(source, question, engine, reading, resources)
     try:
         say("all quasi-identifiers together")
         together = measure_columns(counted, counted.positions)
@@ -119,7 +123,9 @@ def measure_risk(
                 missing_tokens=tuple(missing_tokens),
                 kinds={v.sensitive.name: str(v.sensitive.kind) for v in counted.values},
                 versions=_versions(counted),
-                fingerprint=fingerprint(counted.engine, *asked, individual),
+                fingerprint=fingerprint(
+                    counted.engine, question.quasi, question.sensitive, individual
+                ),
             ),
         )
     finally:
@@ -128,30 +134,6 @@ def measure_risk(
 
 def _names(names: Sequence[str] | str | None) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names or ())
-
-
-def _check(
-    quasi: Sequence[str],
-    sensitive: Sequence[str],
-    individual: str | None,
-    largest: int,
-    *mappings: Mapping[str, Any] | None,
-) -> None:
-    if not quasi:
-        raise UserError("at least one quasi-identifier is needed; name it with quasi=.")
-    everything = [*quasi, *sensitive, *([individual] if individual is not None else [])]
-    for name in everything:
-        if everything.count(name) > 1:
-            raise UserError(
-                f"a column may be named once; {name!r} is named {everything.count(name)} times "
-                "among quasi, sensitive and individual."
-            )
-    if largest < 0:
-        raise UserError("combinations must be 0 or more columns", largest)
-    for mapping in mappings:
-        for name in mapping or {}:
-            if name not in sensitive:
-                raise unknown("sensitive attribute", name, sensitive)
 
 
 def _versions(counted: Counted) -> dict[str, str]:

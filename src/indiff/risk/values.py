@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.schema import Kind
-from indiff.engines import Engine
+from indiff.engines.protocol import Engine
 from indiff.errors import UserError, did_you_mean, from_data
 
 
@@ -46,13 +46,14 @@ class Values:
 
 
 def decide_kind(
-    engine: Engine, cells: str, column: int, name: str, kind: str | None, ordered: bool, tree: bool
+    engine: Engine, column: int, name: str, kind: str | None, ordered: bool, tree: bool
 ) -> Kind:
     """Return the kind of a sensitive attribute: as declared, or as its values show.
 
     Numbers and dates are numeric; so is text, as in a CSV file, whose every value is a plain
     number without leading zeros, and with so few digits that different ones stay different.
     """
+    cells = engine.counts["cells"]
     if kind is not None and kind not in tuple(Kind):
         raise UserError(f"a kind is one of {', '.join(Kind)}", f"{kind!r} for column {name!r}")
     if tree:

@@ -86,10 +86,11 @@ def test_not_a_file(tmp_path: Path) -> None:
 def test_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     (tmp_path / name).write_text("a\n1\n")
 
-    def refuse(self: Path) -> bytes:
+    def refuse(self: Path, *mode: str) -> bytes:
         raise PermissionError(13, "Permission denied", str(self))
 
     monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     message = error_of(tmp_path / name)
     assert message == (
         f"a file must be readable; {str(tmp_path / name)!r} is not (Permission denied): check its "
@@ -97,7 +98,7 @@ def test_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: 
     )
 
 
-@pytest.mark.parametrize("name", ["t.json", "t", "t.csv.gz", ".csv"])
+@pytest.mark.parametrize("name", ["t.json", "t", "t.json.gz", ".csv"])
 def test_unknown_ending(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("a\n1\n")
     assert "a file's ending must tell its format (.csv, .tsv, " in error_of(tmp_path / name)

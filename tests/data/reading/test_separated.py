@@ -16,10 +16,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indiff.data.reading import layout, separated
+from indiff.data.reading import separated
 from indiff.data.reading.door import read_raw
 from indiff.errors import UserError
 from tests.data.reading.helpers import columns_of, error_of, raw_of
+
+
+def read_text(data: bytes) -> pa.Table:
+    return separated.SeparatedText(io.BytesIO(data), where="the text").table()
+
 
 # --- dialects
 
@@ -294,7 +299,7 @@ def test_what_csv_writes_is_read_back(
     written = _written(names, rows, separator, end, quoting)
     if written.endswith(end.encode()) and data.draw(st.booleans()) and rows[-1] != [""]:
         written = written[: -len(end)]
-    cells = separated.read_separated(written, encoding=None, where="the text").cells
+    cells = read_text(written)
     assert [list(row.values()) for row in cells.to_pylist()] == rows
 
 
@@ -306,9 +311,9 @@ def test_small_windows_and_blocks_change_nothing(
     rows = [[data.draw(CELL) for _ in names] for _ in range(data.draw(st.integers(1, 12)))]
     written = _written(names, rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(layout, "WINDOW", window)
+        patch.setattr(separated, "STEP", window)
         patch.setattr(separated, "BLOCK", block)
-        cells = separated.read_separated(written, encoding=None, where="the text").cells
+        cells = read_text(written)
     assert [list(row.values()) for row in cells.to_pylist()] == rows
 
 
@@ -317,7 +322,7 @@ def test_arbitrary_text_is_read_as_python_reads_it_or_refused(text: str) -> None
     """Python's reader in strict mode accepts more; whatever we accept, it must read the same."""
     data = ("h,i\n" + text).encode()
     try:
-        cells = separated.read_separated(data, encoding=None, where="the text").cells
+        cells = read_text(data)
     except UserError:
         return
     reader = csv.reader(io.StringIO("h,i\n" + text, newline=""), strict=True)

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from indiff.engines import MOST_ROWS, connect
+from indiff.engines.connect import connect
+from indiff.engines.protocol import MOST_ROWS
 from indiff.errors import InternalError
 
 

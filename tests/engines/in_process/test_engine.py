@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indiff.engines import connect
-from indiff.engines.in_process.engine import Coder, Tally, TooManyCombinations
-from indiff.engines.in_process.tally import add_codes, count_keys
+from indiff.engines.connect import connect
+from indiff.engines.in_process.engine import Tally, TooManyCombinations, add_codes, count_keys
+from indiff.engines.in_process.input import Coder
+from indiff.engines.protocol import Resources
 
 
 def test_a_value_outside_the_table_or_without_a_code_is_noticed() -> None:
@@ -77,7 +78,7 @@ def test_threads_and_row_groups_agree_with_one_thread(tmp_path: Path) -> None:
             ["age", "ill"],
             {"cells": [0, 1]},
             engine="in-process",
-            threads=threads,
+            resources=Resources(threads=threads),
         )
         answers.append(engine.query(f"SELECT * FROM {engine.counts['cells']} ORDER BY c0, c1"))
         engine.close()

@@ -71,7 +71,7 @@ def test_every_kind_of_source(spark: Any, tmp_path: Path) -> None:
     risk = measure_risk(tmp_path / "a.csv", quasi="age", engine="spark", details=False)
     assert (risk.groups.k, risk.groups.groups) == (1, 2)
     (tmp_path / "b.csv").write_text("age,name\n")
-    with pytest.raises(UserError, match=r"at least one record; .*b.csv has none"):
+    with pytest.raises(UserError, match=r"at least one record; .*b.csv' has only a header"):
         measure_risk(tmp_path / "b.csv", quasi="age", engine="spark")
 
 

@@ -16,9 +16,7 @@ Rules that a reader of results should know:
 
 from __future__ import annotations
 
-import json
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,16 +25,13 @@ from typing import Any
 import pyarrow as pa
 
 from indiff.data.reading.columns import Column
-from indiff.data.reading.frames import Backend, read_arrow, read_frame
+from indiff.data.reading.frames import Backend, read_frame
 from indiff.data.reading.kinds import typed, without_missing
-from indiff.data.reading.memory import arrow_reader
-from indiff.data.reading.separated import read_separated
+from indiff.data.reading.parquet import read_parquet
+from indiff.data.reading.paths import Format, checked_path, format_of, opened, readable
+from indiff.data.reading.separated import SeparatedText
 from indiff.data.reading.spreadsheet import read_spreadsheet
-from indiff.errors import UserError, did_you_mean, from_data
-
-TEXT = (".csv", ".tsv", ".tab", ".txt", ".dat")
-PARQUET = (".parquet", ".pq")
-WORKBOOK = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+from indiff.errors import UserError, from_data, option
 
 Named = list[tuple[str, Column]]
 
@@ -70,26 +65,22 @@ def read_raw(
     >>> raw.frame.to_pydict()
     {'age': [31, None], 'zip': ['01234', None]}
     """
-    tokens = _checked_tokens(missing_tokens)
+    tokens = checked_tokens(missing_tokens)
     if not isinstance(source, str | os.PathLike):
-        _refuse("encoding", encoding, "text files", "a frame")
-        _refuse("sheet", sheet, "workbooks", "a frame")
+        refuse_options(encoding, sheet, None, "a frame")
         columns, notes, backend = read_frame(source, tokens=tokens)
         return _raw(columns, notes, backend)
-    path = Path(os.fsdecode(source))
-    where = repr(str(path))
-    suffix = path.suffix.lower()
-    if suffix not in TEXT:
-        _refuse("encoding", encoding, "text files", where)
-    if suffix not in WORKBOOK:
-        _refuse("sheet", sheet, "workbooks", where)
-    data = _bytes(path, str(source))
-    if suffix in TEXT:
-        columns, notes = _read_text(data, encoding, tokens, where)
-    elif suffix in PARQUET:
-        columns, notes = _read_parquet(data, tokens, where)
-    else:
-        columns, notes = read_spreadsheet(data, sheet=sheet, tokens=tokens, where=where)
+    where = repr(str(Path(os.fsdecode(source))))
+    refuse_options(encoding, sheet, format_of(os.fsdecode(source)), where)
+    path, kind = checked_path(source)
+    with readable(where):
+        if kind == "text":
+            columns, notes = _read_text(path, encoding, tokens, where)
+        elif kind == "parquet":
+            columns, notes = read_parquet(path, tokens, where)
+        else:
+            data = path.read_bytes()
+            columns, notes = read_spreadsheet(data, sheet=sheet, tokens=tokens, where=where)
     return _raw(columns, notes, "pyarrow")
 
 
@@ -99,97 +90,40 @@ def _raw(columns: Named, notes: Sequence[str], backend: Backend) -> Raw:
     return Raw(frame, orders, backend, tuple(notes))
 
 
-def _checked_tokens(tokens: Sequence[str]) -> tuple[str, ...]:
+def checked_tokens(tokens: Sequence[str]) -> tuple[str, ...]:
+    """Return the missing tokens without the blanks around them."""
     if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
         raise UserError(
             "missing_tokens must be a list of texts",
-            f"{from_data(tokens)}: write for example missing_tokens=['', '?']",
+            f"{from_data(tokens)}: write for example {option('missing_tokens', ['', '?'])}",
+            field="missing_tokens",
         )
     return tuple(token.strip() for token in tokens)
 
 
-def _refuse(option: str, value: object, what: str, where: str) -> None:
-    if value is not None:
-        raise UserError(f"{option} is for {what}", f"{option}={value!r} with {where}: leave it out")
-
-
-def _bytes(path: Path, given: str) -> bytes:
-    """The whole file, read once: what is checked is what is read."""
-    where = repr(str(path))
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", given):
-        raise UserError(
-            "a table is read from a file on this machine",
-            f"the address {given!r}: download it first",
-        )
-    try:
-        if path.is_dir():
-            raise UserError(f"a table is read from a file; {where} is a folder: name a file in it.")
-        if not path.exists():
-            raise _no_file(path)
-        if path.suffix.lower() not in TEXT + PARQUET + WORKBOOK:
-            known = ", ".join(TEXT + PARQUET + WORKBOOK)
-            raise UserError(
-                f"a file's ending must tell its format ({known})",
-                f"{where}: rename it, or unpack it if it is compressed",
-            )
-        if not path.is_file():
-            raise UserError(
-                f"a table is read from a file; {where} is a device or pipe: save it as a file."
-            )
-        return path.read_bytes()
-    except (OSError, ValueError) as error:
-        if isinstance(error, UserError):
-            raise
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UserError(
-            f"a file must be readable; {where} is not ({reason}): check its name and permissions."
-        ) from None
-
-
-def _no_file(path: Path) -> UserError:
-    if not path.parent.is_dir():
-        return UserError(
-            f"a file must exist; there is no folder {str(path.parent)!r} for {str(path)!r}: check "
-            "the path."
-        )
-    near = did_you_mean(path.name, sorted(entry.name for entry in path.parent.iterdir()))
-    return UserError(f"a file must exist; there is no {str(path)!r}{near or ': check the path.'}")
+def refuse_options(
+    encoding: str | None, sheet: str | int | None, kind: Format | None, where: str
+) -> None:
+    """Refuse an encoding of what is no text, and a sheet of what is no workbook."""
+    for name, value, what, fits in (
+        ("encoding", encoding, "text files", kind == "text"),
+        ("sheet", sheet, "workbooks", kind == "workbook"),
+    ):
+        if value is not None and not fits:
+            got = f"{option(name, value)} with {where}: leave it out"
+            raise UserError(f"{name} is for {what}", got, field=name)
 
 
 def _read_text(
-    data: bytes, encoding: str | None, tokens: Sequence[str], where: str
+    path: Path, encoding: str | None, tokens: Sequence[str], where: str
 ) -> tuple[Named, list[str]]:
-    text = read_separated(data, encoding=encoding, where=where)
+    with opened(path) as file:
+        text = SeparatedText(file, where=where, encoding=encoding)
+        cells = text.table()
     columns: Named = []
-    notes = list(text.notes)
-    for name, cells in zip(text.cells.column_names, text.cells.columns, strict=True):
-        values, more = typed(name, without_missing(cells, tokens))
+    notes = text.notes
+    for name in text.names:
+        values, more = typed(name, without_missing(cells[name], tokens))
         columns.append((name, Column(values)))
         notes += more
     return columns, notes
-
-
-def _read_parquet(data: bytes, tokens: Sequence[str], where: str) -> tuple[Named, list[str]]:
-    import pyarrow.parquet as pq
-
-    if not data:
-        raise UserError(f"a table needs a header and records; {where} is empty: check the file.")
-    try:
-        table = pq.ParquetFile(arrow_reader(data)).read()
-    except (pa.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise UserError(
-            f"a Parquet file must be readable; {where} is not ({reason}): write it again."
-        ) from None
-    index = [name for name in _pandas_index(table) if name in table.column_names]
-    columns, notes = read_arrow(table.drop_columns(index), tokens=tokens, where=where)
-    return columns, notes + [f"column {name!r} is a pandas row index: left out" for name in index]
-
-
-def _pandas_index(table: pa.Table) -> list[str]:
-    """The unnamed row index that pandas may store beside the columns."""
-    stored = (table.schema.metadata or {}).get(b"pandas")
-    if stored is None:
-        return []
-    index = json.loads(stored).get("index_columns", [])
-    return [n for n in index if isinstance(n, str) and re.fullmatch(r"__index_level_\d+__", n)]

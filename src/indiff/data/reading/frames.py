@@ -8,9 +8,8 @@ from typing import Any, Literal
 import narwhals as nw
 import pyarrow as pa
 
-from indiff.data.reading.columns import Column, ordered_texts, plain_column
+from indiff.data.reading.columns import Column, checked_names, ordered_texts, plain_column
 from indiff.data.reading.kinds import without_missing
-from indiff.data.reading.names import checked_names
 from indiff.data.reading.values import column_of
 from indiff.errors import UserError
 

@@ -6,6 +6,7 @@ that 64 bits cannot hold keeps its digits.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 
@@ -31,9 +32,19 @@ def without_missing(text: pa.ChunkedArray, tokens: Sequence[str]) -> pa.ChunkedA
     """
     if not tokens:
         return text
-    bare = pc.ascii_trim(text, characters=BLANKS)
-    missing = pc.is_in(bare, value_set=pa.array(tokens, pa.string()))
+    missing = pc.match_substring_regex(text, missing_pattern(tokens))
+    if not pc.any(missing).as_py():
+        return text
     return pc.if_else(missing, pa.scalar(None, pa.string()), text)
+
+
+def missing_pattern(tokens: Sequence[str]) -> str:
+    r"""Return the regular expression of a missing value: a token, with blanks around it or none.
+
+    >>> missing_pattern(["", "?"])
+    '^[ \\t]*(?:|\\?)[ \\t]*$'
+    """
+    return rf"^[ \t]*(?:{'|'.join(map(re.escape, tokens))})[ \t]*$"
 
 
 def typed(name: str, text: pa.ChunkedArray) -> Typed:

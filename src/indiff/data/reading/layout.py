@@ -1,4 +1,4 @@
-"""Where the records of separated text begin and end, by the rules of RFC 4180 and nothing looser.
+"""Finds where the records of separated text begin and end, by RFC 4180 and nothing looser.
 
 Every byte is checked before the values are read, so that no row is lost, merged or split by a
 parser's leniency: the number of records found here must be the number of rows read afterwards.
@@ -6,127 +6,116 @@ parser's leniency: the number of records found here must be the number of rows r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from indiff.errors import UserError
 
 CELL_LIMIT = 1_000_000
-WINDOW = 1 << 23  # bytes looked at in one step: bounds the memory, never the result
 QUOTE, LINE_FEED, RETURN = b'"\n\r'
 
 Bytes = NDArray[np.uint8]
 
 
-@dataclass(frozen=True)
 class Layout:
-    """The header's number of columns, the records below it, and the lines that are blank."""
-
-    columns: int
-    records: int
-    longest_record: int
-    blank_lines: int
-    first_blank_line: int | None
-
-
-def line_number(data: bytes, position: int) -> int:
-    r"""Return the 1-based line of the byte at `position`; LF, CR LF and CR end a line.
-
-    >>> line_number(b"a\nb\r\nc\rd", 7)
-    4
-    """
-    before = data[:position].replace(b"\r\n", b"\n")
-    return 1 + before.count(b"\n") + before.count(b"\r")
-
-
-def find_layout(data: bytes, separator: str, where: str) -> Layout:
-    r"""Check all of `data` (valid UTF-8, no byte order mark) and count its records.
+    r"""The header's number of columns, the records below it and the blank lines, found so far.
 
     A blank line is a record with a missing value in a table of one column, and no record in a
     wider table.
 
-    >>> find_layout(b'a,b\n1,2\n\n"3,\n",4', ",", "'people.csv'")
-    Layout(columns=2, records=2, longest_record=7, blank_lines=1, first_blank_line=3)
+    >>> layout = Layout(",", "'people.csv'")
+    >>> layout.check(b'a,b\n1,2\n\n"3,\n",4\n5', last=False)
+    17
+    >>> layout.columns, layout.records, layout.blank_lines, layout.first_blank_line
+    (2, 2, 1, 3)
     """
-    columns = records = longest = blank_lines = 0
-    first_blank: int | None = None
-    start, width = 0, WINDOW
-    while start < len(data):
-        window = _Window(data, start, width, separator, where)
+
+    def __init__(self, separator: str, where: str) -> None:
+        self.separator, self.where = separator, where
+        self.columns = self.longest_record = self.blank_lines = self.lines = 0
+        self.first_blank_line: int | None = None
+        self._rows = 0
+
+    @property
+    def records(self) -> int:
+        """How many records there are below the header."""
+        return self._rows - 1 - (self.blank_lines if self.columns > 1 else 0)
+
+    def check(self, data: bytes, *, last: bool) -> int:
+        """Check text that begins with a record; return how many of its bytes are whole records."""
+        window = _Window(data, last, self.separator, self.lines, self.where)
         window.check_quotes()
         window.check_cell_sizes()
         ends = window.ends
-        if not len(ends):  # not one whole record in sight: look again, wider
-            width *= 2
-            continue
+        if not len(ends):
+            return 0
         starts = np.concatenate(([0], ends[:-1] + 1))
-        blank = window.is_newline(window.text[starts])
-        fields = np.diff(np.searchsorted(window.splits, ends), prepend=0) + 1
-        columns = columns or int(fields[0])
-        ragged = (fields != columns) & ~blank
+        blank = _is_newline(window.text[starts])
+        fields = np.diff(window.splits_before_ends, prepend=0) + 1
+        self.columns = self.columns or int(fields[0])
+        ragged = (fields != self.columns) & ~blank
         if ragged.any():
             row = int(np.argmax(ragged))
             raise UserError(
-                f"every row must have as many fields as the header; {where} has {fields[row]} on "
-                f"line {line_number(data, start + int(starts[row]))} where the header has "
-                f"{columns} (separator {separator!r}): correct that line, or quote the texts that "
+                f"every row must have as many fields as the header; {self.where} has {fields[row]} "
+                f"on line {window.line(int(starts[row]))} where the header has {self.columns} "
+                f"(separator {self.separator!r}): correct that line, or quote the texts that "
                 "contain the separator."
             )
-        if first_blank is None and blank.any():
-            first_blank = start + int(starts[np.argmax(blank)])
-        blank_lines += int(blank.sum())
-        records += len(ends)
-        longest = max(longest, int((ends - starts).max()))
-        start, width = start + int(ends[-1]) + 1, WINDOW
-    return Layout(
-        columns=columns,
-        records=records - 1 - (blank_lines if columns > 1 else 0),
-        longest_record=longest,
-        blank_lines=blank_lines,
-        first_blank_line=None if first_blank is None else line_number(data, first_blank),
-    )
+        if self.first_blank_line is None and blank.any():
+            self.first_blank_line = window.line(int(starts[np.argmax(blank)]))
+        self.blank_lines += int(blank.sum())
+        self._rows += len(ends)
+        self.longest_record = max(self.longest_record, int((ends - starts).max()))
+        end = int(ends[-1]) + 1
+        self.lines = window.line(end) - 1
+        return end
+
+
+def _is_newline(byte: Bytes) -> NDArray[np.bool_]:
+    return (byte == LINE_FEED) | (byte == RETURN)
 
 
 class _Window:
     """A stretch of the text that begins with a record: its quotes, separators and line ends."""
 
-    def __init__(self, data: bytes, start: int, width: int, separator: str, where: str) -> None:
-        self.data, self.start, self.where = data, start, where
-        self.separator = ord(separator)
-        self.last = start + width >= len(data)
-        seen = data[start : start + width + 1]  # and one byte more, to know what follows
-        if self.last:
+    def __init__(self, data: bytes, last: bool, separator: str, lines: int, where: str) -> None:
+        self.separator, self.last, self.where, self._lines = ord(separator), last, where, lines
+        if last:
             # The last line may lack its end; nothing follows it.
-            seen += b"\n" if seen[-1:] not in (b"\n", b"\r") else b""
-            seen += b"\0"
-        self.text: Bytes = np.frombuffer(seen, dtype=np.uint8)
-        body = self.text[:-1]
-        marked = (body == QUOTE) | (body == self.separator) | self.is_newline(body)
-        self.marks = np.flatnonzero(marked)
+            data += b"\n\0" if data[-1:] not in (b"\n", b"\r") else b"\0"
+        self.text: Bytes = np.frombuffer(data, dtype=np.uint8)
+        is_mark = np.zeros(256, dtype=bool)
+        is_mark[[QUOTE, self.separator, LINE_FEED, RETURN]] = True
+        # All but the last byte, which tells what follows the one before it.
+        self.marks = np.flatnonzero(is_mark[self.text[:-1]])
         byte, self.following = self.text[self.marks], self.text[self.marks + 1]
-        self.quote = byte == QUOTE
-        self.inside = (np.cumsum(self.quote) & 1).astype(bool)  # after the mark
-        outside = ~self.inside & ~self.quote
         # CR LF is one end of line, at the LF.
         ends_line = (byte == LINE_FEED) | ((byte == RETURN) & (self.following != LINE_FEED))
-        self.ends = self.marks[ends_line & outside]
-        self.splits = self.marks[(byte == self.separator) & outside]
-        self.edges = self.marks[((byte == self.separator) | ends_line) & outside]
-
-    def is_newline(self, byte: Bytes) -> NDArray[np.bool_]:
-        return (byte == LINE_FEED) | (byte == RETURN)
+        splits = byte == self.separator
+        self.line_ends = self.marks[ends_line]
+        self.quote = byte == QUOTE
+        self.has_quotes = bool(self.quote.any())
+        if self.has_quotes:
+            self.inside = (np.cumsum(self.quote) & 1).astype(bool)  # after the mark
+            outside = ~self.inside & ~self.quote
+            ends_line, splits = ends_line & outside, splits & outside
+        self.ends = self.marks[ends_line]
+        self.splits_before_ends = np.cumsum(splits)[ends_line]
+        self.edges = self.marks[splits | ends_line]
 
     def line(self, position: int) -> int:
-        return line_number(self.data, self.start + position)
+        """Return the 1-based line of a byte; LF, CR LF and CR end a line."""
+        return self._lines + 1 + int(np.searchsorted(self.line_ends, position))
 
     def check_quotes(self) -> None:
         """A quote opens a field at its beginning, closes it at its end, or is doubled in it."""
+        if not self.has_quotes:
+            return
         preceding = self.text[self.marks - 1]
         preceding[self.marks == 0] = LINE_FEED
         beside = np.where(self.inside, preceding, self.following)
-        at_edge = (beside == self.separator) | (beside == QUOTE) | self.is_newline(beside)
+        at_edge = (beside == self.separator) | (beside == QUOTE) | _is_newline(beside)
         misplaced = self.quote & ~at_edge
         if misplaced.any():
             first = int(np.argmax(misplaced))
@@ -138,7 +127,7 @@ class _Window:
                 + (f" (the field begins on line {begun})" if begun != line else "")
                 + ': write "5"" pipe" for 5" pipe, with no blank outside the quotes.'
             )
-        if self.last and len(self.inside) and self.inside[-1]:
+        if self.last and self.inside[-1]:
             begun = self.line(self._field_start(len(self.text)))
             raise UserError(
                 f"a quote that is opened must be closed; {self.where} has one on line {begun} "

@@ -1,4 +1,4 @@
-"""Separated text (CSV and its kin) to a table of text: every cell as it is written.
+"""Reads separated text (CSV and its kin), block by block: every cell as it is written.
 
 The dialect is fixed, not sniffed: RFC 4180 with one of four separators. The bytes are checked
 first (see `layout`); PyArrow then only splits what is known to be well-formed.
@@ -6,21 +6,24 @@ first (see `layout`); PyArrow then only splits what is known to be well-formed.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.csv
 
-from indiff.data.reading import layout
+from indiff.data.reading.columns import checked_names
+from indiff.data.reading.layout import CELL_LIMIT, Layout
 from indiff.data.reading.memory import arrow_reader
-from indiff.data.reading.names import checked_names
-from indiff.errors import InternalError, UserError
+from indiff.errors import InternalError, UserError, option
 
+STEP = 1 << 23  # bytes read and checked in one step: bounds the memory, never the result
+BLOCK = 1 << 20  # bytes that one of PyArrow's threads takes; more where a record is longer
 SEPARATORS = (",", ";", "\t", "|")
-BLOCK = 1 << 22  # bytes that PyArrow parses in one step; a record never exceeds it, see below
 BYTE_ORDER_MARKS = (
     (b"\xef\xbb\xbf", "utf-8"),
     (b"\xff\xfe\x00\x00", "utf-32"),
@@ -37,75 +40,173 @@ OTHER_FORMATS = (
 )
 
 
-@dataclass(frozen=True)
-class Text:
-    """The cells as written, all of them text, and what was decided while reading."""
-
-    cells: pa.Table
-    notes: tuple[str, ...]
+_FIRST_RECORD = re.compile(rb'(?:[^"\r\n]++|"[^"]*+")*+')
 
 
-def read_separated(data: bytes, *, encoding: str | None, where: str) -> Text:
-    r"""Read the bytes of a separated text file, header first.
+class SeparatedText:
+    r"""An open text file: its columns' names, and its cells as they are written.
 
-    >>> text = read_separated(b"age;zip\n31;01234\n", encoding=None, where="'people.csv'")
-    >>> text.cells.to_pydict()
-    {'age': ['31'], 'zip': ['01234']}
+    >>> text = SeparatedText(io.BytesIO(b"age;zip\n31;01234\n"), where="'people.csv'")
+    >>> text.names, text.table().to_pydict()
+    (['age', 'zip'], {'age': ['31'], 'zip': ['01234']})
     """
-    data = _as_utf8(data, encoding, where)
-    header = _header(data, where)
-    separator = _separator(header, where)
-    found = layout.find_layout(data, separator, where)
-    names, notes = checked_names(_fields(header, separator, where), where)
-    if found.records == 0:
-        raise UserError(f"a table needs at least one record; {where} has only a header: add rows.")
-    if separator != ",":
-        notes.append(f"fields are separated by {separator!r}, as the header line shows")
-    if found.blank_lines:
-        meaning = "hold a missing value" if found.columns == 1 else "hold no record: left out"
-        notes.append(
-            f"blank lines ({found.blank_lines}, the first is line {found.first_blank_line}) "
-            + meaning
+
+    def __init__(self, file: BinaryIO, *, where: str, encoding: str | None = None) -> None:
+        self._chunks = _utf8(file, encoding, where)
+        self._where = where
+        data, last = next(self._chunks)
+        while (found := _first_record(data, last, where)) is None:
+            more, last = next(self._chunks)
+            data += more
+        if not found.strip():
+            raise UserError(
+                f"the first line must name the columns; line 1 of {where} is blank: remove it."
+            )
+        header = found.decode("utf-8")
+        self._separator = _separator(header, where)
+        self.layout = Layout(self._separator, where)
+        while not (end := self.layout.check(data, last=last)):
+            more, last = next(self._chunks)
+            data += more
+        start = len(found) + (2 if data.startswith(b"\r\n", len(found)) else 1)
+        self._first, self._rest = data[start:end], data[end:]
+        self.names, self._notes = checked_names(_fields(header, self._separator, where), where)
+        if last and not self.layout.records:
+            raise self._no_records()
+
+    @property
+    def notes(self) -> list[str]:
+        """What was decided while reading: known when every block was read."""
+        notes, found = list(self._notes), self.layout
+        if self._separator != ",":
+            notes.append(f"fields are separated by {self._separator!r}, as the header line shows")
+        if found.blank_lines:
+            meaning = "hold a missing value" if found.columns == 1 else "hold no record: left out"
+            notes.append(
+                f"blank lines ({found.blank_lines}, the first is line {found.first_blank_line}) "
+                + meaning
+            )
+        return notes
+
+    def blocks(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """Yield the cells of some columns, or of all, block by block; only once."""
+        columns = self.names if columns is None else columns
+        read = 0
+        for data in self._whole_records():
+            cells = self._split(data, columns)
+            read += cells.num_rows
+            if read != self.layout.records:
+                raise InternalError(
+                    f"{self._where} has {self.layout.records} records so far but {read} were read; "
+                    "please report it"
+                )
+            yield cells
+        if not read:
+            raise self._no_records()
+
+    def table(self) -> pa.Table:
+        """Return all cells."""
+        return pa.concat_tables(self.blocks())
+
+    def _no_records(self) -> UserError:
+        return UserError(
+            f"a table needs at least one record; {self._where} has only a header: add rows."
         )
-    cells = _split(data, names, separator, found)
-    if cells.num_rows != found.records:
-        raise InternalError(
-            f"{where} has {found.records} records but {cells.num_rows} were read; please report it"
+
+    def _whole_records(self) -> Iterator[bytes]:
+        """Yield checked stretches of the text that end where a record ends."""
+        if self._first:
+            yield self._first
+        rest = self._rest
+        for chunk, last in self._chunks:
+            data = rest + chunk
+            end = self.layout.check(data, last=last)
+            if end:
+                yield data[:end]
+            rest = data[end:]
+
+    def _split(self, data: bytes, columns: Sequence[str]) -> pa.Table:
+        if not data.strip(b"\r\n") and self.layout.columns > 1:  # blank lines alone
+            return pa.table({name: pa.array([], pa.string()) for name in columns})
+        return pa.csv.read_csv(
+            arrow_reader(data),
+            read_options=pa.csv.ReadOptions(
+                column_names=self.names,
+                block_size=max(BLOCK, 2 * self.layout.longest_record + 16),
+            ),
+            parse_options=pa.csv.ParseOptions(
+                delimiter=self._separator,
+                newlines_in_values=True,
+                ignore_empty_lines=self.layout.columns > 1,
+            ),
+            convert_options=pa.csv.ConvertOptions(
+                column_types=dict.fromkeys(self.names, pa.string()),
+                strings_can_be_null=False,
+                include_columns=list(columns),
+            ),
         )
-    return Text(cells, tuple(notes))
 
 
-def _as_utf8(data: bytes, encoding: str | None, where: str) -> bytes:
-    """Return the text as UTF-8 without a byte order mark."""
-    if not data or data.isspace():
-        raise UserError(f"a table needs a header and records; {where} is empty: check the file.")
+def _utf8(file: BinaryIO, encoding: str | None, where: str) -> Iterator[tuple[bytes, bool]]:
+    """Yield the text as UTF-8 without a byte order mark, and whether it ends there."""
+    chunk = file.read(STEP)
+    decoder, name = _decoder(chunk, encoding, where)
+    taken = made = lines = 0
+    ended = b""
+    while True:
+        following = file.read(STEP) if chunk else b""
+        try:
+            data = decoder.decode(chunk, not following).encode("utf-8")
+        except UnicodeDecodeError as error:
+            if name == "utf-8":  # this tells UTF-16 and binary files from a wrong encoding
+                _check_no_nul(chunk, made, lines, where)
+            raise _undecodable(error, taken + len(chunk) - len(error.object), name, where) from None
+        _check_no_nul(data, made, lines, where)
+        if not taken:
+            data = data.removeprefix(codecs.BOM_UTF8)
+            made = len(codecs.BOM_UTF8) if chunk.startswith(codecs.BOM_UTF8) else 0
+            if not following and (not data or data.isspace()):
+                raise _empty(where)
+        yield data, not following
+        if not following:
+            return
+        taken, made = taken + len(chunk), made + len(data)
+        lines += _line_ends(data) - (ended == b"\r" and data.startswith(b"\n"))
+        chunk, ended = following, data[-1:]
+
+
+def _line_ends(data: bytes) -> int:
+    return data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+
+
+def _empty(where: str) -> UserError:
+    return UserError(f"a table needs a header and records; {where} is empty: check the file.")
+
+
+def _decoder(
+    start: bytes, encoding: str | None, where: str
+) -> tuple[codecs.IncrementalDecoder, str]:
+    """Return what decodes a text that starts so, and the encoding's name."""
+    if not start:
+        raise _empty(where)
     for magic, what, remedy in OTHER_FORMATS:
-        if data.startswith(magic):
+        if start.startswith(magic):
             raise UserError(f"separated text is expected here; {where} is {what}: {remedy}.")
-    marked = next((name for mark, name in BYTE_ORDER_MARKS if data.startswith(mark)), None)
+    marked = next((name for mark, name in BYTE_ORDER_MARKS if start.startswith(mark)), None)
     if encoding is not None:
         _check_encoding(encoding, marked, where)
-    encoding = marked or encoding or "utf-8"
-    if _is_utf8(encoding):
-        _check_no_nul(data, where)  # first: it tells UTF-16 and binary files from a wrong encoding
-        if not _valid_utf8(data):
-            _decode(data, "utf-8", where)
-        data = data.removeprefix(b"\xef\xbb\xbf")
-    else:
-        data = _decode(data, encoding, where).removeprefix("\ufeff").encode("utf-8")
-        _check_no_nul(data, where)
-    if not data or data.isspace():
-        raise UserError(f"a table needs a header and records; {where} is empty: check the file.")
-    return data
+    name = marked or encoding or "utf-8"
+    name = "utf-8" if _is_utf8(name) else name
+    return codecs.getincrementaldecoder(name)(), name
 
 
-def _check_no_nul(data: bytes, where: str) -> None:
+def _check_no_nul(data: bytes, before: int, lines: int, where: str) -> None:
     offset = data.find(b"\0")
     if offset >= 0:
         raise UserError(
-            f"text has no NUL bytes; {where} has one at byte {offset} (line "
-            f"{layout.line_number(data, offset)}): remove it, or if the file is text in another "
-            "encoding name it, for example encoding='utf-16-le'."
+            f"text has no NUL bytes; {where} has one at byte {before + offset} (line "
+            f"{lines + 1 + _line_ends(data[:offset])}): remove it, or if the file is text in "
+            f"another encoding name it, for example {option('encoding', 'utf-16-le')}."
         )
 
 
@@ -116,6 +217,7 @@ def _is_utf8(encoding: str) -> bool:
 def _check_encoding(encoding: str, marked: str | None, where: str) -> None:
     try:
         "".encode(encoding)
+        codecs.getincrementaldecoder(encoding)
     except (LookupError, TypeError, ValueError):
         raise UserError(
             "encoding must be the name of a text encoding",
@@ -130,52 +232,30 @@ def _check_encoding(encoding: str, marked: str | None, where: str) -> None:
         )
 
 
-def _valid_utf8(data: bytes) -> bool:
-    """Check without decoding: Arrow looks at the bytes where they are."""
-    offsets = pa.py_buffer((0).to_bytes(8, "little") + len(data).to_bytes(8, "little"))
-    text = pa.Array.from_buffers(pa.large_string(), 1, [None, offsets, pa.py_buffer(data)])
-    try:
-        text.validate(full=True)
-    except pa.ArrowInvalid:
-        return False
-    return True
+def _undecodable(error: UnicodeDecodeError, before: int, encoding: str, where: str) -> UserError:
+    way_out = (
+        f"if it is in a Western European encoding, give {option('encoding', 'latin-1')}"
+        if encoding == "utf-8"
+        else "give the encoding it was written in"
+    )
+    found = error.object[error.start : error.start + 1].hex()
+    return UserError(
+        f"text must be valid in its encoding ({encoding}); {where} has the byte 0x{found} at "
+        f"byte {before + error.start} where that is not: {way_out}."
+    )
 
 
-def _decode(data: bytes, encoding: str, where: str) -> str:
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError as error:
-        way_out = (
-            "if it is in a Western European encoding, give encoding='latin-1'"
-            if encoding == "utf-8"
-            else "give the encoding it was written in"
-        )
-        found = error.object[error.start : error.start + 1].hex()
-        raise UserError(
-            f"text must be valid in its encoding ({encoding}); {where} has the byte 0x{found} at "
-            f"byte {error.start} where that is not: {way_out}."
-        ) from None
-
-
-def _header(data: bytes, where: str) -> str:
-    """Return the first record as text, without its line end."""
-    position = quotes = 0
-    for line in re.finditer(rb"[^\r\n]*", data):
-        quotes += line.group().count(b'"')
-        position = line.end()
-        if quotes % 2 == 0:
-            break
-    else:
+def _first_record(data: bytes, last: bool, where: str) -> bytes | None:
+    """Return the first record without its line end; nothing where the text must go on for it."""
+    found = _FIRST_RECORD.match(data)
+    assert found is not None
+    after = data[found.end() : found.end() + 1]
+    if after == b'"' and (last or len(data) - found.end() > CELL_LIMIT):
         raise UserError(
             f"a quote that is opened must be closed; {where} has one in the header, on line 1, "
             "that is not: close it, or double it if it is part of a name."
         )
-    header = data[:position].decode("utf-8")
-    if not header.strip():
-        raise UserError(
-            f"the first line must name the columns; line 1 of {where} is blank: remove it."
-        )
-    return header
+    return found[0] if last or (after in (b"\n", b"\r") and found.end() < len(data) - 1) else None
 
 
 def _separator(header: str, where: str) -> str:
@@ -203,22 +283,3 @@ def _fields(header: str, separator: str, where: str) -> list[str]:
             f"the first line must name the columns; that of {where} cannot be read ({error}): "
             "correct it."
         ) from None
-
-
-def _split(data: bytes, names: list[str], separator: str, found: layout.Layout) -> pa.Table:
-    return pa.csv.read_csv(
-        arrow_reader(data),
-        read_options=pa.csv.ReadOptions(
-            column_names=names,
-            skip_rows_after_names=1,
-            block_size=max(BLOCK, 2 * found.longest_record + 16),
-        ),
-        parse_options=pa.csv.ParseOptions(
-            delimiter=separator,
-            newlines_in_values=True,
-            ignore_empty_lines=found.columns > 1,
-        ),
-        convert_options=pa.csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
-        ),
-    )

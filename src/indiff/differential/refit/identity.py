@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from indiff.data.table import Table
+from indiff.data.table import Attribute, Sensitive, Table
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 
@@ -151,6 +151,10 @@ def table_identity(table: Table) -> str:
     digest = hashlib.sha256(table.fingerprint.encode())
     digest.update(np.ascontiguousarray(table.records, "<i8").tobytes())
     digest.update(f"{table.describe()}\x1f{table.missing}\x1f{table.backend}\x1f".encode())
+    parts: list[Attribute | Sensitive] = [*table.attributes, *table.sensitives]
+    for part in parts:  # coded by kinds, orders and bins
+        digest.update("\x1f".join([part.name, part.kind, *map(repr, part.values)]).encode())
+        digest.update(np.ascontiguousarray(part.codes, "<i4").tobytes())
     for attribute in table.attributes:
         if attribute.hierarchy is not None:
             digest.update(identity(attribute.hierarchy).encode())

@@ -1,4 +1,4 @@
-"""DuckDB: strings, high cardinality, millions of groups; spills to disk."""
+"""Counts in DuckDB: texts, many values, millions of groups; it spills to disk."""
 
 from __future__ import annotations
 
@@ -11,32 +11,37 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from indiff.engines.canonical import CanonicalKind, as_text, hash_part
-from indiff.engines.source import Source, nested, no_rows, require_columns
-from indiff.errors import InternalError, UserError, said
+from indiff.data.fingerprint import Dialect
+from indiff.data.reading.source import Source
+from indiff.engines.duckdb.input import Rows, literal, quoted
+from indiff.engines.protocol import (
+    MOST_ROWS,
+    Countings,
+    Resources,
+    few_rows,
+    no_records,
+    small_table,
+    unreadable,
+)
+from indiff.errors import UserError, said
 
-NUMBERS = ("INT", "DOUBLE", "FLOAT", "DECIMAL", "DATE", "TIMESTAMP", "HUGEINT")
-NESTED = ("STRUCT", "MAP", "UNION", "[")
 MANY_COUNTS = 20_000
 """From so many rows on, counts are grouped so often that numbering their texts pays."""
 FEW_TEXTS = 50_000
+PROBE = 1_000_000
 PLAIN_NUMBER = r"-?(0|[1-9][0-9]{0,14})(\.[0-9]+)?([eE][-+]?[0-9]+)?"
 
 
 def connect(
     source: Source,
     columns: Sequence[str],
-    countings: Mapping[str, Sequence[int]],
-    *,
+    countings: Countings,
     missing_tokens: Sequence[str],
-    threads: int | None = None,
-    memory_limit: str | None = None,
-    master: str | None = None,
+    resources: Resources,
 ) -> DuckDBEngine:
     """Count the rows of a source inside DuckDB."""
-    engine = DuckDBEngine(source, columns, missing_tokens, threads, memory_limit)
+    engine = DuckDBEngine(source, columns, missing_tokens, resources)
     try:
         engine.count(countings)
     except BaseException:
@@ -50,19 +55,22 @@ class DuckDBEngine:
 
     name = "duckdb"
 
+    @property
+    def dialect(self) -> Dialect:
+        """DuckDB's own."""
+        return "duckdb"
+
     def __init__(
         self,
         source: Source,
         columns: Sequence[str],
         missing_tokens: Sequence[str],
-        threads: int | None,
-        memory_limit: str | None,
+        resources: Resources,
     ) -> None:
         self.source, self.columns, self.tokens = source, tuple(columns), tuple(missing_tokens)
         self.counts: Mapping[str, str] = {}
         self._enums: dict[int, str] = {}
-        self._spelling: Mapping[str, str] = {}
-        self._threads = threads
+        self._threads = resources.threads
         self._names = (f"t{number}" for number in itertools.count())
         self._spill = tempfile.TemporaryDirectory(prefix="indiff-")
         config: dict[str, Any] = {
@@ -70,29 +78,29 @@ class DuckDBEngine:
             "autoload_known_extensions": "false",
             "temp_directory": self._spill.name,
         }
-        if threads is not None:
-            config["threads"] = threads
-        if memory_limit is not None:
-            config["memory_limit"] = memory_limit
+        given = {"threads": resources.threads, "memory_limit": resources.memory_limit}
+        config |= {name: value for name, value in given.items() if value is not None}
         try:
             self._connection = duckdb.connect(config=config)
         except duckdb.Error as error:
             self._spill.cleanup()
             raise UserError(
-                "memory_limit must be a size such as 2GB", f"{memory_limit!r} ({error})"
+                "memory_limit must be a size such as 2GB",
+                f"{resources.memory_limit!r} ({said(str(error))})",
+                field="memory_limit",
             ) from None
         self._connection.execute("SET enable_progress_bar = false")  # it prints to the output
         try:
-            self._relation = self._open()
-            self.classes = tuple(self._classify(name) for name in self.columns)
+            self._rows = Rows(self._connection, source, self.columns, self.tokens)
+            self.classes = self._rows.classes
         except BaseException:
             self.close()
             raise
 
-    def count(self, countings: Mapping[str, Sequence[int]]) -> None:
+    def count(self, countings: Countings) -> None:
         """Run stage one: a table of counts for every counting."""
         self._enumerate_frame()
-        values, counts = self._normalised(), {}
+        values, counts = self._rows.normalised(self._enums), {}
         for name, positions in countings.items():
             keys = ", ".join(f"c{i}" for i in positions)
             made = self._keep_from_source(
@@ -101,77 +109,16 @@ class DuckDBEngine:
             counts[name] = self.numbered(made, positions)
         self.counts = counts
         if not self.query(f"SELECT 1 FROM {self.counts['cells']} LIMIT 1"):
-            raise no_rows(self.source.name)
-
-    def _open(self) -> duckdb.DuckDBPyRelation:
-        connection, source = self._connection, self.source
-        try:
-            if source.kind == "parquet":
-                found = connection.read_parquet(list(source.paths))
-            elif source.kind == "csv":
-                found = connection.read_csv(list(source.paths), **csv_options(source.paths))
-            elif source.kind == "frame":
-                found = connection.from_arrow(source.frame)
-            elif source.kind == "relation":
-                return source.relation
-            else:
-                raise UserError(
-                    "a Spark DataFrame is counted by Spark; use engine='spark' or 'auto'."
-                )
-        except (duckdb.Error, UnicodeDecodeError) as error:
-            raise unreadable(source, error) from None
-        if source.kind == "parquet":  # DuckDB renames an empty name, and "Age" beside "age"
-            names = pq.read_schema(source.paths[0]).names
-            self._spelling = dict(zip(names, found.columns, strict=True))
-        require_columns(self.columns, list(self._spelling) or found.columns)
-        found.create_view("source")
-        return found
-
-    def spelled(self, name: str) -> str:
-        """Return a column's name as DuckDB's identifier."""
-        return quoted(self._spelling.get(name, name))
-
-    def _type(self, name: str) -> str:
-        spelled = self._spelling.get(name, name)
-        return str(self._relation.types[self._relation.columns.index(spelled)])
-
-    def _classify(self, name: str) -> Any:
-        kind = self._type(name)
-        if kind.startswith("ENUM") or kind in ("VARCHAR", "JSON"):
-            return "text"
-        if any(word in kind for word in NESTED):
-            raise nested(name, kind)
-        return "number" if any(word in kind for word in NUMBERS) else "other"
-
-    def _normalised(self) -> str:
-        """Select every column with one missing value: null, NaN and the tokens are the same."""
-        parts = []
-        for position, name in enumerate(self.columns):
-            kind, value = self._type(name), self.spelled(name)
-            if kind in ("DOUBLE", "FLOAT"):
-                value = f"CASE WHEN isnan({value}) THEN NULL ELSE {value} + 0.0 END"  # −0 is 0
-            elif kind == "TIMESTAMP WITH TIME ZONE":
-                value = f"make_timestamp(epoch_us({value}))"
-            elif kind == "TIMESTAMPTZ_NS":
-                value = f"make_timestamp_ns(epoch_ns({value}))"
-            elif self.classes[position] == "text":
-                value = f"CAST({value} AS VARCHAR)"
-                if self.tokens:
-                    tokens = ", ".join(map(literal, self.tokens))
-                    value = f"CASE WHEN {value} IN ({tokens}) THEN NULL ELSE {value} END"
-                if position in self._enums:
-                    value = f"CAST({value} AS {self._enums[position]})"
-            parts.append(f"{value} AS c{position}")
-        return ", ".join(parts)
+            raise no_records(self.source)
 
     def _keep_from_source(self, sql: str) -> str:
         """Make a table from the rows themselves; a relation is read by its own connection."""
         try:
             if self.source.kind != "relation":
                 return self.keep(sql)
-            return self.load(self._relation.query("source", sql).to_arrow_reader())
+            return self.load(self._rows.relation.query("source", sql).to_arrow_reader())
         except duckdb.Error as error:
-            raise unreadable(self.source, error) from None
+            raise unreadable(self.source, str(error).splitlines()[0]) from None
 
     def load(self, rows: Any) -> str:
         """Make a table of an Arrow table or of a stream of Arrow batches; return its name."""
@@ -203,7 +150,11 @@ class DuckDBEngine:
         if frame is None or frame.num_rows < MANY_COUNTS:
             return
         for position, name in enumerate(self.columns):
-            if self.classes[position] != "text" or len(texts := pc.unique(frame[name])) > FEW_TEXTS:
+            if self.classes[position] != "text":
+                continue
+            if len(pc.unique(frame[name].slice(0, PROBE))) > FEW_TEXTS:
+                continue
+            if len(texts := pc.unique(frame[name])) > FEW_TEXTS:
                 continue
             table = self.load(pa.table({"x": texts}))
             self._enums[position] = self._enum(table, "x")
@@ -240,12 +191,7 @@ class DuckDBEngine:
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         """Return the statement's rows, at most ``MOST_ROWS``."""
-        from indiff.engines import MOST_ROWS
-
-        rows = self._connection.execute(sql).fetchmany(MOST_ROWS + 1)
-        if len(rows) > MOST_ROWS:
-            raise InternalError(f"a statement returned more than {MOST_ROWS:,} rows: {sql[:200]}")
-        return rows
+        return few_rows(self._connection.execute(sql).fetchmany(MOST_ROWS + 1), sql)
 
     def forget(self, table: str) -> None:
         """Drop a table."""
@@ -253,7 +199,8 @@ class DuckDBEngine:
 
     def records(self) -> str:
         """Return the name of a view of the rows, numbered in the order of the source."""
-        rows = f"SELECT ROW_NUMBER() OVER () - 1 AS record, {self._normalised()} FROM source"
+        values = self._rows.normalised(self._enums)
+        rows = f"SELECT ROW_NUMBER() OVER () - 1 AS record, {values} FROM source"
         if self.source.kind == "relation":
             return self._keep_from_source(rows)
         self._connection.execute(f"CREATE OR REPLACE TEMP VIEW records AS {rows}")
@@ -283,73 +230,12 @@ class DuckDBEngine:
         """Return SQL that tells whether a text is a plain number without leading zeros."""
         return f"regexp_full_match({column}, '{PLAIN_NUMBER}')"
 
-    def canonical(self, position: int) -> str:
-        """Return SQL for the text of a column's values, the same on every engine."""
-        kind = self._type(self.columns[position])
-        found: CanonicalKind = "plain"
-        if self.classes[position] == "text":
-            found = "text"
-        elif kind in ("DOUBLE", "FLOAT"):
-            found = "float"
-        elif kind == "BLOB":
-            found = "bytes"
-        elif kind == "UUID":
-            found = "uuid"
-        elif kind.startswith("TIMESTAMP"):
-            found = "time"
-        return as_text(found, f"c{position}", "duckdb")
-
-    def hash_part(self, text: str, part: int) -> str:
-        """Return SQL for 48 bits of a text's hash."""
-        return hash_part(text, part, "duckdb")
+    def spelled(self, position: int) -> str:
+        """Return SQL for the one spelling of a column's values, the same on every engine."""
+        return self._rows.spelled(position)
 
     def close(self) -> None:
         """Close the connection and remove what was spilled."""
         self._connection.close()
         self._spill.cleanup()
-
-
-def small_table(columns: Mapping[str, Sequence[Any]], types: Sequence[str]) -> pa.Table:
-    """Return the driver's values as Arrow, of the types that SQL calls so."""
-    kinds = {"STRING": pa.string(), "BIGINT": pa.int64(), "DOUBLE": pa.float64()}
-    return pa.table(
-        {
-            name: pa.array(list(values), kinds[kind])
-            for (name, values), kind in zip(columns.items(), types, strict=True)
-        }
-    )
-
-
-def csv_options(paths: Sequence[str]) -> dict[str, Any]:
-    """Read every column as text: ``01`` and ``1`` are two values, on every engine."""
-    options: dict[str, Any] = {"all_varchar": True, "header": True, "null_padding": False}
-    if all(".tsv" in path.lower() for path in paths):
-        options["sep"] = "\t"
-    return options
-
-
-def csv_columns(source: Source) -> list[str]:
-    """Return the names of the columns of text files."""
-    with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
-        try:
-            return list(
-                connection.read_csv(list(source.paths), **csv_options(source.paths)).columns
-            )
-        except (duckdb.Error, UnicodeDecodeError) as error:
-            raise unreadable(source, error) from None
-
-
-def quoted(name: str) -> str:
-    """Return a column's name as an identifier."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    """Return a text as a literal."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def unreadable(source: Source, error: Exception) -> UserError:
-    """Return the error for a source that the engine cannot read."""
-    reason = str(error).splitlines()[0]
-    return UserError(f"{source.name!r} cannot be read ({said(reason)}); check or repair it.")
+        self.source.close()

@@ -1,4 +1,4 @@
-"""Spark: tables that do not fit here, on a cluster or on this machine's cores."""
+"""Counts in Spark: tables that do not fit here, on a cluster or on this machine's cores."""
 
 from __future__ import annotations
 
@@ -13,12 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from indiff.engines.canonical import EPOCH, CanonicalKind, Dialect, as_text, hash_part
-from indiff.engines.duckdb.engine import DuckDBEngine, small_table
-from indiff.engines.duckdb.engine import quoted as duckdb_quoted
-from indiff.engines.source import Source, in_utc, nested, no_rows, plain_table, require_columns
-from indiff.engines.spark.input import csv_options, with_spark_types
-from indiff.errors import InternalError, UserError, said
+from indiff.data.fingerprint import Dialect
+from indiff.data.reading.source import Source, in_utc
+from indiff.engines.duckdb.engine import DuckDBEngine
+from indiff.engines.protocol import (
+    MOST_ROWS,
+    Countings,
+    Resources,
+    few_rows,
+    no_records,
+    small_table,
+    unreadable,
+)
+from indiff.engines.spark.input import Rows, quoted, reason_of
+from indiff.errors import InternalError, UserError, option
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,16 +41,13 @@ SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT])(i?)B?", re.IGNORECASE)
 def connect(
     source: Source,
     columns: Sequence[str],
-    countings: Mapping[str, Sequence[int]],
-    *,
+    countings: Countings,
     missing_tokens: Sequence[str],
-    master: str | None = None,
-    threads: int | None = None,
-    memory_limit: str | None = None,
+    resources: Resources,
 ) -> SparkEngine:
     """Count the rows of a source with Spark."""
     require_spark()
-    session, is_ours = _session(source, master, threads, memory_limit)
+    session, is_ours = _session(source, resources)
     engine = SparkEngine(session, source, columns, missing_tokens, is_ours)
     try:
         engine.count(countings)
@@ -69,27 +74,26 @@ def require_spark() -> None:
         )
 
 
-def _session(
-    source: Source, master: str | None, threads: int | None, memory_limit: str | None
-) -> tuple[SparkSession, bool]:
+def _session(source: Source, resources: Resources) -> tuple[SparkSession, bool]:
     if source.spark is not None:
         return source.spark.sparkSession, False
     from pyspark.sql import SparkSession
 
-    active = SparkSession.getActiveSession()
+    master, active = resources.master, SparkSession.getActiveSession()
     if active is not None:
         if master is not None and active.sparkContext.master != master:
             raise UserError(
                 f"a Spark session on {active.sparkContext.master!r} is already running; stop it "
-                f"before using master={master!r}."
+                f"before using {option('master', master)}.",
+                field="master",
             )
         return active, False
-    master = master or f"local[{threads or '*'}]"
+    master = master or f"local[{resources.threads or '*'}]"
     builder = SparkSession.builder.appName("indiff").master(master)
     builder = builder.config("spark.ui.enabled", "false")
     builder = builder.config("spark.sql.session.timeZone", "UTC")
-    if memory_limit is not None:
-        builder = builder.config("spark.driver.memory", _java_size(memory_limit))
+    if resources.memory_limit is not None:
+        builder = builder.config("spark.driver.memory", _java_size(resources.memory_limit))
     if master.startswith("local"):
         builder = builder.config("spark.sql.shuffle.partitions", str(2 * (os.cpu_count() or 1)))
     return builder.getOrCreate(), True
@@ -103,11 +107,14 @@ def _java_size(size: str) -> str:
     """
     found = SIZE.fullmatch(size.strip())
     if found is None:
-        raise UserError("memory_limit must be a size such as 2GB", f"{size!r}")
+        raise UserError(
+            "memory_limit must be a size such as 2GB", f"{size!r}", field="memory_limit"
+        )
     unit = (1024 if found[3] else 1000) ** (1 + "KMGT".index(found[2].upper()))
     size_in_mib = int(float(found[1]) * unit / 2**20)
     if size_in_mib < LEAST_HEAP:
-        raise UserError(f"Spark needs memory_limit of at least {LEAST_HEAP}MiB", f"{size!r}")
+        rule = f"Spark needs memory_limit of at least {LEAST_HEAP}MiB"
+        raise UserError(rule, f"{size!r}", field="memory_limit")
     return f"{size_in_mib}m"
 
 
@@ -131,16 +138,15 @@ class SparkEngine:
         self._names = (f"{prefix}_{number}" for number in itertools.count())
         self._kept: dict[str, DataFrame] = {}
         self._local: DuckDBEngine | None = None
-        self._frame = self._open()
-        require_columns(self.columns, self._frame.columns)
-        self.classes = tuple(self._classify(name) for name in self.columns)
+        self._rows = Rows(session, source, self.columns, self.tokens)
+        self.classes = self._rows.classes
 
-    def count(self, countings: Mapping[str, Sequence[int]]) -> None:
+    def count(self, countings: Countings) -> None:
         """Run stage one: a table of counts for every counting."""
         from py4j.protocol import Py4JError  # type: ignore[import-untyped]
         from pyspark.errors import PySparkException
 
-        rows = self._view(self._frame.select(*self._normalised()))
+        rows = self._view(self._rows.frame.select(*self._rows.normalised()))
         counts = {}
         for name, positions in countings.items():
             keys = ", ".join(f"c{i}" for i in positions)
@@ -149,9 +155,9 @@ class SparkEngine:
         try:
             rows_found = [self._kept[table].count() for table in counts.values()]
         except (PySparkException, Py4JError) as error:
-            raise self._unreadable(error) from None
+            raise unreadable(self.source, reason_of(error)) from None
         if not all(rows_found):
-            raise no_rows(self.source.name)
+            raise no_records(self.source)
         if self.source.frame is not None:
             ((counted,),) = self.query(f"SELECT CAST(SUM(n) AS BIGINT) FROM {counts['cells']}")
             if counted != self.source.frame.num_rows:
@@ -164,73 +170,11 @@ class SparkEngine:
     def _finish_locally(self, counts: Mapping[str, str]) -> None:
         """Move the counts, which are few, to a DuckDB beside the driver."""
         nothing = Source("frame", self.source.name, frame=pa.table({"unused": [0]}))
-        local = DuckDBEngine(nothing, (), (), None, None)
+        local = DuckDBEngine(nothing, (), (), Resources())
         self._local = local
         self.counts = {
             name: local.load(in_utc(self._kept[table].toArrow())) for name, table in counts.items()
         }
-
-    def _open(self) -> DataFrame:
-        from pyspark.errors import PySparkException
-
-        session, source = self._session, self.source
-        if source.spark is not None:
-            return source.spark
-        if source.frame is not None:
-            return self._frame_of(source.frame)
-        if source.kind == "relation":
-            wanted = source.relation.select(*dict.fromkeys(map(duckdb_quoted, self.columns)))
-            return self._frame_of(plain_table(wanted.to_arrow_table()))
-        try:
-            if source.kind == "parquet":
-                return session.read.parquet(*source.paths)
-            return session.read.csv(list(source.paths), **csv_options(source.paths[0]))
-        except PySparkException as error:
-            raise self._unreadable(error) from None
-
-    def _frame_of(self, table: pa.Table) -> DataFrame:
-        from pyspark.errors import PySparkException
-
-        table = with_spark_types(table)
-        batches = [batch for batch in table.to_batches() if batch.num_rows]
-        try:  # without empty batches: PySpark drops what comes after one
-            return self._session.createDataFrame(pa.Table.from_batches(batches, table.schema))
-        except PySparkException as error:
-            raise UserError(
-                f"Spark does not know the type of a column ({said(str(error))}); convert it to "
-                "text first, or use engine='duckdb'."
-            ) from None
-
-    def _classify(self, name: str) -> Any:
-        from pyspark.sql import types
-
-        kind = self._frame.schema[name].dataType
-        if isinstance(kind, types.StringType):
-            return "text"
-        if isinstance(kind, types.ArrayType | types.MapType | types.StructType):
-            raise nested(name, kind.simpleString())
-        numbers = types.NumericType | types.DateType | types.TimestampType | types.TimestampNTZType
-        return "number" if isinstance(kind, numbers) else "other"
-
-    def _normalised(self) -> list[Any]:
-        """Select every column with one missing value: null, NaN and the tokens are the same."""
-        from pyspark.sql import functions as f
-        from pyspark.sql import types
-
-        parts = []
-        for position, name in enumerate(self.columns):
-            value = f.col(self.quoted(name))
-            if isinstance(self._frame.schema[name].dataType, types.FloatType | types.DoubleType):
-                value = f.when(f.isnan(value), None).otherwise(value + f.lit(0.0))
-            elif isinstance(self._frame.schema[name].dataType, types.TimestampType):
-                micros = f"UNIX_MICROS({self.quoted(name)})"  # whatever the session's time zone
-                value = f.expr(f"TIMESTAMPADD(MICROSECOND, {micros}, {EPOCH})")
-            elif isinstance(self._frame.schema[name].dataType, types.NullType):
-                value = value.cast("string")  # a join finds no equal nulls without a type
-            elif self.classes[position] == "text" and self.tokens:
-                value = f.when(value.isin(list(self.tokens)), None).otherwise(value)
-            parts.append(value.alias(f"c{position}"))
-        return parts
 
     def _view(self, frame: DataFrame) -> str:
         name = next(self._names)
@@ -258,14 +202,10 @@ class SparkEngine:
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         """Return the statement's rows, at most ``MOST_ROWS``."""
-        from indiff.engines import MOST_ROWS
-
         if self._local is not None:
             return self._local.query(sql)
-        rows = [tuple(row) for row in self._session.sql(sql).limit(MOST_ROWS + 1).collect()]
-        if len(rows) > MOST_ROWS:
-            raise InternalError(f"a statement returned more than {MOST_ROWS:,} rows: {sql[:200]}")
-        return rows
+        found = self._session.sql(sql).limit(MOST_ROWS + 1).collect()
+        return few_rows([tuple(row) for row in found], sql)
 
     def forget(self, table: str) -> None:
         """Drop a table."""
@@ -297,7 +237,7 @@ class SparkEngine:
         else:
             order = {}
             piece = [f.lit("").alias("file"), f.shiftright(place, 33).alias("at")]
-        rows = self._frame.select(*self._normalised(), *piece, place.alias("place"))
+        rows = self._rows.frame.select(*self._rows.normalised(), *piece, place.alias("place"))
         counted = [tuple(row) for row in rows.groupBy("file", "at").count().collect()]
         counted.sort(key=lambda row: (order.get(row[0], 0), row[0], row[1]))
         starts = list(itertools.accumulate((row[2] for row in counted), initial=0))
@@ -329,7 +269,7 @@ class SparkEngine:
 
     def quoted(self, name: str) -> str:
         """Return a name as an identifier."""
-        return "`" + name.replace("`", "``") + "`"
+        return quoted(name)
 
     def is_number(self, column: str) -> str:
         """Return SQL that tells whether a text is a plain number without leading zeros."""
@@ -337,28 +277,13 @@ class SparkEngine:
             return self._local.is_number(column)
         return f"{column} RLIKE '{PLAIN_NUMBER}'"
 
-    def canonical(self, position: int) -> str:
-        """Return SQL for the text of a column's values, the same on every engine."""
-        from pyspark.sql import types
-
-        kind = self._frame.schema[self.columns[position]].dataType
-        found: CanonicalKind = "plain"
-        if isinstance(kind, types.StringType):
-            found = "text"
-        elif isinstance(kind, types.FloatType | types.DoubleType):
-            found = "float"
-        elif isinstance(kind, types.BinaryType):
-            found = "bytes"
-        elif isinstance(kind, types.TimestampType | types.TimestampNTZType):
-            found = "time"
-        return as_text(found, f"c{position}", self._dialect)
-
-    def hash_part(self, text: str, part: int) -> str:
-        """Return SQL for 48 bits of a text's hash."""
-        return hash_part(text, part, self._dialect)
+    def spelled(self, position: int) -> str:
+        """Return SQL for the one spelling of a column's values, the same on every engine."""
+        return self._rows.spelled(position, self.dialect)
 
     @property
-    def _dialect(self) -> Dialect:
+    def dialect(self) -> Dialect:
+        """Spark's, or DuckDB's where the counts were moved beside the driver."""
         return "spark" if self._local is None else "duckdb"
 
     def close(self) -> None:
@@ -369,10 +294,4 @@ class SparkEngine:
             self._local.close()
         if self._is_ours:
             self._session.stop()
-
-    def _unreadable(self, error: Exception) -> UserError:
-        lines = str(error).splitlines()
-        reason = next((line for line in lines if "Exception" in line), lines[0]).lstrip(": ")
-        return UserError(
-            f"{self.source.name!r} cannot be read ({said(reason)}); check or repair it."
-        )
+        self.source.close()

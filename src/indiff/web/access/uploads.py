@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
-from indiff.data.reading.door import PARQUET, TEXT, WORKBOOK
+from indiff.data.reading.paths import PARQUET, TEXT, WORKBOOK
 from indiff.errors import UserError
 from indiff.web.access.guard import CSRF_FIELD
 from indiff.web.refusals import Refused

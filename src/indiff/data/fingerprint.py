@@ -1,0 +1,168 @@
+"""Tells by one short text whether two results are of the same records, whichever engine read them.
+
+The definition: each value has one spelling, whatever type holds it (the text ``1.50`` and the
+number 1.5 are spelled alike, ``01`` and ``1`` are not); a record is the spellings of its columns,
+each role's in the order of their names; records enter as a sum of hashes, so that their order
+does not matter. Floats are told apart down to about 10⁻⁶.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import pyarrow as pa
+
+Spelling = Literal["whole", "float", "short float", "bytes", "uuid", "time", "text"]
+Dialect = Literal["duckdb", "spark"]
+
+EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
+"""When Spark's times without a zone start."""
+
+_WHOLE = "^(0|-?[1-9][0-9]*)$"
+_FRACTION = "^-?((0|[1-9][0-9]*)([.][0-9]*)?|[.][0-9]+)([eE][-+]?[0-9]+)?$"
+_EXACT, _FINE, _COARSE, _LARGEST = 2.0**53, 2.0**42, 2.0**82, 1.7976931348623157e308
+_WHOLE_TYPES = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+_IN_DUCKDB: dict[str, Spelling] = {
+    "DOUBLE": "float",
+    "FLOAT": "short float",
+    "BLOB": "bytes",
+    "UUID": "uuid",
+}
+
+
+def duckdb_spelling(kind: str) -> Spelling:
+    """Return how the values of a DuckDB type are spelled.
+
+    >>> duckdb_spelling("UBIGINT"), duckdb_spelling("TIMESTAMP_NS"), duckdb_spelling("DATE")
+    ('whole', 'time', 'text')
+    """
+    if kind.endswith(_WHOLE_TYPES):
+        return "whole"
+    return "time" if kind.startswith("TIMESTAMP") else _IN_DUCKDB.get(kind, "text")
+
+
+def spelled(spelling: Spelling, column: str, dialect: Dialect) -> str:
+    """Return SQL for the one spelling of a column's values; null stays null."""
+    if spelling == "whole":
+        return f"CAST({column} AS STRING)"
+    if spelling == "float":
+        return _float(column)
+    if spelling == "short float":  # by its digits: the 0.1 of 32 bits is 0.1
+        return _float(f"CAST(CAST({column} AS STRING) AS DOUBLE)")
+    if spelling == "bytes":
+        return f"'x' || HEX({column})"
+    if spelling == "uuid":  # Spark and Arrow have its bytes
+        return f"'x' || UPPER(REPLACE(CAST({column} AS STRING), '-', ''))"
+    if spelling == "time":
+        micros = (
+            f"EPOCH_US(CAST({column} AS TIMESTAMP))"
+            if dialect == "duckdb"
+            else f"TIMESTAMPDIFF(MICROSECOND, {EPOCH}, {column})"
+        )
+        day = _words(f"CAST(CAST({column} AS DATE) AS STRING)")
+        return f"CASE WHEN {micros} % 86400000000 = 0 THEN {day} ELSE CAST({micros} AS STRING) END"
+    return _text(f"CAST({column} AS STRING)", dialect)
+
+
+def _words(text: str) -> str:
+    """Return SQL for a text with its length, so that texts in a row are told apart."""
+    return f"CAST(LENGTH({text}) AS STRING) || ':' || {text}"
+
+
+def _text(text: str, dialect: Dialect) -> str:
+    """Return SQL for a text, or for the number that it is the text of, blanks around it aside."""
+    bare = f"TRIM(BOTH ' \t' FROM {text})"
+    padded = _matches(text, "^[ \t]|[ \t]$", dialect)
+    return (
+        f"CASE {_number(text, dialect)} "
+        f"WHEN {padded} THEN CASE {_number(bare, dialect)} ELSE {_words(text)} END "
+        f"ELSE {_words(text)} END"
+    )
+
+
+def _number(text: str, dialect: Dialect) -> str:
+    """Return the branches of a CASE that spell the text of a number."""
+    x = f"TRY_CAST({text} AS DOUBLE)"
+    return (
+        f"WHEN {_matches(text, _WHOLE, dialect)} THEN {text} "
+        f"WHEN {_matches(text, _FRACTION, dialect)} AND ABS({x}) <= {_LARGEST!r} THEN {_float(x)}"
+    )
+
+
+def _matches(text: str, pattern: str, dialect: Dialect) -> str:
+    if dialect == "duckdb":
+        return f"REGEXP_MATCHES({text}, '{pattern}')"
+    return f"{text} RLIKE '{pattern}'"
+
+
+def _float(x: str) -> str:
+    """Return SQL for a float: whole, or kept to 2⁻²⁰ (from 2⁴² on to 2²⁰, from 2⁸² its sign).
+
+    Scaling by a power of two is exact.
+    """
+    return (
+        f"CASE WHEN ABS({x}) < {_EXACT!r} AND {x} = FLOOR({x}) "
+        f"THEN CAST(CAST({x} AS BIGINT) AS STRING) WHEN ABS({x}) < {_FINE!r} "
+        f"THEN 'f' || CAST(CAST(FLOOR({x} * 1048576) AS BIGINT) AS STRING) "
+        f"WHEN ABS({x}) < {_COARSE!r} "
+        f"THEN 'e' || CAST(CAST(FLOOR({x} / 1048576) AS BIGINT) AS STRING) "
+        f"WHEN {x} > 0 THEN 'far' WHEN {x} < 0 THEN '-far' END"
+    )
+
+
+def sums(spellings: Sequence[str], table: str, dialect: Dialect, count: str = "n") -> str:
+    """Return SQL for the number of a table's records and the sum of their hashes, in two parts."""
+    texts = ", ';', ".join(f"COALESCE({text}, '')" for text in spellings)
+    parts = ", ".join(
+        f"SUM(CAST(n AS DECIMAL(19, 0)) * CAST({_hash_part(part, dialect)} AS DECIMAL(15, 0)))"
+        for part in (0, 1)
+    )
+    return f"SELECT SUM(n), {parts} FROM (SELECT {count} AS n, CONCAT({texts}) AS r FROM {table}) q"
+
+
+def _hash_part(part: int, dialect: Dialect) -> str:
+    """Return SQL for 48 bits of a record's MD5: a fingerprint, not a secret.
+
+    The digest's bytes count from the lowest, as DuckDB has them in one number, which is quicker
+    than digits.
+    """
+    if dialect == "duckdb":
+        return f"CAST((MD5_NUMBER(r) >> {48 * part}) & {2**48 - 1}::UHUGEINT AS BIGINT)"
+    lowest_last = range(6 * part + 5, 6 * part - 1, -1)
+    pairs = (f"SUBSTR(MD5(r), {1 + 2 * byte}, 2)" for byte in lowest_last)
+    return f"CAST(CONV(CONCAT({', '.join(pairs)}), 16, 10) AS BIGINT)"
+
+
+def digest(
+    quasi: Sequence[str], sensitive: Sequence[str], individual: str | None, found: Sequence[Any]
+) -> str:
+    """Return SHA-256 of the columns' names and roles and of the sums over their records."""
+    numbers = [[str(int(number)) for number in row] for row in found]
+    whole = json.dumps([sorted(quasi), sorted(sensitive), individual, numbers])
+    return hashlib.sha256(whole.encode()).hexdigest()
+
+
+def fingerprint_of(frame: pa.Table, quasi: Sequence[str], sensitive: Sequence[str]) -> str:
+    """Return the fingerprint of the records of an Arrow table.
+
+    >>> numbers = pa.table({"age": [30, 41], "ill": ["no", "yes"]})
+    >>> texts = pa.table({"age": ["41", "30"], "ill": ["yes", "no"]})
+    >>> fingerprint_of(numbers, ["age"], ["ill"]) == fingerprint_of(texts, ["age"], ["ill"])
+    True
+    """
+    import duckdb
+
+    names = [*sorted(quasi), *sorted(sensitive)]
+    rows = frame.select(names).rename_columns([f"c{place}" for place in range(len(names))])
+    with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
+        types = connection.from_arrow(rows).types
+        texts = [
+            spelled(duckdb_spelling(str(kind)), f"c{place}", "duckdb")
+            for place, kind in enumerate(types)
+        ]
+        connection.register("records", rows)
+        found = connection.execute(sums(texts, "records", "duckdb", "1")).fetchall()
+    return digest(quasi, sensitive, None, found)

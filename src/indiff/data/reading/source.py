@@ -1,0 +1,257 @@
+"""Recognises what a user wants counted (paths, frames, DuckDB, Spark), and opens it for engines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import narwhals as nw
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from indiff.data.reading import parquet
+from indiff.data.reading.door import checked_tokens, read_raw, refuse_options
+from indiff.data.reading.kinds import without_missing
+from indiff.data.reading.memory import gathered
+from indiff.data.reading.parquet import nested, require_columns
+from indiff.data.reading.paths import format_of, found_files, is_address, opened, readable
+from indiff.data.reading.separated import SeparatedText
+from indiff.errors import UserError, option, said
+
+VIEWS = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A recognised source: exactly one of ``paths``, ``frame``, ``relation`` and ``spark``.
+
+    Text files that are here were read: their cells are a frame. Those elsewhere have addresses.
+    """
+
+    kind: Literal["parquet", "text", "frame", "relation", "spark"]
+    name: str
+    paths: tuple[str, ...] = ()
+    frame: pa.Table | None = None
+    """The wanted columns, named by their numbers."""
+    relation: Any = None
+    spark: Any = None
+    folder: Any = None
+    """The private folder of a frame that is too large for memory."""
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the paths are addresses, which only Spark reads."""
+        return bool(self.paths) and is_address(self.paths[0])
+
+    @property
+    def is_text_here(self) -> bool:
+        """Whether the frame has the cells of text files, in which missing values are null."""
+        return self.kind == "text" and self.frame is not None
+
+    def close(self) -> None:
+        """Remove the private folder."""
+        if self.folder is not None:
+            self.folder.cleanup()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How text and workbooks are to be read."""
+
+    missing_tokens: tuple[str, ...] = ("",)
+    encoding: str | None = None
+    sheet: str | int | None = None
+
+
+def open_source(source: Any, columns: Sequence[str], reading: Reading | None = None) -> Source:
+    """Recognise a path, a pattern, a pandas, Polars or PyArrow frame, a DuckDB relation or Spark.
+
+    >>> open_source(pa.table({"age": [30]}), ["age"]).kind
+    'frame'
+    """
+    reading = reading or Reading()
+    checked_tokens(reading.missing_tokens)
+    if isinstance(source, str | Path):
+        return _open_path(str(source), columns, reading)
+    refuse_options(reading.encoding, reading.sheet, None, "a frame")
+    module = type(source).__module__.split(".")[0]
+    if module in ("duckdb", "_duckdb"):
+        require_columns(columns, source.columns)
+        return Source("relation", "DuckDB relation", relation=source)
+    if module == "pyspark":
+        require_columns(columns, source.columns)
+        return Source("spark", "Spark DataFrame", spark=source)
+    return Source("frame", type(source).__name__, frame=_to_arrow(source, columns))
+
+
+def column_names(source: Any, reading: Reading | None = None) -> list[str]:
+    """Return the names of a source's columns; of files, only the head is read.
+
+    >>> column_names(pa.table({"age": [30], "ill": ["flu"]}))
+    ['age', 'ill']
+    """
+    reading = reading or Reading()
+    if not isinstance(source, str | Path):
+        if type(source).__module__.split(".")[0] in ("duckdb", "_duckdb", "pyspark"):
+            return list(source.columns)
+        return list(nw.from_native(source).collect_schema().names())
+    given = str(source)
+    if is_address(given):
+        raise UserError(
+            f"the quasi-identifiers of {given!r} must be named",
+            way_out=f"Give {option('quasi')}",
+            field="quasi",
+        )
+    paths, kind = found_files(given)
+    where = repr(str(paths[0]))
+    refuse_options(reading.encoding, reading.sheet, kind, where)
+    if kind == "text":
+        with readable(where), opened(paths[0]) as file:
+            return SeparatedText(file, where=where, encoding=reading.encoding).names
+    if kind == "parquet":
+        names = list(parquet.check_files(paths, ()).names)
+        return names + (list(parquet.partitions(Path(given), paths)[0]) if _is_dir(given) else [])
+    return read_raw(paths[0], sheet=reading.sheet).frame.column_names
+
+
+def _is_dir(given: str) -> bool:
+    return Path(given).is_dir()
+
+
+def _open_path(given: str, columns: Sequence[str], reading: Reading) -> Source:
+    if is_address(given):  # only Spark reads it, and reports what it cannot open
+        refuse_options(reading.encoding, reading.sheet, None, repr(given))
+        is_text = format_of(given) == "text"
+        return Source("text" if is_text else "parquet", given, paths=(given,))
+    paths, kind = found_files(given)
+    refuse_options(reading.encoding, reading.sheet, kind, repr(str(paths[0])))
+    if kind == "workbook":
+        raw = read_raw(paths[0], missing_tokens=reading.missing_tokens, sheet=reading.sheet)
+        return Source("frame", given, frame=_to_arrow(raw.frame, columns))
+    numbers = list(map(str, range(len(columns))))
+    if kind == "text":
+        blocks = _text_blocks(paths, columns, reading)
+        schema = pa.schema([(number, pa.string()) for number in numbers])
+        frame, folder = gathered((block.rename_columns(numbers) for block in blocks), schema)
+        return Source("text", given, frame=frame, folder=folder)
+    folders = parquet.partitions(Path(given), paths) if _is_dir(given) else [{} for _ in paths]
+    inside = [name for name in columns if name not in folders[0]]
+    types = parquet.check_files(paths, inside)
+    if len(inside) == len(columns):
+        return Source("parquet", given, paths=tuple(map(str, paths)))
+    rows = (
+        plain_table(block).rename_columns(numbers)
+        for block in parquet.partitioned_blocks(paths, columns, folders)
+    )
+    fields = [(name, types.field(name).type if name in inside else pa.string()) for name in columns]
+    schema = plain_table(pa.schema(fields).empty_table()).rename_columns(numbers).schema
+    frame, folder = gathered(rows, schema)
+    return Source("frame", given, frame=frame, folder=folder)
+
+
+def _text_blocks(
+    paths: Sequence[Path], columns: Sequence[str], reading: Reading
+) -> Iterator[pa.Table]:
+    """Yield the wanted cells of text files as written, null for the missing tokens."""
+    tokens, first = checked_tokens(reading.missing_tokens), None
+    for path in paths:
+        where = repr(str(path))
+        with readable(where), opened(path) as file:
+            text = SeparatedText(file, where=where, encoding=reading.encoding)
+            if (first := first or text.names) != text.names:
+                raise UserError(
+                    f"text files that are read together must have the same header; {where} "
+                    f"has {', '.join(text.names)} and {str(paths[0])!r} has {', '.join(first)}",
+                    way_out="Rewrite one of them",
+                )
+            require_columns(columns, text.names)
+            for block in text.blocks(columns):
+                cells = [without_missing(block[name], tokens) for name in columns]
+                yield pa.table(cells, names=list(columns))
+
+
+def in_utc(table: pa.Table) -> pa.Table:
+    """Return a table whose times have no zone: the same instants, in UTC."""
+    fields = [
+        (field.name, pa.timestamp(field.type.unit))
+        if pa.types.is_timestamp(field.type)
+        else (field.name, field.type)
+        for field in table.schema
+    ]
+    return table.cast(pa.schema(fields))
+
+
+def _to_arrow(source: Any, columns: Sequence[str]) -> pa.Table:
+    try:
+        frame = nw.from_native(source)
+    except TypeError:
+        raise UserError(
+            "risk is measured on a path, a pandas, Polars or PyArrow frame, a DuckDB "
+            "relation or a Spark DataFrame",
+            type(source).__name__,
+        ) from None
+    schema = frame.collect_schema()
+    require_columns(columns, schema.names())
+    for name in columns:  # Polars would hand over the addresses of its objects
+        if frame.implementation.is_polars() and schema[name] == nw.Object:
+            raise _mixed(f"{name!r} holds Python objects")
+    eager = frame.select(list(dict.fromkeys(columns))).lazy().collect()
+    try:
+        table = eager.to_arrow()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError) as error:
+        raise _mixed(said(str(error).splitlines()[0])) from None
+    # Numbered, since an engine's SQL may not know an empty name, or "Age" beside "age".
+    numbers = list(map(str, range(len(columns))))
+    return plain_table(table.select(list(columns))).rename_columns(numbers)
+
+
+def plain_table(table: pa.Table) -> pa.Table:
+    """Return a table whose columns have types that every engine knows, with the same values.
+
+    >>> plain_table(pa.table({"x": pa.array([0.5], pa.float16())})).schema.field("x").type
+    DataType(float)
+    """
+    columns = [_plain(name, table[name]) for name in table.column_names]
+    return pa.table(columns, names=table.column_names)
+
+
+def _plain(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    kind = column.type
+    if pa.types.is_run_end_encoded(kind):
+        return _plain(name, pc.run_end_decode(column))
+    if isinstance(kind, pa.BaseExtensionType):
+        chunks = [chunk.storage for chunk in column.chunks]
+        return _plain(name, pa.chunked_array(chunks, kind.storage_type))
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if pa.types.is_nested(value):
+        raise nested(name, value)
+    other = _known_everywhere(value)
+    if other == value:
+        return column
+    try:
+        return column.cast(other)
+    except pa.ArrowInvalid as error:
+        raise UserError(
+            f"column {name!r} of type {value} has values that no engine holds ({said(str(error))})",
+            way_out="Convert it to text first",
+        ) from None
+
+
+def _known_everywhere(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_decimal256(kind):
+        return pa.decimal128(38, kind.scale)
+    if pa.types.is_duration(kind):
+        return pa.int64()
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp(kind.unit)
+    others = {pa.float16(): pa.float32(), pa.null(): pa.string(), pa.date64(): pa.date32()}
+    return (others | VIEWS).get(kind, kind)
+
+
+def _mixed(reason: str) -> UserError:
+    return UserError(
+        f"a column must hold values of one type ({reason})",
+        way_out="Convert the column to text or to numbers first",
+    )

@@ -1,0 +1,115 @@
+"""Says what every engine does: count a source once, then run SQL over the counts.
+
+Every engine's folder has the same files: ``engine.py`` with one function, ``connect``, and
+``input.py``, which gives the engine the rows in a form that it reads. The risk metrics are one set
+of SQL statements (``indiff.risk``) in the common part of DuckDB's and Spark's dialects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import pyarrow as pa
+
+from indiff.data.fingerprint import Dialect
+from indiff.data.reading.source import Source
+from indiff.errors import InternalError, UserError, said
+
+EngineName = Literal["auto", "in-process", "duckdb", "spark"]
+ColumnClass = Literal["number", "text", "other"]
+MOST_ROWS = 100_000
+"""The driver receives at most this many rows, whatever the data."""
+
+Countings = Mapping[str, Sequence[int]]
+"""What is counted, by name: positions among the requested columns."""
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What an engine may use."""
+
+    master: str | None = None
+    threads: int | None = None
+    memory_limit: str | None = None
+
+
+class Engine(Protocol):
+    """Counts of a source's rows, and somewhere to run SQL over them.
+
+    Column ``i`` of the request is called ``ci`` in every table, with null for the missing value.
+    ``counts["cells"]`` names a table with a row per combination of values and its number of
+    records in column ``n``.
+    """
+
+    name: str
+    source: Source
+    classes: tuple[ColumnClass, ...]
+    counts: Mapping[str, str]
+
+    @property
+    def dialect(self) -> Dialect:
+        """The dialect of the statements that ``query`` runs."""
+
+    def keep(self, sql: str) -> str:
+        """Make a table of the statement's rows inside the engine; return the table's name."""
+
+    def put(self, columns: Mapping[str, Sequence[Any]], types: Sequence[str]) -> str:
+        """Make a small table of the driver's values inside the engine; return its name."""
+
+    def query(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return the statement's rows, at most ``MOST_ROWS``."""
+
+    def forget(self, table: str) -> None:
+        """Drop a table that ``keep`` or ``put`` made."""
+
+    def records(self) -> str:
+        """Return the name of a view of the rows themselves: ``record``, ``c0``, ``c1``, …"""
+
+    def write(self, sql: str, path: str, tables: Sequence[str]) -> None:
+        """Write the statement's rows to a CSV or Parquet file without passing the driver.
+
+        ``tables`` are those that ``keep`` made and the statement joins with the records.
+        """
+
+    def quoted(self, name: str) -> str:
+        """Return a name as an identifier."""
+
+    def is_number(self, column: str) -> str:
+        """Return SQL that tells whether a text is a plain number without leading zeros."""
+
+    def spelled(self, position: int) -> str:
+        """Return SQL for the one spelling of a column's values, the same on every engine."""
+
+    def close(self) -> None:
+        """Drop everything the engine made."""
+
+
+def small_table(columns: Mapping[str, Sequence[Any]], types: Sequence[str]) -> pa.Table:
+    """Return the driver's values as Arrow, of the types that SQL calls so."""
+    kinds = {"STRING": pa.string(), "BIGINT": pa.int64(), "DOUBLE": pa.float64()}
+    return pa.table(
+        {
+            name: pa.array(list(values), kinds[kind])
+            for (name, values), kind in zip(columns.items(), types, strict=True)
+        }
+    )
+
+
+def few_rows(rows: list[tuple[Any, ...]], sql: str) -> list[tuple[Any, ...]]:
+    """Return a statement's rows, or raise where there are more than the driver takes."""
+    if len(rows) > MOST_ROWS:
+        raise InternalError(f"a statement returned more than {MOST_ROWS:,} rows: {sql[:200]}")
+    return rows
+
+
+def no_records(source: Source) -> UserError:
+    """Return the error for a source without rows."""
+    where = repr(source.name) if source.paths else source.name
+    return UserError(f"a table needs at least one record; {where} has none: add rows.")
+
+
+def unreadable(source: Source, reason: str) -> UserError:
+    """Return the error for a source that the engine cannot read."""
+    return UserError(f"{source.name!r} cannot be read ({said(reason)}); check or repair it.")
