@@ -12,7 +12,7 @@ import typer
 from indiff.audit.plan.recipe import OPTIONS, REQUIRED, Declared, Recipe, options_of
 from indiff.errors import Option
 
-_FLAGS = {one.field: one.name for one in OPTIONS.values()}
+_FLAGS = {one.field: one.name for one in OPTIONS.values()} | {name: name for name in OPTIONS}
 
 
 def add_command(app: typer.Typer, name: str, run: Callable[[Recipe], None]) -> None:
