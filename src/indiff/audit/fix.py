@@ -1,9 +1,9 @@
-"""fix: remove outliers from the original until the release is below a limit on δ."""
+"""Removes outliers from the original until the release is below a limit on δ."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -41,6 +41,7 @@ DOES_NOT_PROVE = (
     "anyone who can tell that they are absent. Keep the list of removed records to yourself."
 )
 Progress = Callable[[str, int, int], object]
+Status = Literal["below", "budget", "stopped", "interrupted"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Fix:
     sanitized or tested) or ``interrupted``. Only with ``below`` is there a ``release``.
     """
 
-    status: Literal["below", "budget", "stopped", "interrupted"]
+    status: Status
     reason: str
     limit: float
     budget: int
@@ -209,59 +210,27 @@ def fix(
         "model": model, "distance": distance, "runs": runs, "confidence": confidence,
         "jobs": jobs, "seed": seed, "prior": prior, "known": known,
     }  # fmt: skip
-    left, rounds, removed = table, list[Round](), np.empty(0, np.int64)
-    status: Literal["below", "budget", "stopped", "interrupted"] = "budget"
-    reason = f"the budget of {most:,} removals is used, and δ is above {delta:g}"
-    while True:
-        if progress is not None:
-            progress(f"round {len(rounds)}", len(removed), most)
-        try:
-            result = differential_test(left, chosen, **options)
-        except UserError as error:
-            if not rounds:  # nothing was removed: the question itself does not fit
-                raise
-            told = Redaction(table).text(error.message)
-            status, reason = "stopped", f"without the removed records: {told}"
-            break
-        if not result.complete:
-            status, reason = "interrupted", "not every record was measured: nothing is known"
-            break
-        worst = _checked(result)
-        order = np.lexsort((result.records, -worst))
-        above = int((~(worst <= delta)).sum())
-        rounds.append(Round(len(removed), result.delta_upper, result.mean, above))
-        if not result.constraint_met:
-            status, reason = "stopped", f"{result.sanitizer} is not met, which is never a pass"
-            break
-        if not above:
-            status, reason = "below", f"δ is at most {delta:g} for all {len(left):,} records left"
-            break
-        count = min(math.ceil(share * above), most - len(removed))
-        if not count:
-            break
-        gone = result.records[order[:count]]
-        removed = np.sort(np.concatenate([removed, gone]))
-        left = left.take(np.flatnonzero(~np.isin(left.records, gone)))
-    release = verified = None
-    verified_by = "not verified"
-    before = after = None
-    if status == "below":
-        verified, verified_by = _verify(left, chosen, delta, rounds[-1].delta, verify, options)
+    search = _Search(table, chosen, float(delta), most, options)
+    search.remove(share, progress)
+    verified, verified_by = None, "not verified"
+    if search.status == "below":
+        verified, verified_by = _verify(search, verify)
     if verified_by == CUT_SHORT:
-        status, reason = "interrupted", "the release could not be verified from scratch"
-    if status == "below":
-        release = chosen.sanitize(left, np.random.default_rng(seed))
-        before, after = _costs(table, chosen, release, removed, task, seed)
+        search.end("interrupted", "the release could not be verified from scratch")
+    release = before = after = None
+    if search.status == "below":
+        release = chosen.sanitize(search.left, np.random.default_rng(seed))
+        before, after = _costs(table, chosen, release, search.removed, task, seed)
     return Fix(
-        status=status,
-        reason=reason,
-        limit=float(delta),
+        status=search.status,
+        reason=search.reason,
+        limit=search.limit,
         budget=most,
         records=len(table),
         sanitizer=describe(chosen),
         model=_named(model, chosen),
-        rounds=tuple(rounds),
-        removed=removed,
+        rounds=tuple(search.rounds),
+        removed=search.removed,
         release=release,
         verified_delta=verified,
         verified_by=verified_by,
@@ -270,6 +239,60 @@ def fix(
         fingerprint=table.fingerprint,
         seed=seed,
     )
+
+
+@dataclass
+class _Search:
+    """The rounds on the way to a release below the limit, and how they ended."""
+
+    left: Table
+    sanitizer: Sanitizer
+    limit: float
+    budget: int
+    options: dict[str, Any]
+    status: Status = "budget"
+    reason: str = ""
+    rounds: list[Round] = field(default_factory=list)
+    removed: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+
+    def end(self, status: Status, reason: str) -> None:
+        """Say how the rounds ended."""
+        self.status, self.reason = status, reason
+
+    def remove(self, share: float, progress: Progress | None) -> None:
+        """Test, and remove the worst of the records above the limit, until none or nothing is left.
+
+        The first test may raise: then the question itself does not fit.
+        """
+        whole, worst = self.left, None
+        while worst is None or len(worst):
+            if worst is not None:
+                self.removed = np.sort(np.concatenate([self.removed, worst]))
+                self.left = self.left.take(np.flatnonzero(~np.isin(self.left.records, worst)))
+            if progress is not None:
+                progress(f"round {len(self.rounds)}", len(self.removed), self.budget)
+            try:
+                result = differential_test(self.left, self.sanitizer, **self.options)
+            except UserError as error:
+                if not self.rounds:
+                    raise
+                told = Redaction(whole).text(error.message)
+                return self.end("stopped", f"without the removed records: {told}")
+            if not result.complete:
+                reason = "not every record was measured: nothing is known"
+                return self.end("interrupted", reason)
+            checked = _checked(result)
+            above = int((~(checked <= self.limit)).sum())
+            self.rounds.append(Round(len(self.removed), result.delta_upper, result.mean, above))
+            if not result.constraint_met:
+                return self.end("stopped", f"{result.sanitizer} is not met, which is never a pass")
+            if not above:
+                held = f"δ is at most {self.limit:g} for all {len(self.left):,} records left"
+                return self.end("below", held)
+            count = min(math.ceil(share * above), self.budget - len(self.removed))
+            worst = result.records[np.lexsort((result.records, -checked))[:count]]
+        used = f"the budget of {self.budget:,} removals is used, and δ is above {self.limit:g}"
+        return self.end("budget", used)
 
 
 def _budget(budget: float | None, records: int) -> int:
@@ -296,31 +319,22 @@ def _checked(result: Any) -> NDArray[np.float64]:
     return worst
 
 
-def _verify(
-    left: Table,
-    sanitizer: Sanitizer,
-    limit: float,
-    found: float,
-    wanted: bool,
-    options: dict[str, Any],
-) -> tuple[float | None, str]:
+def _verify(search: _Search, wanted: bool) -> tuple[float | None, str]:
     """Test what is left from scratch, record by record, and insist on the same answer."""
     if not wanted:
         return None, "not verified: verify=False"
-    models = options["model"]
-    several = models if isinstance(models, list | tuple) else [models]
-    if sanitizer.randomized or any(
-        is_randomized_model(choose_model(m, sanitizer)) for m in several
-    ):
+    sanitizer, found = search.sanitizer, search.rounds[-1].delta
+    models = [choose_model(one, sanitizer) for one in _several(search.options["model"])]
+    if sanitizer.randomized or any(map(is_randomized_model, models)):
         return None, "not verified: a randomized sanitizer or model has no single answer"
-    again = differential_test(left, sanitizer, **{**options, "method": "refit"})
+    again = differential_test(search.left, sanitizer, **{**search.options, "method": "refit"})
     if not again.complete:
         return None, CUT_SHORT
-    if abs(again.delta - found) > ROUNDING or again.delta > limit + ROUNDING:
+    if abs(again.delta - found) > ROUNDING or again.delta > search.limit + ROUNDING:
         raise InternalError(
             f"the general path finds δ = {again.delta!r} where the rounds found {found!r}"
         )
-    return float(again.delta), f"refit of all {len(left):,} records"
+    return float(again.delta), f"refit of all {len(search.left):,} records"
 
 
 def _costs(
@@ -349,5 +363,8 @@ def _costs(
 
 
 def _named(model: Any, sanitizer: Sanitizer) -> str:
-    several = model if isinstance(model, list | tuple) else [model]
-    return ", ".join(describe(choose_model(one, sanitizer)) for one in several)
+    return ", ".join(describe(choose_model(one, sanitizer)) for one in _several(model))
+
+
+def _several(model: Any) -> Sequence[Any]:
+    return model if isinstance(model, list | tuple) else [model]

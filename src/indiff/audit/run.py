@@ -23,7 +23,7 @@ from indiff.audit.plan.fitting import check_files, check_names
 from indiff.audit.plan.plan import Plan, read_plan
 from indiff.audit.redaction import Redaction
 from indiff.audit.result import AuditResult
-from indiff.audit.verdict import judge
+from indiff.audit.verdict import Verdict, judge
 from indiff.data.table import Table
 from indiff.differential.test import describe, part_of
 from indiff.errors import UserError
@@ -187,15 +187,7 @@ def run_audit(
         findings += subject.titled(one.findings)
     for subject in subjects:
         findings += subject.titled(_utility(audit, subject))
-    met = all(one.release is None or _met(one.release) for one in subjects)
-    judged, verdict = judge(
-        _in_order([audit.redaction.finding(one) for one in findings]),
-        chosen.limits,
-        constraint_met=met and all(one.constraint_met for one in exposures),
-        interrupted=bool(audit.stopped),
-        unfinished=[text for one in exposures for text in one.unfinished],
-        broken=unmeasured_columns.identifiers(subjects[0].release, read, chosen.release.key),
-    )
+    judged, verdict = _judged(audit, findings, subjects, exposures)
     name = source or (Path(chosen.data.path).name if chosen.data.path else "a frame")
     document = {
         "format": FORMAT,
@@ -348,6 +340,24 @@ def _met(release: Release) -> bool:
     note says what keeps it from being so, which is no broken constraint.
     """
     return release.constraint_met or release.weights is not None
+
+
+def _judged(
+    audit: _Audit,
+    findings: Iterable[Finding],
+    subjects: Sequence[_Subject],
+    exposures: Sequence[exposure.Exposure],
+) -> tuple[tuple[Finding, ...], Verdict]:
+    met = all(one.release is None or _met(one.release) for one in subjects)
+    key = audit.plan.release.key
+    return judge(
+        _in_order([audit.redaction.finding(one) for one in findings]),
+        audit.plan.limits,
+        constraint_met=met and all(one.constraint_met for one in exposures),
+        interrupted=bool(audit.stopped),
+        unfinished=[text for one in exposures for text in one.unfinished],
+        broken=unmeasured_columns.identifiers(subjects[0].release, audit.table, key),
+    )
 
 
 def _release_block(audit: _Audit, subjects: Sequence[_Subject]) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""The differential test as findings: private inference, public inference, membership."""
+"""Measures private inference, public inference and membership by the differential test."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -159,45 +159,51 @@ def missed(
 
 def findings_of(result: DifferentialResult, plan: Plan) -> list[Finding]:
     """Return what one adversary's test says, of private and of public inference."""
-    about, model = result.sensitive_name, result.model
-    words = {"about": short_name(about), "model": model, "largest": most(result.largest)}
-    common: dict[str, Any] = {
-        "about": about,
-        "exactness": exactness(result),
-        "seed": plan.run.seed,
-        "parameters": _parameters(result),
-    }
-
-    def found(name: str, value: float, more_words: Any = None, **more: Any) -> Finding:
-        chosen = metric(name, about=short_name(about), model=model)
-        filled = {**words, **(more_words or {})}
-        return chosen.found(f"{name}:{about}:{model}", value, filled, **{**common, **more})
-
-    mean_interval = None
+    parameters = _parameters(result)
+    common = {"exactness": exactness(result), "seed": plan.run.seed, "parameters": parameters}
+    mean_interval = quantile_interval = None
     if result.lower is not None and result.upper is not None:
         mean_interval = (float(result.lower.mean()), result.mean_upper)
-    quantile_interval = None
-    if result.lower is not None and result.upper is not None:
         quantile_interval = (_quantile(result.lower), _quantile(result.upper))
-    span = (0.0, result.largest if np.isfinite(result.largest) else None)
     baseline = float(np.bincount(result.classes).max() / len(result.classes))
+    crowd = {
+        "baseline": baseline,
+        "belief_in_true_value": float(result.true_beliefs_without.mean()),
+        "accuracy_with_record": accuracy(result.beliefs, result.classes),
+    }
+    span = _span(result.largest)
+    found = _Found(result.sensitive_name, result.model, result.model, result.largest, common)
     return [
         found("delta", result.delta, interval=result.delta_interval, range=span),
         found("mean", result.mean, interval=mean_interval, range=span),
         found("quantile", _quantile(result.distances), interval=quantile_interval, range=span),
         found("changed_predictions", result.changed_predictions),
-        found(
-            "told_by_the_crowd",
-            accuracy(result.beliefs_without, result.classes),
-            {"baseline": percent(baseline)},
-            parameters={
-                **_parameters(result),
-                "baseline": baseline,
-                "belief_in_true_value": float(result.true_beliefs_without.mean()),
-                "accuracy_with_record": accuracy(result.beliefs, result.classes),
-            },
+        replace(found, common={**common, "parameters": {**parameters, **crowd}})(
+            "told_by_the_crowd", accuracy(result.beliefs_without, result.classes), percent(baseline)
         ),
     ]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Turns the numbers of one adversary into findings."""
+
+    about: str
+    model: str
+    id: str
+    largest: float
+    common: dict[str, Any]
+
+    def __call__(self, name: str, value: float, baseline: str = "", **more: Any) -> Finding:
+        largest = f"{self.largest:g}" if np.isfinite(self.largest) else "without bound"
+        words = {"about": short_name(self.about), "model": self.model}
+        filled = {**words, "largest": largest, "baseline": baseline}
+        more = {"about": self.about, **self.common, **more}
+        return metric(name, **words).found(f"{name}:{self.about}:{self.id}", value, filled, **more)
+
+
+def _span(largest: float) -> tuple[float, float | None]:
+    return (0.0, largest if np.isfinite(largest) else None)
 
 
 def _quantile(distances: Any) -> float:
@@ -289,40 +295,17 @@ def _membership(result: DifferentialResult, plan: Plan) -> Finding:
 
 def _strongest(result: StrongestResult, plan: Plan) -> list[Finding]:
     """Return the strongest of several adversaries, record by record."""
-    about = result.sensitive_name
-    model = "the strongest adversary"
     largest = max(one.largest for one in result.results.values())
-    words = {"about": short_name(about), "model": model, "largest": most(largest)}
-    common: dict[str, Any] = {
-        "about": about,
+    common = {
         "exactness": _weakest(result),
         "seed": plan.run.seed,
-        "range": (0.0, largest if np.isfinite(largest) else None),
         "parameters": {"models": list(result.results), "confidence": result.confidence},
     }
-    mean_interval = None
-    if result.delta_interval is not None:
-        mean_interval = (0.0, result.mean_upper)
-    values: dict[str, tuple[float, Any]] = {
-        "delta": (result.delta, result.delta_interval),
-        "mean": (result.mean, mean_interval),
-    }
-    found = [
-        metric(name, **words).found(
-            f"{name}:{about}:strongest", value, words, **{**common, "interval": interval}
-        )
-        for name, (value, interval) in values.items()
-    ]
-    changed = metric("changed_predictions", **words)
-    percents = {**common, "range": changed.range}
+    span, interval = _span(largest), result.delta_interval
+    mean_interval = None if interval is None else (0.0, result.mean_upper)
+    found = _Found(result.sensitive_name, "the strongest adversary", "strongest", largest, common)
     return [
-        *found,
-        changed.found(
-            f"changed_predictions:{about}:strongest", result.changed_predictions, words, **percents
-        ),
+        found("delta", result.delta, interval=interval, range=span),
+        found("mean", result.mean, interval=mean_interval, range=span),
+        found("changed_predictions", result.changed_predictions),
     ]
-
-
-def most(value: float) -> str:
-    """Write the largest possible distance in a sentence."""
-    return "without bound" if not np.isfinite(value) else f"{value:g}"
