@@ -150,6 +150,18 @@ def duration(seconds: Any) -> str:
     return f"{int(size // 3600)} h {int(size % 3600 // 60)} min"
 
 
+def describe(part: object) -> str:
+    """Name a sanitizer or model as the command line does.
+
+    >>> describe(describe)
+    'function'
+    """
+    text = str(part)
+    nameless = "<lambda>" in text or " at 0x" in text  # a shell command may well have a "<"
+    named = type(part).__str__ is not object.__str__ and not nameless
+    return text if named else type(part).__name__.lower()
+
+
 def html_table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return a table for a notebook; every cell is escaped.
 

@@ -45,7 +45,7 @@ def test_table_1b_of_dit_v2(method: str) -> None:
         toy(),
         Mondrian(k=2, regions="cut"),
         model="frequency",
-        method=method,  # type: ignore[arg-type]
+        method=method,
     )
     assert result.sensitive_values == ("Flu", "Cancer")
     expected = [[numbers(part) for part in line] for line in TABLE_1B]

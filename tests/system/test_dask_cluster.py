@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from indiff import Command, UserError, differential_test
-from indiff.differential.refit import pools
+from indiff.differential.calls import pools
 from tests.system.dask_cluster import dask_cluster
 from tests.system.slow_oracle import Noting, people
 

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from indiff import differential_test
-from indiff.differential.refit import attempt
-from indiff.differential.refit import calls as calls_of_oracles
+from indiff.differential.calls import attempt
+from indiff.differential.calls import calls as calls_of_oracles
 from tests.system.slow_oracle import people
 
 SCRIPT = Path(__file__).parent / "slow_oracle.py"

@@ -16,10 +16,10 @@ from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
 from indiff.differential import differential_test
 from indiff.differential.method import choose_model
-from indiff.differential.noise.runs import is_randomized_model
 from indiff.differential.test import describe
 from indiff.errors import InternalError, UserError
 from indiff.files import write_frame, write_text
+from indiff.inference.protocol import is_randomized_model
 from indiff.release.release import Release
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer
 from indiff.sanitizers.parse import as_sanitizer

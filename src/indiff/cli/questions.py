@@ -41,10 +41,10 @@ class Answers:
 
 def check_questions(plan: Plan, recipe: Recipe) -> None:
     """Refuse, before any file is read, a question that has no answer."""
-    from indiff.differential.method import choose_method, choose_model
-    from indiff.differential.noise.runs import is_randomized_model
+    from indiff.differential.method import choose_model, choose_path
     from indiff.differential.test import describe
     from indiff.distances.functions import Distance, as_distance, emd
+    from indiff.inference.protocol import is_randomized_model
     from indiff.sanitizers.noise.mechanisms import NoisySanitizer
     from indiff.sanitizers.parse import as_sanitizer
 
@@ -71,7 +71,7 @@ def check_questions(plan: Plan, recipe: Recipe) -> None:
             )
         if not recipe["membership"]:
             continue
-        path = choose_method(chosen, model, named, plan.adversary.method, names)
+        path = choose_path(chosen, model, named, plan.adversary.method).name
         if path in ("sampled", "closed-form"):
             raise UserError(
                 "--membership needs a sanitizer and models that are not random, and "

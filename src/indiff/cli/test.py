@@ -70,8 +70,8 @@ def command(recipe: Recipe) -> None:
 
 def check_options(recipe: Recipe, order: str | None) -> None:
     """Refuse, before any file is read, what makes no sense together."""
+    from indiff.differential.calls.calls import BACKENDS
     from indiff.differential.targets.choice import ORDERS
-    from indiff.differential.test import BACKENDS
 
     if recipe["backend"] not in BACKENDS:
         raise unknown("backend", recipe["backend"], BACKENDS, field="backend")

@@ -1,19 +1,60 @@
-"""What a path hands to the result: beliefs, and the numbers of each distance, per record."""
+"""Keeps what a path measured of each record: beliefs with and without it, and their distances."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from indiff.data.table import Table
 from indiff.differential.people import People
-from indiff.differential.refit.refit import Beliefs
 from indiff.distances.functions import Distance
 from indiff.distances.ground import largest_distance
 from indiff.errors import UserError
+from indiff.inference import Model
+from indiff.release.release import Release
+from indiff.text import describe
+
+Floats = NDArray[np.float64]
+Named = tuple[str, Distance]
+
+
+@dataclass(frozen=True)
+class Failures:
+    """Targets without an answer, by row and with the reason, and how many needed another call."""
+
+    texts: Mapping[int, str]
+    repeated: int = 0
+
+    @staticmethod
+    def of_people(
+        people: People, back: NDArray[np.intp], failed: Mapping[int, str], repeated: int
+    ) -> Failures:
+        """Name the failed targets by each person's first row; ``back`` says who is which target."""
+        texts = {
+            int(row): failed[place]
+            for row, place in zip(people.firsts.tolist(), back.tolist(), strict=True)
+            if place in failed
+        }
+        return Failures(texts, repeated)
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """Beliefs about some targets (rows of the table) with and without their records."""
+
+    rows: NDArray[np.intp]
+    with_record: Floats
+    without: Floats
+    uncovered: NDArray[np.bool_]
+    uncovered_without: NDArray[np.bool_]
+    generalized: NDArray[np.bool_]
+    constraint_met: bool
+    release: Release | None = None
+    failures: Failures = Failures({})
 
 
 @dataclass(frozen=True)
@@ -23,29 +64,47 @@ class Column:
     ``largest`` is the largest value that the distance can take, where it is known.
     """
 
-    distances: NDArray[np.float64]
-    lower: NDArray[np.float64] | None = None
-    upper: NDArray[np.float64] | None = None
-    run_distances: NDArray[np.float64] | None = None
+    distances: Floats
+    lower: Floats | None = None
+    upper: Floats | None = None
+    run_distances: Floats | None = None
     notes: tuple[str, ...] = ()
     largest: float = np.inf
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Beliefs about the measured rows, and a column for each distance, by name."""
+    """Beliefs about the measured rows, and a column for each distance, by name.
+
+    ``method`` names the path that was taken in the end.
+    """
 
     beliefs: Beliefs
     columns: dict[str, Column]
     classes: NDArray[np.int32]
     sensitive_values: tuple[Any, ...]
+    method: str
     notes: tuple[str, ...] = ()
 
 
+def measure_beliefs(
+    beliefs: Beliefs,
+    table: Table,
+    model: Model,
+    distances: Sequence[Named],
+    method: str,
+    notes: tuple[str, ...] = (),
+) -> Measurement:
+    """Measure the distances between the two beliefs about each record (Step 5)."""
+    for held in (beliefs.with_record, beliefs.without):
+        check_beliefs(held, table, beliefs.rows, model, UserError)
+    columns = from_beliefs(distances, beliefs.with_record, beliefs.without)
+    classes = table.sensitive.codes[beliefs.rows]
+    return Measurement(beliefs, columns, classes, table.sensitive.values, method, notes)
+
+
 def from_beliefs(
-    distances: Sequence[tuple[str, Distance]],
-    with_record: NDArray[np.float64],
-    without: NDArray[np.float64],
+    distances: Sequence[Named], with_record: Floats, without: Floats
 ) -> dict[str, Column]:
     """Measure the distances between two beliefs that no chance moves."""
     columns = {}
@@ -91,7 +150,7 @@ def fold(column: Column, owners: NDArray[np.int64]) -> tuple[Column, NDArray[np.
     starts = np.flatnonzero(np.diff(owners, prepend=-1))
     place = _largest(column.distances, owners, starts)
 
-    def top(numbers: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    def top(numbers: Floats | None) -> Floats | None:
         return None if numbers is None else np.asarray(np.maximum.reduceat(numbers, starts))
 
     if not len(owners):
@@ -104,8 +163,31 @@ def fold(column: Column, owners: NDArray[np.int64]) -> tuple[Column, NDArray[np.
 
 
 def _largest(
-    distances: NDArray[np.float64], owners: NDArray[np.int64], starts: NDArray[np.intp]
+    distances: Floats, owners: NDArray[np.int64], starts: NDArray[np.intp]
 ) -> NDArray[np.intp]:
     """Return the place of each owner's largest distance, the first among equals."""
     order = np.lexsort((np.arange(len(owners)), -distances, owners))
     return order[starts]
+
+
+def check_beliefs(
+    beliefs: Floats, table: Table, rows: NDArray[np.intp], model: object, kind: type[UserError]
+) -> None:
+    """Refuse what are no probabilities, one for each sensitive value."""
+    wanted = (len(rows), len(table.sensitive.values))
+    if beliefs.shape != wanted:
+        raise kind(
+            "a model returns a row for each target and in it a probability for each sensitive "
+            f"value of the table, here {wanted}; {describe(model)} returned {beliefs.shape}. Give "
+            "a value that the release lacks the probability 0."
+        )
+    # NaN is neither near 1 nor at least 0; rounding may leave less than nothing.
+    right = (np.abs(beliefs.sum(axis=1) - 1) < 1e-6) & (beliefs >= -1e-9).all(axis=1)
+    wrong = np.flatnonzero(~right)
+    if len(wrong):
+        stray = int(wrong[0])
+        raise kind(
+            f"a belief must be probabilities that sum to 1; {describe(model)} gave "
+            f"{beliefs[stray].tolist()} for record {int(table.records[rows[stray]]):,}. Check the "
+            "model and its prior."
+        )

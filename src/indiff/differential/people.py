@@ -68,6 +68,15 @@ class People:
         return replace(self, rows=self.rows[self.places(persons)], starts=starts)
 
 
+@dataclass(frozen=True)
+class Chosen:
+    """The people to test, in table order; in which order to ask; whether they are a random draw."""
+
+    people: People
+    order: NDArray[np.intp] | None = None
+    random_draw: bool = False
+
+
 def each_record(rows: Rows) -> People:
     """Let every record be a person."""
     return People(np.asarray(rows, np.intp), np.arange(len(rows) + 1))

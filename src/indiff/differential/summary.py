@@ -1,20 +1,25 @@
-"""From what a path measured of records to a result about people."""
+"""Sums up what a path measured of records in results about people."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.differential.measure import Test
-from indiff.differential.measurement import Measurement, fold
-from indiff.differential.refit.refit import Failures, describe
+from indiff.differential.measurement import Failures, Measurement, fold
+from indiff.differential.path import Test
 from indiff.differential.result import DifferentialResult, Exactness
 from indiff.differential.targets.guarantee import statement
 from indiff.errors import Message, marked
+from indiff.text import describe
+
+
+def sum_up(test: Test, measurement: Measurement, seconds: float) -> dict[str, DifferentialResult]:
+    """Return the result for each distance, by its name."""
+    return {name: as_result(test, measurement, name, seconds) for name in measurement.columns}
 
 
 def as_result(
-    test: Test, measurement: Measurement, name: str, method: str, seconds: float
+    test: Test, measurement: Measurement, name: str, seconds: float
 ) -> DifferentialResult:
     """Return the result for one distance: each person's largest, and how it came about."""
     table, people, beliefs = test.table, test.people, measurement.beliefs
@@ -47,7 +52,7 @@ def as_result(
         sanitizer=describe(test.sanitizer),
         model=describe(test.model),
         distance=name,
-        method=method,
+        method=measurement.method,
         exactness="estimate" if sampled else exactness,
         table_size=len(table),
         fingerprint=table.fingerprint,

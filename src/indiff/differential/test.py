@@ -1,9 +1,19 @@
-"""differential_test: choose the path, run it, measure the distances."""
+"""Runs the differential test of DIT v2, Section 3.2, step by step.
+
+1. Choose records of D: :func:`~indiff.differential.targets.choice.choose_targets`.
+2. Sanitize D, and D without the record; fit the model 𝒜 to each release.
+3. and 4. Believe: ask both models about the record.
+5. Measure how far the two beliefs are apart.
+6. Do so for every record: ``path.measure`` does Steps 2 to 5 for all of them. The plain procedure
+   is :mod:`~indiff.differential.refit.refit`; other paths arrive at the same numbers faster, or
+   estimate them for what is random (:data:`~indiff.differential.method.PATHS`).
+7. Sum up, δ first: :func:`~indiff.differential.summary.sum_up`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from time import perf_counter
@@ -12,28 +22,28 @@ from typing import Any
 import numpy as np
 
 from indiff.data.table import Table
-from indiff.differential.measure import Test, measure
-from indiff.differential.method import METHODS, Method, Named, by_method, choose_model
+from indiff.differential.calls.calls import Calls
+from indiff.differential.calls.run import Progress
+from indiff.differential.measurement import Named
+from indiff.differential.method import choose_model, group_by_path
+from indiff.differential.path import Test
 from indiff.differential.people import describe_people, find_people
-from indiff.differential.refit.calls import Calls
-from indiff.differential.refit.refit import describe
-from indiff.differential.refit.run import Progress
+from indiff.differential.result import DifferentialResult
 from indiff.differential.strongest import combine, each_confidence
-from indiff.differential.summary import as_result
+from indiff.differential.summary import sum_up
 from indiff.differential.targets.choice import Deadline, Order, as_deadline, as_rows, choose_targets
 from indiff.distances.functions import DEFAULT, Distance
-from indiff.distances.ground import Emd, bind_distance
-from indiff.errors import UserError, unknown
+from indiff.distances.ground import Emd, as_emd, bind_distance
+from indiff.errors import UserError, check_whole
 from indiff.inference import Frequency, Model
 from indiff.inference.background import with_background
 from indiff.inference.frequency import SmoothedFrequency
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer
 from indiff.sanitizers.parse import as_sanitizer
 from indiff.sanitizers.protocol import Sanitizer
+from indiff.text import describe
 
-__all__ = ["METHODS", "Method", "as_rows", "check_testable", "describe", "differential_test"]
-
-BACKENDS = ("loky", "dask")
+__all__ = ["as_rows", "check_testable", "describe", "differential_test", "part_of"]
 
 
 def differential_test(
@@ -45,7 +55,7 @@ def differential_test(
     targets: Iterable[int] | int | np.integer[Any] | None = None,
     order: Order | None = None,
     individual: str | None = None,
-    method: Method = "auto",
+    method: str = "auto",
     runs: int = 100,
     confidence: float = 0.95,
     jobs: int = -1,
@@ -85,7 +95,7 @@ def differential_test(
     distance is the person's (:mod:`indiff.differential.people`).
 
     Where calls are long: ``run`` is a folder in which every finished target is kept at once, so
-    that the call goes on there (:mod:`~indiff.differential.refit.journal`); ``time`` (``"2h"``) is
+    that the call goes on there (:mod:`~indiff.differential.calls.journal`); ``time`` (``"2h"``) is
     a budget after which no target is begun; a call that fails is made ``retries`` times more, and
     is then one of the result's ``failures``; ``backend="dask"`` makes the calls on the cluster of
     ``scheduler`` instead of in ``jobs`` processes.
@@ -100,104 +110,151 @@ def differential_test(
     >>> result.distances.round(3), result.delta
     (array([1.   , 1.   , 0.667, 0.333, 0.333]), 1.0)
     """
-    time = as_deadline(time)
     if isinstance(targets, np.integer):
         targets = int(targets)
     if targets is not None and not isinstance(targets, int):
         targets = list(targets)  # several tests ask for them
-    options: dict[str, Any] = {
-        "model": model, "distance": distance, "targets": targets, "order": order,
-        "individual": individual, "method": method, "runs": runs, "confidence": confidence,
-        "jobs": jobs, "backend": backend, "scheduler": scheduler, "retries": retries, "time": time,
-        "seed": seed, "prior": prior, "known": known, "progress": progress,
-    }  # fmt: skip
-    if isinstance(sanitizer, Sequence) and not isinstance(sanitizer, str):
-        return [
-            differential_test(table, one, **options, run=part_of(run, "sanitizer", place))
-            for place, one in enumerate(sanitizer)
-        ]
-    if len(table.sensitives) > 1:
-        return {
-            s.name: differential_test(
-                table.focus(s.name), sanitizer, **options, run=part_of(run, "attribute", place)
-            )
-            for place, s in enumerate(table.sensitives)
-        }
-    if isinstance(model, Sequence) and not isinstance(model, str):
-        options["confidence"] = each_confidence(confidence, len(model))
-        adversaries = [choose_model(one, as_sanitizer(sanitizer)) for one in model]
-        if order == "worst-first" and isinstance(targets, int):  # the same for every model
-            few = choose_targets(
-                table, find_people(table, individual), targets, order=order, seed=seed
-            )
-            options["targets"] = table.records[few.people.firsts].tolist()
-        return combine(
-            [describe(one) for one in adversaries],
-            lambda place: differential_test(
-                table,
-                sanitizer,
-                **{**options, "model": adversaries[place]},
-                run=part_of(run, "model", place),
-            ),
-            confidence,
-        )
-    several = isinstance(distance, Sequence) and not isinstance(distance, str)
-    measures: Sequence[Any] = distance if several else [distance]  # type: ignore[assignment]
-    chosen = as_sanitizer(sanitizer)
-    wanted = [_bind(measure, table, chosen) for measure in measures]
-    if len({name for name, _ in wanted}) < max(1, len(wanted)):
+    check_whole("seed", seed, 0)
+    deadline = as_deadline(time)
+    moment = None if deadline is None else deadline.moment
+    asked = _Asked(
+        model, distance, targets, order, individual, method, runs, confidence,
+        Calls(jobs, backend, scheduler, retries, moment),
+        None if run is None else Path(run), seed, prior, known, progress,
+    )  # fmt: skip
+    return _each_sanitizer(table, sanitizer, asked)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What was asked of all the tests that one call makes."""
+
+    model: Any
+    distance: Any
+    targets: list[int] | int | None
+    order: Order | None
+    individual: str | None
+    method: str
+    runs: int
+    confidence: float
+    calls: Calls
+    run: Path | None
+    seed: int
+    prior: Mapping[Any, Any] | str | Path | None
+    known: Sequence[str] | str | None
+    progress: Progress | None
+
+    def part(self, what: str, place: int) -> _Asked:
+        """Return the same, with a folder of its own inside that of the run."""
+        return replace(self, run=part_of(self.run, what, place))
+
+
+def _test(table: Table, sanitizer: Sanitizer, model: Model, asked: _Asked) -> Any:
+    """Test one sanitizer f against one model 𝒜, for one or several distances."""
+    distances = _named_distances(table, sanitizer, asked)
+    model, notes = _with_knowledge(table, sanitizer, model, asked)
+    check_testable(table)
+    paths = group_by_path(sanitizer, model, distances, asked.method)
+    test = _choose_targets(table, sanitizer, model, notes, asked)
+    results: dict[str, DifferentialResult] = {}
+    for place, (path, measured) in enumerate(paths.items()):
+        start = perf_counter()
+        here = replace(test, run=part_of(test.run, "method", place)) if len(paths) > 1 else test
+        measurement = path.measure(here, measured)
+        results |= sum_up(here, measurement, perf_counter() - start)
+    if _several(asked.distance):
+        return {name: results[name] for name, _ in distances}
+    return results[distances[0][0]]
+
+
+def _choose_targets(
+    table: Table, sanitizer: Sanitizer, model: Model, notes: tuple[str, ...], asked: _Asked
+) -> Test:
+    """Choose whom to test, and in which order."""
+    everyone = find_people(table, asked.individual)
+    whole = cache(lambda: sanitizer.sanitize(table))
+    chosen = choose_targets(
+        table,
+        everyone,
+        asked.targets,
+        order=asked.order,
+        timed=asked.calls.deadline is not None,
+        seed=asked.seed,
+        release=None if sanitizer.randomized else whole,
+        model=None if sanitizer.randomized else model,
+    )
+    return Test(
+        table, sanitizer, model, chosen, len(everyone), asked.runs, asked.confidence, asked.seed,
+        asked.calls, asked.run, asked.progress, (*notes, *describe_people(everyone)), whole,
+        forced=asked.method != "auto",
+    )  # fmt: skip
+
+
+def _named_distances(table: Table, sanitizer: Sanitizer, asked: _Asked) -> list[Named]:
+    """Name the distances, and tell those with a ground distance the values of the beliefs."""
+    noisy = sanitizer if isinstance(sanitizer, NoisySanitizer) else None
+    found = []
+    for distance in asked.distance if _several(asked.distance) else [asked.distance]:
+        emd = as_emd(distance)
+        values = None if emd is None or noisy is None else noisy.grid(table).sensitive_values
+        found.append(bind_distance(emd or distance, table.sensitive, values))
+    names = [name for name, _ in found]
+    if not names or len(set(names)) < len(names):
         raise UserError(
             "distances need names of their own",
-            ", ".join((name for name, _ in wanted)) or "none",
+            ", ".join(names) or "none",
             "Define a function for each",
+            field="distance",
         )
-    _check_numbers(jobs, seed, retries)
-    if backend not in BACKENDS:
-        raise unknown("backend", backend, BACKENDS)
-    adversary = choose_model(model, chosen)
-    informed = prior is not None or known is not None
-    if informed and isinstance(chosen, NoisySanitizer) and isinstance(adversary, Frequency):
-        adversary = SmoothedFrequency()  # how frequency reads noisy counts; here without a theorem
-    adversary, notes = with_background(adversary, table, prior, known)
-    notes = (*getattr(adversary, "notes", ()), *notes)
-    check_testable(table)
-    groups = by_method(chosen, adversary, wanted, method, (describe(chosen), describe(adversary)))
-    everyone = find_people(table, individual)
-    whole = cache(lambda: chosen.sanitize(table))
-    test = Test(
-        table=table,
-        sanitizer=chosen,
-        model=adversary,
-        chosen=choose_targets(
-            table,
-            everyone,
-            targets,
-            order=order,
-            timed=time is not None,
-            seed=seed,
-            release=None if chosen.randomized else whole,
-            model=None if chosen.randomized else adversary,
-        ),
-        population=len(everyone),
-        runs=runs,
-        confidence=confidence,
-        seed=seed,
-        calls=Calls(jobs, backend, scheduler, retries, None if time is None else time.moment),
-        run=None,
-        progress=progress,
-        notes=(*notes, *describe_people(everyone)),
-        whole=whole,
+    return found
+
+
+def _with_knowledge(
+    table: Table, sanitizer: Sanitizer, model: Model, asked: _Asked
+) -> tuple[Model, tuple[str, ...]]:
+    """Give the adversary what he knows beforehand, and say so."""
+    informed = asked.prior is not None or asked.known is not None
+    if informed and isinstance(sanitizer, NoisySanitizer) and isinstance(model, Frequency):
+        model = SmoothedFrequency()  # how frequency reads noisy counts; here without a theorem
+    model, notes = with_background(model, table, asked.prior, asked.known)
+    return model, (*getattr(model, "notes", ()), *notes)
+
+
+def _each_sanitizer(table: Table, sanitizer: Any, asked: _Asked) -> Any:
+    if _several(sanitizer):
+        return [
+            _each_sanitizer(table, one, asked.part("sanitizer", place))
+            for place, one in enumerate(sanitizer)
+        ]
+    chosen = as_sanitizer(sanitizer)
+    if len(table.sensitives) < 2:
+        return _each_model(table, chosen, asked)
+    return {
+        sensitive.name: _each_model(
+            table.focus(sensitive.name), chosen, asked.part("attribute", place)
+        )
+        for place, sensitive in enumerate(table.sensitives)
+    }
+
+
+def _each_model(table: Table, sanitizer: Sanitizer, asked: _Asked) -> Any:
+    if not _several(asked.model):
+        return _test(table, sanitizer, choose_model(asked.model, sanitizer), asked)
+    each = replace(asked, confidence=each_confidence(asked.confidence, len(asked.model)))
+    adversaries = [choose_model(one, sanitizer) for one in asked.model]
+    if asked.order == "worst-first" and isinstance(asked.targets, int):  # the same for every model
+        everyone = find_people(table, asked.individual)
+        few = choose_targets(table, everyone, asked.targets, order=asked.order, seed=asked.seed)
+        each = replace(each, targets=table.records[few.people.firsts].tolist())
+    return combine(
+        [describe(one) for one in adversaries],
+        lambda place: _test(table, sanitizer, adversaries[place], each.part("model", place)),
+        asked.confidence,
     )
-    results = {}
-    for place, (path, measured) in enumerate(groups.items()):
-        start = perf_counter()
-        folder = part_of(run, "method", place) if len(groups) > 1 else run
-        here = replace(test, run=None if folder is None else Path(folder))
-        path, measurement = measure(here, path, measured, forced=method != "auto")
-        seconds = perf_counter() - start
-        for name in measurement.columns:
-            results[name] = as_result(here, measurement, name, path, seconds)
-    return {name: results[name] for name, _ in wanted} if several else results[wanted[0][0]]
+
+
+def _several(given: Any) -> bool:
+    return isinstance(given, Sequence) and not isinstance(given, str)
 
 
 def part_of(run: str | Path | None, what: str, place: int) -> Path | None:
@@ -207,23 +264,6 @@ def part_of(run: str | Path | None, what: str, place: int) -> Path | None:
     ('night/model-1', None)
     """
     return None if run is None else Path(run) / f"{what}-{place + 1}"
-
-
-def _check_numbers(jobs: Any, seed: Any, retries: Any) -> None:
-    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs == 0:
-        raise UserError("jobs is a number of processes, or -1 for all cores", f"{jobs!r}")
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise UserError("seed must be a whole number of at least 0", f"{seed!r}")
-    if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
-        raise UserError("retries must be a whole number of at least 0", f"{retries!r}")
-
-
-def _bind(measure: Any, table: Table, sanitizer: Sanitizer) -> Named:
-    """Name a distance, and tell one with a ground distance which values the beliefs are in."""
-    grounded = isinstance(measure, Emd) or str(measure).startswith("emd:")
-    if grounded and isinstance(sanitizer, NoisySanitizer):
-        return bind_distance(measure, table.sensitive, sanitizer.grid(table).sensitive_values)
-    return bind_distance(measure, table.sensitive)
 
 
 def check_testable(table: Table) -> None:

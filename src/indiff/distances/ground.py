@@ -133,6 +133,17 @@ class BoundEmd:
         return self.transport(one, other)
 
 
+def as_emd(distance: Any) -> Emd | None:
+    """Return the earth mover's distance that a text stands for, or that is given; else None.
+
+    >>> as_emd("emd:numeric"), as_emd("tv")
+    (Emd(ground='numeric'), None)
+    """
+    if isinstance(distance, str) and distance.startswith("emd:"):
+        return Emd(distance.removeprefix("emd:"))
+    return distance if isinstance(distance, Emd) else None
+
+
 def bind_distance(
     distance: Any, sensitive: Sensitive, values: Sequence[Any] | None = None
 ) -> tuple[str, Distance]:
@@ -143,12 +154,11 @@ def bind_distance(
     >>> name, function(np.array([[1.0, 0.0, 0.0]]), np.array([[0.0, 0.0, 1.0]]))
     ('emd:numeric', array([8.]))
     """
-    if isinstance(distance, str) and distance.startswith("emd:"):
-        distance = Emd(distance.removeprefix("emd:"))
-    if isinstance(distance, Emd):
-        bound = distance.bind(sensitive, values)
-        return bound.name, bound
-    return as_distance(distance)
+    emd = as_emd(distance)
+    if emd is None:
+        return as_distance(distance)
+    bound = emd.bind(sensitive, values)
+    return bound.name, bound
 
 
 @dataclass(frozen=True)

@@ -32,3 +32,8 @@ class TallyModel(Model, Protocol):
     def belief_from_tally(self, tally: Tally, target: Table) -> NDArray[np.float64]:
         """Return the one row that ``beliefs`` has for the tally's release and target."""
         ...
+
+
+def is_randomized_model(model: Model) -> bool:
+    """Tell whether a model says of itself that fitting it twice may give two beliefs."""
+    return bool(getattr(model, "randomized", False))

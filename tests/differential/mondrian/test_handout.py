@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indiff import Classifier, Mondrian, differential_test
+from indiff.differential.calls import calls
 from indiff.differential.mondrian.handout import Handout
 from indiff.differential.people import each_record
-from indiff.differential.refit import calls
 from indiff.differential.refit.refit import FromScratch, Without, refit
 from indiff.inference import as_model
 from indiff.inference.background import with_background
@@ -133,7 +133,7 @@ def test_one_slow_call_starts_no_processes(monkeypatch: pytest.MonkeyPatch) -> N
         raise AssertionError("other processes were started")
 
     monkeypatch.setattr(calls, "monotonic", lambda: clock[0])
-    monkeypatch.setattr("indiff.differential.refit.pools.LokyPool", start)
+    monkeypatch.setattr("indiff.differential.calls.pools.LokyPool", start)
     found = [
         one.value for group in calls.answers(ask, range(500), calls.Calls(jobs=2)) for one in group
     ]

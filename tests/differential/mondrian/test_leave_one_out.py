@@ -25,11 +25,12 @@ from indiff import (
     differential_test,
     read_table,
 )
+from indiff.differential.calls.calls import Calls
+from indiff.differential.calls.run import Asking
+from indiff.differential.measurement import Beliefs
 from indiff.differential.mondrian import threads
 from indiff.differential.mondrian.leave_one_out import leave_one_out
-from indiff.differential.refit.calls import Calls
-from indiff.differential.refit.refit import Beliefs, refit
-from indiff.differential.refit.run import Asking
+from indiff.differential.refit.refit import refit
 from indiff.release.release import Release
 from tests.properties.random_tables import (
     KINDS,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest
 
 import indiff
-from indiff.differential.refit import calls
+from indiff.differential.calls import calls
 from indiff.errors import UserError
 from indiff.inference import Frequency, NaiveBayes
 from indiff.inference.frequency import SmoothedFrequency

@@ -22,7 +22,7 @@ from indiff import (
     differential_test,
     read_table,
 )
-from indiff.differential.refit import calls as general
+from indiff.differential.calls import calls as general
 from indiff.release.regions import Anything, Interval, Region
 from indiff.release.release import Release, ReleasedColumn
 from indiff.sanitizers.trivial import release_of

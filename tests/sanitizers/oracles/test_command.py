@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 from indiff import Command, Table, UserError, differential_test, read_table
-from indiff.differential.refit.identity import identity
+from indiff.differential.calls.identity import identity
 from indiff.differential.test import describe
 from indiff.sanitizers.oracles.child_process import KEPT, run_program
 from indiff.sanitizers.oracles.function import OracleFailed

@@ -9,13 +9,13 @@ from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
 from indiff.differential.explain.why import Explanation, explain
 from indiff.differential.method import choose_model
-from indiff.differential.noise.runs import is_randomized_model
 from indiff.differential.result import DifferentialResult
 from indiff.differential.strongest import StrongestResult
 from indiff.differential.test import describe
 from indiff.errors import UserError
 from indiff.inference import Model
 from indiff.inference.background import with_background
+from indiff.inference.protocol import is_randomized_model
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer
 from indiff.sanitizers.protocol import Sanitizer
 

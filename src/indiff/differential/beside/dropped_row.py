@@ -19,10 +19,9 @@ from indiff.data.table import Table
 from indiff.differential.beside.linkage import Linkage, link
 from indiff.differential.beside.matching import match_by_key, match_in_order
 from indiff.differential.beside.result import ReleaseResult, Shift
-from indiff.differential.measurement import from_beliefs
+from indiff.differential.measurement import Beliefs, from_beliefs
 from indiff.differential.method import choose_model
-from indiff.differential.noise.runs import is_randomized_model
-from indiff.differential.refit.refit import Beliefs, refit
+from indiff.differential.refit.refit import refit
 from indiff.differential.result import DifferentialResult
 from indiff.differential.test import as_rows, check_testable, describe
 from indiff.distances.functions import DEFAULT, Distance
@@ -30,6 +29,7 @@ from indiff.distances.ground import Emd, bind_distance
 from indiff.errors import UserError
 from indiff.inference import Frequency, Model, NaiveBayes
 from indiff.inference.background import Prior, with_background
+from indiff.inference.protocol import is_randomized_model
 from indiff.release.file import read_released
 from indiff.release.release import Release, read_release
 from indiff.sanitizers.trivial import Identity

@@ -15,12 +15,13 @@ from indiff.differential.explain.log_odds import Shift, shifts
 from indiff.differential.explain.trees import DecisionPath, decision_path, is_tree
 from indiff.differential.method import choose_model
 from indiff.differential.mondrian.handout import Handout
-from indiff.differential.noise.runs import is_randomized_model
-from indiff.differential.refit.refit import FromScratch, Releases, fallback
+from indiff.differential.refit.refit import FromScratch, Releases
 from indiff.differential.test import as_rows, check_testable, describe
+from indiff.differential.without import fallback
 from indiff.errors import UserError
 from indiff.inference import Model, NaiveBayes
 from indiff.inference.background import Background, Prior, with_background
+from indiff.inference.protocol import is_randomized_model
 from indiff.release.release import Release
 from indiff.sanitizers.mondrian.mondrian import Mondrian
 from indiff.sanitizers.parse import as_sanitizer

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
+from indiff.differential.calls.run import Progress
+from indiff.differential.measurement import Beliefs
 from indiff.differential.mondrian.beliefs import (
     FREQUENCY,
     LOGARITHMS,
@@ -25,7 +27,6 @@ from indiff.differential.mondrian.beliefs import (
 from indiff.differential.mondrian.coverage import add_forest
 from indiff.differential.mondrian.threads import Shared
 from indiff.differential.mondrian.walk import finish_alone, walk
-from indiff.differential.refit.refit import Beliefs, Progress
 from indiff.errors import UserError
 from indiff.inference import Frequency, NaiveBayes
 from indiff.sanitizers.mondrian.constraints import meets

@@ -12,47 +12,34 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.data.table import Table
-from indiff.differential.measurement import Column, Measurement, join_beliefs
+from indiff.differential.calls.run import Asking
+from indiff.differential.measurement import Column, Measurement, Named, join_beliefs
 from indiff.differential.noise.cell_runs import CellRuns
 from indiff.differential.noise.exact import Cases, find_cases
-from indiff.differential.noise.randomized import Named, measure_by_runs, measure_exactly
-from indiff.differential.people import People
-from indiff.differential.refit.run import Asking
+from indiff.differential.noise.randomized import measure_by_runs, measure_exactly
+from indiff.differential.path import Test
 from indiff.errors import Message, marked
-from indiff.inference import Frequency
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer
 
 Floats = NDArray[np.float64]
 
 
 def measure_noisy_people(
-    table: Table,
-    sanitizer: NoisySanitizer,
-    model: Frequency,
-    distances: Sequence[Named],
-    people: People,
-    asking: Asking,
-    *,
-    runs: int,
-    confidence: float,
-    seed: int,
+    test: Test, sanitizer: NoisySanitizer, distances: Sequence[Named], asking: Asking
 ) -> Measurement:
     """Measure one-record people by the closed form and the others by runs.
 
     Both limits of an exact distance are the distance itself. The distances of single runs are
     drawn for everybody, since the tail of a single run (DIT v1, Definition 1) has no closed form.
     """
+    table, people = test.table, test.people
     single = people.sizes == 1
     rows = people.firsts[single]
     several = people.choose(np.flatnonzero(~single))
-    sampled = measure_by_runs(
-        table, sanitizer, model, distances, several, asking.about(~single), runs=runs,
-        confidence=confidence, seed=seed,
-    )  # fmt: skip
+    sampled = measure_by_runs(test, distances, several, asking.about(~single))
     exact = measure_exactly(table, sanitizer, distances, rows)
     cases = find_cases(table, sanitizer.grid(table), rows)
-    source = CellRuns(sanitizer, cases, runs, seed)
+    source = CellRuns(sanitizer, cases, test.runs, test.seed)
     beliefs = join_beliefs(exact.beliefs, sampled.beliefs, people)
     order = _order(exact.beliefs.rows, sampled.beliefs.rows, beliefs.rows)
     columns = {

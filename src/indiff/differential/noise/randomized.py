@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
-from indiff.differential.measurement import Column, Measurement, from_beliefs
+from indiff.differential.calls.attempt import attempt
+from indiff.differential.calls.run import Asking
+from indiff.differential.measurement import (
+    Beliefs,
+    Column,
+    Failures,
+    Measurement,
+    Named,
+    from_beliefs,
+)
 from indiff.differential.noise.bracket import check_confidence
 from indiff.differential.noise.cell_runs import CellRuns
 from indiff.differential.noise.exact import exact_noise, find_cases
@@ -20,20 +29,15 @@ from indiff.differential.noise.sampling import (
     is_like_noise,
     sample,
 )
+from indiff.differential.path import Test
 from indiff.differential.people import People, each_record
-from indiff.differential.refit.attempt import attempt
-from indiff.differential.refit.refit import Beliefs, Failures, distinct_people
-from indiff.differential.refit.run import Asking
-from indiff.distances.functions import Distance
+from indiff.differential.without import distinct_people
 from indiff.distances.ground import largest_distance
 from indiff.errors import Message, marked
-from indiff.inference import Frequency, Model
+from indiff.inference import Frequency
 from indiff.inference.frequency import SmoothedFrequency
 from indiff.sanitizers.noise.grid import Grid
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer, OnGrid
-from indiff.sanitizers.protocol import Sanitizer
-
-Named = tuple[str, Distance]
 
 
 def measure_exactly(
@@ -56,23 +60,17 @@ def measure_exactly(
         columns,
         grid.classes(table)[rows],
         grid.sensitive_values,
+        "closed-form",
         (*grid_notes(grid), SMOOTHED),
     )
 
 
 def measure_by_runs(
-    table: Table,
-    sanitizer: Sanitizer,
-    model: Model,
-    distances: Sequence[Named],
-    people: People,
-    asking: Asking,
-    *,
-    runs: int,
-    confidence: float,
-    seed: int,
+    test: Test, distances: Sequence[Named], people: People, asking: Asking
 ) -> Measurement:
     """Measure any sanitizer and model from R runs with and R runs without each person."""
+    table, sanitizer, model = test.table, test.sanitizer, test.model
+    runs, confidence, seed = test.runs, test.confidence, test.seed
     check_number_of_runs(runs)
     check_confidence(confidence)
     classes, values = table.sensitive.codes[people.rows], table.sensitive.values
@@ -119,7 +117,7 @@ def measure_by_runs(
         constraint_met=met,
         failures=Failures.of_people(people, back, samples.failed, samples.repeated),
     )
-    return Measurement(beliefs, columns, classes[rows], values, notes)
+    return Measurement(beliefs, columns, classes[rows], values, "sampled", notes)
 
 
 def _first_places(back: NDArray[np.intp]) -> NDArray[np.intp]:

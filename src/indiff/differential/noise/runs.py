@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from indiff.data.table import Table
 from indiff.differential.people import People
-from indiff.differential.refit.refit import fallback, without_rows
+from indiff.differential.without import fallback, without_rows
 from indiff.errors import UserError
 from indiff.inference import Model
+from indiff.inference.protocol import is_randomized_model
 from indiff.release.release import Release
 from indiff.sanitizers.noise.mechanisms import OnGrid
 from indiff.sanitizers.oracles.function import BlackBox, Oracle
@@ -179,11 +180,6 @@ def _uncovered(sanitizer: Sanitizer, release: Release, targets: Table) -> NDArra
 
 def _rng(seed: int, purpose: int, run: int) -> Generator:
     return np.random.default_rng(SeedSequence(seed, spawn_key=(purpose, run)))
-
-
-def is_randomized_model(model: Model) -> bool:
-    """Tell whether a model says of itself that fitting it twice may give two beliefs."""
-    return bool(getattr(model, "randomized", False))
 
 
 def _seeded(model: Model, seed: int, purpose: int, run: int) -> Model:

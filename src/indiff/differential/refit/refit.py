@@ -1,4 +1,4 @@
-"""The general path: any sanitizer, any model; re-sanitize and refit for every target."""
+"""Sanitizes again and fits again for every target: right for any sanitizer and any model."""
 
 from __future__ import annotations
 
@@ -12,58 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
+from indiff.differential.calls.run import Asking
+from indiff.differential.measurement import Beliefs, Failures, check_beliefs
 from indiff.differential.people import People, each_record
-from indiff.differential.refit.run import Asking, Progress
+from indiff.differential.without import distinct_people, fallback, without_rows
 from indiff.errors import UserError
 from indiff.inference import Frequency, Model
 from indiff.inference.protocol import TallyModel
 from indiff.inference.tally import Tally
 from indiff.release.release import Release
-from indiff.sanitizers.mondrian.mondrian import Mondrian
 from indiff.sanitizers.oracles.function import BlackBox, OracleFailed
 from indiff.sanitizers.protocol import Sanitizer
-
-__all__ = ["Beliefs", "Failures", "FromScratch", "Progress", "Releases", "fallback", "refit"]
 
 Floats = NDArray[np.float64]
 
 # How far two calls on the same table may be apart: rounding, no more.
 SAME = 1e-9
-
-
-@dataclass(frozen=True)
-class Failures:
-    """Targets without an answer, by row and with the reason, and how many needed another call."""
-
-    texts: Mapping[int, str]
-    repeated: int = 0
-
-    @staticmethod
-    def of_people(
-        people: People, back: NDArray[np.intp], failed: Mapping[int, str], repeated: int
-    ) -> Failures:
-        """Name the failed targets by each person's first row; ``back`` says who is which target."""
-        texts = {
-            int(row): failed[place]
-            for row, place in zip(people.firsts.tolist(), back.tolist(), strict=True)
-            if place in failed
-        }
-        return Failures(texts, repeated)
-
-
-@dataclass(frozen=True)
-class Beliefs:
-    """Beliefs about some targets (rows of the table) with and without their records."""
-
-    rows: NDArray[np.intp]
-    with_record: Floats
-    without: Floats
-    uncovered: NDArray[np.bool_]
-    uncovered_without: NDArray[np.bool_]
-    generalized: NDArray[np.bool_]
-    constraint_met: bool
-    release: Release | None = None
-    failures: Failures = Failures({})
 
 
 def refit(
@@ -173,6 +137,7 @@ class Without:
         return isinstance(self.model, TallyModel) and self.model.learns_from_tally(columns)
 
     def __call__(self, place: int) -> Outcome:
+        """Return what the release without one person lets one believe."""
         evidence = self.evidence(place)  # before what it is of is read
         return replace(_without(self, self.people.of(place)), evidence=evidence)
 
@@ -198,11 +163,6 @@ def _without(ask: Without, rows: NDArray[np.intp]) -> Outcome:
     beliefs = np.asarray(ask.model.beliefs(release, targets), np.float64)
     check_beliefs(beliefs, ask.table, rows, ask.model, OracleFailed)
     return Outcome(beliefs, lost, release.constraint_met)
-
-
-def without_rows(table: Table, rows: NDArray[np.intp]) -> Table:
-    """Return the table without these rows."""
-    return table.take(np.delete(np.arange(len(table), dtype=np.intp), rows))
 
 
 @dataclass(frozen=True)
@@ -272,79 +232,9 @@ class _Kept:
         )  # fmt: skip
 
 
-def fallback(sanitizer: Sanitizer) -> Sanitizer:
-    """Return the sanitizer for D⁻ⁱ, which may not meet a constraint that D meets."""
-    return replace(sanitizer, unmet="generalize") if isinstance(sanitizer, Mondrian) else sanitizer
-
-
-def distinct_people(
-    table: Table, people: People, sanitizer: object, model: object
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return one person for each distinct target, and for each person which of them it equals.
-
-    A sanitizer or model that is ``per_record`` knows more of a target than its values: none equals
-    another. Someone with several records is like nobody else.
-    """
-    everyone = np.arange(len(people), dtype=np.intp)
-    if is_per_record(sanitizer) or is_per_record(model):
-        return everyone, everyone
-    rows = people.firsts
-    alone = np.where(people.sizes > 1, everyone + 1, 0)
-    keys = [*(a.codes[rows] for a in table.attributes), table.sensitive.codes[rows], alone]
-    _, first, back = np.unique(np.stack(keys), axis=1, return_index=True, return_inverse=True)
-    return first.astype(np.intp), back.ravel().astype(np.intp)
-
-
-def is_per_record(part: object) -> bool:
-    """Tell whether targets that look alike may differ to a sanitizer or model, which may say so.
-
-    Of a stranger's it is assumed: it may look at the order of rows or at other columns. Ours do
-    not, unless they carry a stranger's.
-
-    >>> is_per_record(Mondrian(k=2)), is_per_record(object())
-    (False, True)
-    """
-    ours = type(part).__module__.partition(".")[0] == "indiff"
-    inner = getattr(part, "model", None)  # what an adversary with background knowledge learns by
-    return bool(getattr(part, "per_record", not ours)) or (
-        ours and inner is not None and is_per_record(inner)
-    )
-
-
 def uncovered_targets(release: Release, table: Table, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Tell which targets no released record covers on all quasi-identifiers."""
     return ~Frequency().beliefs_and_coverage(release, table.take(rows))[1]
-
-
-def check_beliefs(
-    beliefs: Floats, table: Table, rows: NDArray[np.intp], model: object, kind: type[UserError]
-) -> None:
-    """Refuse what are no probabilities, one for each sensitive value."""
-    wanted = (len(rows), len(table.sensitive.values))
-    if beliefs.shape != wanted:
-        raise kind(
-            "a model returns a row for each target and in it a probability for each sensitive "
-            f"value of the table, here {wanted}; {describe(model)} returned {beliefs.shape}. Give "
-            "a value that the release lacks the probability 0."
-        )
-    # NaN is neither near 1 nor at least 0; rounding may leave less than nothing.
-    right = (np.abs(beliefs.sum(axis=1) - 1) < 1e-6) & (beliefs >= -1e-9).all(axis=1)
-    wrong = np.flatnonzero(~right)
-    if len(wrong):
-        stray = int(wrong[0])
-        raise kind(
-            f"a belief must be probabilities that sum to 1; {describe(model)} gave "
-            f"{beliefs[stray].tolist()} for record {int(table.records[rows[stray]]):,}. Check the "
-            "model and its prior."
-        )
-
-
-def describe(part: object) -> str:
-    """Name a sanitizer or model as the command line does."""
-    text = str(part)
-    nameless = "<lambda>" in text or " at 0x" in text  # a shell command may well have a "<"
-    named = type(part).__str__ is not object.__str__ and not nameless
-    return text if named else type(part).__name__.lower()
 
 
 class Releases(Protocol):

@@ -15,7 +15,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
-from indiff.differential.people import People
+from indiff.differential.people import Chosen, People
 from indiff.errors import UserError, unknown
 from indiff.inference import Model
 from indiff.release.release import Release
@@ -59,15 +59,6 @@ def seconds_of(time: float | str) -> float:
     if not 0 < seconds < math.inf:
         raise UserError("time is a span above 0, such as 90s, 10m or 2h", f"{time!r}")
     return seconds
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """The people to test, in table order; in which order to ask; whether they are a random draw."""
-
-    people: People
-    order: NDArray[np.intp] | None = None
-    random_draw: bool = False
 
 
 def choose_targets(

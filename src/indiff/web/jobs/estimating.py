@@ -169,18 +169,15 @@ def _walks(plan: Plan, name: str) -> bool:
 
 
 def _method(plan: Plan, name: str) -> str:
-    from indiff.differential.method import by_method, choose_model
-    from indiff.differential.test import describe
+    from indiff.differential.method import choose_model, choose_path
     from indiff.distances.functions import DISTANCES, emd
     from indiff.sanitizers.parse import as_sanitizer
 
     sanitizer = as_sanitizer(plan.release.sanitizer)
     model = choose_model(name, sanitizer)
     distance = plan.adversary.distance
-    named = [(distance, DISTANCES.get(distance, emd))]
-    names = (describe(sanitizer), describe(model))
-    (method,) = by_method(sanitizer, model, named, plan.adversary.method, names)
-    return method
+    named = (distance, DISTANCES.get(distance, emd))
+    return choose_path(sanitizer, model, named, plan.adversary.method).name
 
 
 def _with(plan: Plan, section: str, **values: Any) -> Plan:

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.differential.refit.attempt import Answer, Ask
-from indiff.differential.refit.calls import Calls, answers
-from indiff.differential.refit.journal import Journal
+from indiff.differential.calls.attempt import Answer, Ask
+from indiff.differential.calls.calls import Calls, answers
+from indiff.differential.calls.journal import Journal
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, int], object]

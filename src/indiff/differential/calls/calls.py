@@ -16,8 +16,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.differential.refit import pools
-from indiff.differential.refit.attempt import DIED, Answer, Ask, attempt
+from indiff.differential.calls import pools
+from indiff.differential.calls.attempt import DIED, Answer, Ask, attempt
+from indiff.errors import UserError, check_whole, unknown
+
+BACKENDS = ("loky", "dask")
 
 # Below this many seconds of work left, starting other processes costs more than it saves.
 WORTH_SHARING = 3.0
@@ -41,6 +44,17 @@ class Calls:
     retries: int = 2
     deadline: float | None = None
     one_by_one: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.jobs, bool) or not isinstance(self.jobs, int) or self.jobs == 0:
+            raise UserError(
+                "jobs is a number of processes, or -1 for all cores",
+                f"{self.jobs!r}",
+                field="jobs",
+            )
+        check_whole("retries", self.retries, 0)
+        if self.backend not in BACKENDS:
+            raise unknown("backend", self.backend, BACKENDS, field="backend")
 
     @property
     def is_over(self) -> bool:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from indiff import Laplace, Mondrian, NaiveBayes
-from indiff.differential.refit.identity import identity
+from indiff.differential.calls.identity import identity
 from indiff.inference import as_model
 from indiff.sanitizers.oracles.function import Oracle
 from indiff.sanitizers.parse import as_sanitizer

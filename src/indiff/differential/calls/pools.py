@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from indiff.differential.refit.attempt import DIED, Answer, Ask, attempt
+from indiff.differential.calls.attempt import DIED, Answer, Ask, attempt
 from indiff.errors import UserError, said
 
 # How often a worker looks whether whoever started it is still there.

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from indiff import UserError
-from indiff.differential.refit.journal import Journal
+from indiff.differential.calls.journal import Journal
 
 SETTINGS = {"table": "t", "sanitizer": "s", "seed": "0"}
 

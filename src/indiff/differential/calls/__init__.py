@@ -1,0 +1,1 @@
+"""Many calls of a slow or unreliable sanitizer: here or elsewhere, repeated, and kept on disk."""
