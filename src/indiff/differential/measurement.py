@@ -113,11 +113,17 @@ def from_beliefs(
         if measured.shape != (len(with_record),) or np.isnan(measured).any():
             raise UserError(
                 f"the distance {name!r} must return one number per record; it returned shape "
-                f"{measured.shape} with {int(np.isnan(measured).sum())} NaN."
+                f"{measured.shape} with {int(np.isnan(measured).sum())} NaN.",
+                field="distance",
             )
         largest = largest_distance((name, function), with_record.shape[1])
         columns[name] = Column(measured, largest=largest)
     return columns
+
+
+_EACH_RECORD = (
+    "rows", "with_record", "without", "uncovered", "uncovered_without", "generalized"
+)  # fmt: skip
 
 
 def join_beliefs(one: Beliefs, two: Beliefs, people: People) -> Beliefs:
@@ -126,18 +132,11 @@ def join_beliefs(one: Beliefs, two: Beliefs, people: People) -> Beliefs:
     place[people.rows] = np.arange(len(people.rows))
     order = np.argsort(place[np.concatenate([one.rows, two.rows])], kind="stable")
 
-    def joined(first: Any, second: Any) -> Any:
-        return np.concatenate([first, second])[order]
-
-    return replace(
-        two,
-        rows=joined(one.rows, two.rows),
-        with_record=joined(one.with_record, two.with_record),
-        without=joined(one.without, two.without),
-        uncovered=joined(one.uncovered, two.uncovered),
-        uncovered_without=joined(one.uncovered_without, two.uncovered_without),
-        generalized=joined(one.generalized, two.generalized),
-    )
+    joined: dict[str, Any] = {
+        name: np.concatenate([getattr(one, name), getattr(two, name)])[order]
+        for name in _EACH_RECORD
+    }
+    return replace(two, **joined)
 
 
 def fold(column: Column, owners: NDArray[np.int64]) -> tuple[Column, NDArray[np.intp]]:
@@ -148,7 +147,8 @@ def fold(column: Column, owners: NDArray[np.int64]) -> tuple[Column, NDArray[np.
     ascends: the records of a person stand together.
     """
     starts = np.flatnonzero(np.diff(owners, prepend=-1))
-    place = _largest(column.distances, owners, starts)
+    # The place of each owner's largest distance, the first among equals.
+    place = np.lexsort((np.arange(len(owners)), -column.distances, owners))[starts]
 
     def top(numbers: Floats | None) -> Floats | None:
         return None if numbers is None else np.asarray(np.maximum.reduceat(numbers, starts))
@@ -162,14 +162,6 @@ def fold(column: Column, owners: NDArray[np.int64]) -> tuple[Column, NDArray[np.
     return folded, place
 
 
-def _largest(
-    distances: Floats, owners: NDArray[np.int64], starts: NDArray[np.intp]
-) -> NDArray[np.intp]:
-    """Return the place of each owner's largest distance, the first among equals."""
-    order = np.lexsort((np.arange(len(owners)), -distances, owners))
-    return order[starts]
-
-
 def check_beliefs(
     beliefs: Floats, table: Table, rows: NDArray[np.intp], model: object, kind: type[UserError]
 ) -> None:
@@ -179,7 +171,8 @@ def check_beliefs(
         raise kind(
             "a model returns a row for each target and in it a probability for each sensitive "
             f"value of the table, here {wanted}; {describe(model)} returned {beliefs.shape}. Give "
-            "a value that the release lacks the probability 0."
+            "a value that the release lacks the probability 0.",
+            field="model",
         )
     # NaN is neither near 1 nor at least 0; rounding may leave less than nothing.
     right = (np.abs(beliefs.sum(axis=1) - 1) < 1e-6) & (beliefs >= -1e-9).all(axis=1)
@@ -189,5 +182,6 @@ def check_beliefs(
         raise kind(
             f"a belief must be probabilities that sum to 1; {describe(model)} gave "
             f"{beliefs[stray].tolist()} for record {int(table.records[rows[stray]]):,}. Check the "
-            "model and its prior."
+            "model and its prior.",
+            field="model",
         )

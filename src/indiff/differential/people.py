@@ -1,4 +1,4 @@
-"""People: the records that are left out together, and what a person's distance is.
+"""Groups the records that are left out together: those of one person.
 
 Without a column that names people every record is a person. With one, all records of a person are
 left out at once. An adversary may ask about any of them, so a belief is formed for each of the
@@ -96,13 +96,14 @@ def find_people(table: Table, column: str | None) -> People:
     if column is None:
         return each_record(np.arange(len(table), dtype=np.intp))
     if column not in table.source.column_names:
-        raise unknown("column", column, table.source.column_names)
+        raise unknown("column", column, table.source.column_names, field="individual")
     values = table.source[column].take(table.records).combine_chunks()
     if values.null_count:
         raise UserError(
             f"the individual column must have a value in every record; {column!r} has "
             f"none in {values.null_count:,}",
             way_out="Give each of these people a value, or leave the records out",
+            field="individual",
         )
     coded = values.dictionary_encode().indices.to_numpy(zero_copy_only=False)
     rows = np.argsort(coded, kind="stable").astype(np.intp)

@@ -1,9 +1,10 @@
-"""DifferentialResult: what the test measured, how, and on what."""
+"""Holds what a differential test measured, how, and on what."""
 
 from __future__ import annotations
 
 import math
 import platform
+from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -13,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from indiff.differential.noise.tail import Limits, largest_tail, smallest_epsilon
-from indiff.errors import UserError
+from indiff.errors import UserError, option
 from indiff.release.release import to_backend
 from indiff.text import FORMAT, json_text
 from indiff.version import __version__
@@ -21,8 +22,41 @@ from indiff.version import __version__
 Exactness = Literal["exact", "estimate", "lower-bound", "approximation"]
 
 
+class Reported:
+    """What the results of one model and of several have in common."""
+
+    distances: NDArray[np.float64]
+    backend: str
+
+    def _repr_html_(self) -> str:
+        from indiff.differential.notebook import tested
+
+        return tested(self)
+
+    @property
+    def mean(self) -> float:
+        """The mean distance of the records; infinite where one is."""
+        return float(self.distances.mean()) if len(self.distances) else math.nan
+
+    def to_frame(self) -> Any:
+        """Return :meth:`to_arrow` in the kind of frame that the table was read from."""
+        return to_backend(self.to_arrow(), self.backend)
+
+    def to_json(self, *, worst: int = 10) -> str:
+        """Return :meth:`to_dict` as JSON; infinite numbers are the text ``"Infinity"``."""
+        return json_text(self.to_dict(worst=worst))
+
+    @abstractmethod
+    def to_arrow(self) -> pa.Table:
+        """Return one row per record."""
+
+    @abstractmethod
+    def to_dict(self, *, worst: int = 10) -> dict[str, Any]:
+        """Return the result as plain data."""
+
+
 @dataclass(frozen=True, eq=False)
-class DifferentialResult:
+class DifferentialResult(Reported):
     """The outcome of a differential test (DIT v2, Section 3.2; DIT draft, Definition 1).
 
     ``distances`` has one number per tested record, in table order; ``delta`` is the largest of
@@ -86,11 +120,6 @@ class DifferentialResult:
             f"model={self.model!r}, distance={self.distance!r}, exactness={self.exactness!r})"
         )
 
-    def _repr_html_(self) -> str:
-        from indiff.differential.notebook import tested
-
-        return tested(self)
-
     @property
     def complete(self) -> bool:
         """Whether every requested record was measured."""
@@ -143,9 +172,8 @@ class DifferentialResult:
         exact binomial limits; the record is its number in the input. A run with and a run without
         the record share their random numbers wherever the sanitizer takes them.
         """
-        return self._numbered(
-            largest_tail(self._runs_of("tail"), epsilon, confidence=self._level())
-        )
+        found = largest_tail(self._runs_of("tail"), epsilon, confidence=self._level())
+        return replace(found, record=int(self.records[found.record]))
 
     def epsilon_for(self, delta: float) -> Limits:
         """Return the smallest ε for which (ε, δ)-differentiability holds (DIT v1, Definition 1).
@@ -153,29 +181,21 @@ class DifferentialResult:
         ``upper`` is the largest possible distance where R runs are too few for another limit.
         """
         runs = self._runs_of("epsilon_for")
-        return self._numbered(
-            smallest_epsilon(runs, delta, confidence=self._level(), largest=self.largest)
-        )
+        found = smallest_epsilon(runs, delta, confidence=self._level(), largest=self.largest)
+        return replace(found, record=int(self.records[found.record]))
 
     def _runs_of(self, name: str) -> NDArray[np.float64]:
         if self.run_distances is None:
             raise UserError(
                 f"{name}() needs the distances of single runs, which method "
                 f"{self.method!r} does not make",
-                way_out="Test a randomized sanitizer with method='sampled'",
+                way_out=f"Test a randomized sanitizer with {option('method', 'sampled')}",
+                field="method",
             )
         return self.run_distances
 
     def _level(self) -> float:
         return 0.95 if self.confidence is None else self.confidence
-
-    def _numbered(self, limits: Limits) -> Limits:
-        return replace(limits, record=int(self.records[limits.record]))
-
-    @property
-    def mean(self) -> float:
-        """The mean distance; infinite where a distance is."""
-        return float(self.distances.mean()) if len(self.distances) else math.nan
 
     @property
     def average_case(self) -> float:
@@ -196,7 +216,7 @@ class DifferentialResult:
     def quantile(self, share: float) -> float:
         """Return the smallest distance that at least this share of the records does not exceed."""
         if not 0 <= share <= 1:
-            raise UserError("a quantile is a share from 0 to 1", share)
+            raise UserError("a quantile is a share from 0 to 1", share, field="share")
         if not len(self.distances):
             return math.nan
         return float(np.quantile(self.distances, share, method="inverted_cdf"))
@@ -241,16 +261,17 @@ class DifferentialResult:
     def worst(self, count: int = 10) -> list[dict[str, Any]]:
         """Return the records with the largest distances, largest first."""
         order = np.lexsort((self.records, -self.distances))[:count]
-        return [
-            {
-                "record": int(self.records[place]),
-                "distance": float(self.distances[place]),
-                "belief": float(self.true_beliefs[place]),
-                "belief_without": float(self.true_beliefs_without[place]),
-                "prediction_changed": bool(self.predictions_changed[place]),
-            }
-            for place in order
-        ]
+        return [self.entry(int(place)) for place in order]
+
+    def entry(self, place: int) -> dict[str, Any]:
+        """Return what is said of one record: its number, distance and beliefs."""
+        return {
+            "record": int(self.records[place]),
+            "distance": float(self.distances[place]),
+            "belief": float(self.true_beliefs[place]),
+            "belief_without": float(self.true_beliefs_without[place]),
+            "prediction_changed": bool(self.predictions_changed[place]),
+        }
 
     def to_arrow(self) -> pa.Table:
         """Return one row per record: its number, distance and beliefs; no value of the table."""
@@ -267,10 +288,6 @@ class DifferentialResult:
                 "prediction_changed": self.predictions_changed,
             }
         )
-
-    def to_frame(self) -> Any:
-        """Return :meth:`to_arrow` in the kind of frame that the table was read from."""
-        return to_backend(self.to_arrow(), self.backend)
 
     def to_dict(self, *, worst: int = 10) -> dict[str, Any]:
         """Return the result as plain data, without any value of the table."""
@@ -337,10 +354,6 @@ class DifferentialResult:
             "confidence": self.confidence,
             "runs": self.runs,
         }
-
-    def to_json(self, *, worst: int = 10) -> str:
-        """Return :meth:`to_dict` as JSON; infinite numbers are the text ``"Infinity"``."""
-        return json_text(self.to_dict(worst=worst))
 
 
 def _modes(beliefs: NDArray[np.float64]) -> NDArray[np.int64]:

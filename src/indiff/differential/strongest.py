@@ -1,4 +1,4 @@
-"""The strongest adversary: several models at once, and for each record the one that sees most."""
+"""Combines the results of several models: for each record, the one that sees most."""
 
 from __future__ import annotations
 
@@ -12,17 +12,21 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from indiff.differential.result import DifferentialResult, Exactness
+from indiff.differential.result import DifferentialResult, Exactness, Reported
 from indiff.errors import UserError
-from indiff.release.release import to_backend
-from indiff.text import FORMAT, json_text
+from indiff.text import FORMAT
 
 # From the one that says least to the one that says most.
 WEAKEST: tuple[Exactness, ...] = ("approximation", "estimate", "lower-bound", "exact")
 
 
+def _shared(name: str, meaning: str) -> Any:
+    """Return a property that has the same value in every model's result."""
+    return property(lambda self: getattr(next(iter(self.results.values())), name), doc=meaning)
+
+
 @dataclass(frozen=True, eq=False)
-class StrongestResult:
+class StrongestResult(Reported):
     """Each model's result, and the pointwise maximum of their distances.
 
     ``distances[r]`` is the largest distance that any model sees for record r and ``seen_by[r]``
@@ -43,11 +47,6 @@ class StrongestResult:
             f"StrongestResult(delta={self.delta:.4g}, model={self.model!r}, "
             f"records={len(self.distances):,}, models={list(self.results)})"
         )
-
-    def _repr_html_(self) -> str:
-        from indiff.differential.notebook import tested
-
-        return tested(self)
 
     @property
     def deltas(self) -> dict[str, float]:
@@ -77,11 +76,6 @@ class StrongestResult:
         return max(lowers + [delta for delta in exact if not math.isnan(delta)]), self.delta_upper
 
     @property
-    def mean(self) -> float:
-        """The mean of the pointwise maximum."""
-        return float(self.distances.mean()) if len(self.distances) else math.nan
-
-    @property
     def mean_upper(self) -> float:
         """What a limit on the mean is checked against: the mean of the largest upper limits."""
         if not len(self.distances):
@@ -103,40 +97,17 @@ class StrongestResult:
     def _rows(self, result: DifferentialResult) -> NDArray[np.intp]:
         return np.searchsorted(result.records, self.records)
 
-    @property
-    def _any(self) -> DifferentialResult:
-        """One of the results, for what all of them share."""
-        return next(iter(self.results.values()))
-
-    @property
-    def sensitive_name(self) -> str:
-        """The sensitive attribute."""
-        return self._any.sensitive_name
-
-    @property
-    def sanitizer(self) -> str:
-        """The sanitizer's name."""
-        return self._any.sanitizer
-
-    @property
-    def table_size(self) -> int:
-        """How many records the table has."""
-        return self._any.table_size
-
-    @property
-    def population(self) -> int:
-        """How many people the table is about."""
-        return self._any.population
+    sensitive_name = _shared("sensitive_name", "The sensitive attribute.")
+    sanitizer = _shared("sanitizer", "The sanitizer's name.")
+    table_size = _shared("table_size", "How many records the table has.")
+    population = _shared("population", "How many people the table is about.")
+    requested = _shared("requested", "How many records were to be measured.")
+    backend = _shared("backend", "The kind of frame that the table was read from.")
 
     @property
     def out_of_time(self) -> bool:
         """Whether the time was up before every model had tested everybody."""
         return any(result.out_of_time for result in self.results.values())
-
-    @property
-    def requested(self) -> int:
-        """How many records were to be measured."""
-        return self._any.requested
 
     @property
     def constraint_met(self) -> bool:
@@ -178,15 +149,8 @@ class StrongestResult:
     def _entry(self, place: int) -> dict[str, Any]:
         name, record = str(self.seen_by[place]), int(self.records[place])
         result = self.results[name]
-        row = int(np.searchsorted(result.records, record))
-        return {
-            "record": record,
-            "distance": float(self.distances[place]),
-            "model": name,
-            "belief": float(result.true_beliefs[row]),
-            "belief_without": float(result.true_beliefs_without[row]),
-            "prediction_changed": bool(result.predictions_changed[row]),
-        }
+        entry = result.entry(int(np.searchsorted(result.records, record)))
+        return {"record": record, "distance": entry.pop("distance"), "model": name, **entry}
 
     def to_arrow(self) -> pa.Table:
         """Return one row per record: its number, largest distance, model, and each distance."""
@@ -198,10 +162,6 @@ class StrongestResult:
         for name, result in self.results.items():
             columns[name] = _at(result, self.records)
         return pa.table(columns)
-
-    def to_frame(self) -> Any:
-        """Return :meth:`to_arrow` in the kind of frame that the table was read from."""
-        return to_backend(self.to_arrow(), next(iter(self.results.values())).backend)
 
     def to_dict(self, *, worst: int = 10) -> dict[str, Any]:
         """Return the result as plain data, without any value of the table."""
@@ -224,10 +184,6 @@ class StrongestResult:
             "results": {name: result.to_dict(worst=worst) for name, result in self.results.items()},
         }
 
-    def to_json(self, *, worst: int = 10) -> str:
-        """Return :meth:`to_dict` as JSON; infinite numbers are the text ``"Infinity"``."""
-        return json_text(self.to_dict(worst=worst))
-
 
 def each_confidence(confidence: float, models: int) -> float:
     """Return the confidence of each model's limits, so that all hold together (Bonferroni).
@@ -236,7 +192,9 @@ def each_confidence(confidence: float, models: int) -> float:
     0.99
     """
     if models < 1:
-        raise UserError("model names no adversary; give at least one, or leave it out.")
+        raise UserError(
+            "model names no adversary; give at least one, or leave it out.", field="model"
+        )
     # What is no confidence at all is refused where it is used, as it was given.
     return 1 - (1 - confidence) / models if 0 < confidence < 1 else confidence
 
@@ -245,7 +203,10 @@ def combine(names: Sequence[str], run: Callable[[int], Any], confidence: float) 
     """Run each model, and put their results together; several distances give a mapping."""
     if len(set(names)) < len(names):
         raise UserError(
-            "models need names of their own", ", ".join(names), "Name each of them once"
+            "models need names of their own",
+            ", ".join(names),
+            "Name each of them once",
+            field="model",
         )
     found: list[Any] = []
     for place in range(len(names)):

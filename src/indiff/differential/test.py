@@ -279,4 +279,5 @@ def check_testable(table: Table) -> None:
             f"a sensitive attribute needs at least 2 values; {table.sensitive.name!r} "
             f"has {held}, so nothing can be learned about it",
             way_out="Choose another column",
+            field="sensitive",
         )

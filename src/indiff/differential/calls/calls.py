@@ -1,4 +1,4 @@
-"""Calls of an oracle, one for each target: here or elsewhere, repeated if they fail, in time.
+"""Makes one call for each target: here or elsewhere, repeated if it fails, while there is time.
 
 The work is an ``Ask``: an object that can be pickled and that answers for one target, named by its
 place in a list. What it costs is unknown, so the first targets are asked here; other processes are
@@ -8,10 +8,10 @@ started only if what is left is worth it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Hashable, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,30 +62,6 @@ class Calls:
         return self.deadline is not None and monotonic() >= self.deadline
 
 
-class Pool(Protocol):
-    """Where calls are made elsewhere."""
-
-    def width(self) -> int:
-        """Return how many chunks are worth having in flight."""
-        ...
-
-    def submit(self, places: Sequence[int], retries: int) -> Hashable:
-        """Send some targets off, and return a ticket for them."""
-        ...
-
-    def finished(self, tickets: Iterable[Any]) -> list[Any]:
-        """Wait until some are back, and return their tickets."""
-        ...
-
-    def collect(self, ticket: Any) -> list[Answer] | None:
-        """Return the answers, or None where the process that was to give them died."""
-        ...
-
-    def close(self) -> None:
-        """Let go of everything, and end what is still in flight."""
-        ...
-
-
 def answers(
     ask: Ask, places: Sequence[int] | NDArray[np.intp], calls: Calls
 ) -> Generator[list[Answer], None, None]:
@@ -113,7 +89,10 @@ def answers(
 
 
 def _share(
-    pool: Pool, places: Sequence[int] | NDArray[np.intp], calls: Calls, size: int
+    pool: pools.LokyPool | pools.DaskPool,
+    places: Sequence[int] | NDArray[np.intp],
+    calls: Calls,
+    size: int,
 ) -> Generator[list[Answer], None, None]:
     """Keep a few chunks in flight, never more: memory does not grow with the targets."""
     start = 0  # of those that were never sent off

@@ -1,4 +1,4 @@
-"""Whether a sanitizer or model is still the same one: a digest of what makes it behave so."""
+"""Tells whether a sanitizer or model is still the same one, by a digest of what it does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run folder: every finished target on disk at once, so that a killed run can go on.
+"""Keeps every finished target of a run on disk at once, so that a killed run can go on.
 
 The folder holds one file, ``journal``: a line with the run's settings, then one line for each
 finished target. A line is a checksum, a blank, and JSON; numbers are written so that they read
@@ -13,7 +13,6 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from indiff.errors import UserError
@@ -52,12 +51,7 @@ class Journal:
     def __enter__(self) -> Journal:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self._file)  # and with it the lock
 
     def append(self, entries: Sequence[tuple[int, Mapping[str, Any]]]) -> None:
@@ -93,6 +87,7 @@ class Journal:
                     f"the run in {str(self.folder)!r} is damaged: line {bad_line:,} of its "
                     "journal does not match its checksum, and later ones do",
                     way_out="Start anew in another folder",
+                    field="run",
                 )
             if not begun:
                 self._compare(content, settings)
@@ -113,14 +108,16 @@ class Journal:
         beginning = os.read(self._file, 1 << 16)
         if bad_line is not None and b"\n" in beginning:
             raise UserError(
-                f"{str(self.folder / NAME)!r} is no journal of a run; name another folder."
+                f"{str(self.folder / NAME)!r} is no journal of a run; name another folder.",
+                field="run",
             )
 
     def _compare(self, found: dict[str, Any], settings: dict[str, str]) -> None:
         if found.pop("run", None) != FORMAT:
             raise UserError(
                 f"the run in {str(self.folder)!r} has a format that indiff {__version__} cannot "
-                "read; use the version that began it, or another folder."
+                "read; use the version that began it, or another folder.",
+                field="run",
             )
         # What explains another difference comes first: another table is never the same prior.
         for name in dict.fromkeys([*settings, *found]):
@@ -129,6 +126,7 @@ class Journal:
                     f"a run goes on with the same settings; the {name} is another one than "
                     f"when the run in {str(self.folder)!r} began",
                     way_out=f"Use the same {name}, or another folder",
+                    field="run",
                 )
 
 
@@ -141,7 +139,8 @@ def _open(folder: Path) -> int:
     except OSError as error:
         raise UserError(
             f"the run folder {str(folder)!r} cannot be used ({error.strerror}); name a folder "
-            "that you may write to."
+            "that you may write to.",
+            field="run",
         ) from None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -149,19 +148,15 @@ def _open(folder: Path) -> int:
         os.close(file)
         raise UserError(
             f"the run in {str(folder)!r} is in use by another process; wait for it, or name "
-            "another folder."
+            "another folder.",
+            field="run",
         ) from None
-    _sync_folder(folder)
-    return file
-
-
-def _sync_folder(folder: Path) -> None:
-    """Bring the name of a new file to disk, too."""
     place = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(place)
+        os.fsync(place)  # brings the name of a new file to disk, too
     finally:
         os.close(place)
+    return file
 
 
 def _line(content: Mapping[str, Any]) -> bytes:

@@ -1,4 +1,4 @@
-"""Where calls are made elsewhere: processes of this machine (loky), or a Dask cluster.
+"""Makes calls elsewhere: in processes of this machine (loky), or on a Dask cluster.
 
 Both get the work once, pickled, and then only the places of targets.
 """
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from indiff.differential.calls.attempt import DIED, Answer, Ask, attempt
-from indiff.errors import UserError, said
+from indiff.errors import UserError, option, said
 
 # How often a worker looks whether whoever started it is still there.
 LOOK_EVERY = 1.0
@@ -33,7 +33,8 @@ def _pickled(ask: Ask) -> bytes:
         raise UserError(
             "what runs in other processes must be picklable; the sanitizer or model is "
             f"not ({said(str(error))})",
-            way_out="Use jobs=1",
+            way_out=f"Use {option('jobs', 1)}",
+            field="jobs",
         ) from error
 
 
@@ -68,7 +69,8 @@ def _unpickled(payload: bytes) -> Any:
     except (ImportError, AttributeError) as error:
         raise UserError(
             f"a worker cannot load the sanitizer or model ({said(str(error))})",
-            way_out="Install the same versions and modules there, or use jobs=1",
+            way_out=f"Install the same versions and modules there, or use {option('jobs', 1)}",
+            field="jobs",
         ) from error
 
 
@@ -156,7 +158,9 @@ class DaskPool:
         connect = _dask_client()
         if not scheduler:
             raise UserError(
-                "backend 'dask' needs the address of a scheduler; give scheduler='tcp://host:8786'."
+                "backend 'dask' needs the address of a scheduler; give "
+                f"{option('scheduler', 'tcp://host:8786')}.",
+                field="scheduler",
             )
         self._payload, self._token = _pickled(ask), uuid.uuid4().hex
         self._scheduler = scheduler
@@ -165,7 +169,8 @@ class DaskPool:
         except (OSError, TimeoutError, ValueError) as error:
             raise UserError(
                 f"no Dask scheduler answers at {scheduler!r} ({error}); check the address, and "
-                "that it runs."
+                "that it runs.",
+                field="scheduler",
             ) from None
         self._shared: Any = None
         self._alive = time.monotonic()
@@ -249,7 +254,9 @@ class DaskPool:
     def _lost(self, what: str = "is gone") -> UserError:
         return UserError(
             f"the Dask cluster at {self._scheduler!r} {what}; what is finished is kept if there "
-            "is a run folder (run=): the same call goes on from there once the cluster is back."
+            f"is a run folder ({option('run')}): the same call goes on from there once the cluster "
+            "is back.",
+            field="scheduler",
         )
 
 
@@ -259,6 +266,7 @@ def _dask_client() -> Any:
     except ImportError:
         raise UserError(
             "backend 'dask' needs the package distributed, which is not installed; install it "
-            "with: pip install 'indiff[dask]'."
+            "with: pip install 'indiff[dask]'.",
+            field="backend",
         ) from None
     return Client

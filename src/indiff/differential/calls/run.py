@@ -1,4 +1,4 @@
-"""One run: what its folder already has, then what is asked now, each on disk before it counts."""
+"""Asks for every target of a run: first the run's folder, then by calls that the folder keeps."""
 
 from __future__ import annotations
 

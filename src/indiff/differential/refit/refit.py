@@ -216,6 +216,7 @@ class _Kept:
                 "a run goes on with the same sanitizer; the release of the whole table now "
                 "leads to other beliefs than when this run began",
                 way_out="Use another run folder",
+                field="run",
             )
         evidence = self.ask.evidence(place)
         if evidence != written.get("file"):
@@ -224,6 +225,7 @@ class _Kept:
                 f"a run goes on with the same releases; that without record {record:,} is "
                 "another file than when this run read it",
                 way_out="Put it back, or use another run folder",
+                field="run",
             )
         self.present[rows] = before
         return Outcome(

@@ -1,4 +1,4 @@
-"""Which targets are tested, in which order, and until when."""
+"""Chooses which targets are tested, in which order, and until when."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def seconds_of(time: float | str) -> float:
     else:
         seconds = math.nan if isinstance(time, bool) else float(time)
     if not 0 < seconds < math.inf:
-        raise UserError("time is a span above 0, such as 90s, 10m or 2h", f"{time!r}")
+        raise UserError("time is a span above 0, such as 90s, 10m or 2h", repr(time), field="time")
     return seconds
 
 
@@ -79,15 +79,27 @@ def choose_targets(
     that of the whole table, which with the ``model`` tells more about who is exposed.
     """
     if order is not None and order not in ORDERS:
-        raise unknown("order", order, ORDERS)
+        raise unknown("order", order, ORDERS, field="order")
     count = targets if isinstance(targets, int) else None
     if isinstance(targets, bool) or (count is not None and count < 1):
-        raise UserError("targets is a number of at least 1, or record numbers", f"{targets!r}")
+        raise UserError(
+            "targets is a number of at least 1, or record numbers", repr(targets), field="targets"
+        )
     how = order or ("random" if count is not None or timed else "given")
     persons = np.arange(len(everyone), dtype=np.intp)
     if targets is not None and not isinstance(targets, int):
         persons = _persons(everyone, as_rows(table, targets))
-    ranked = _ranked(table, everyone, persons, how, seed, release, model)
+    if how == "random":
+        rng = np.random.default_rng(SeedSequence(seed, spawn_key=(_CHOOSING,)))
+        ranked = rng.permutation(np.sort(persons))
+    elif how == "worst-first":
+        from indiff.differential.targets.worst_first import rank
+
+        made = None if release is None else release()
+        exposed = _persons(everyone, rank(table, seed=seed, release=made, model=model))
+        ranked = exposed[np.isin(exposed, persons)]
+    else:
+        ranked = persons
     drawn = count is not None and count < len(ranked)
     ranked = ranked if count is None else ranked[:count]
     kept = np.sort(ranked)
@@ -106,40 +118,22 @@ def _persons(everyone: People, rows: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.array(list(dict.fromkeys(owner[rows].tolist())), np.intp)
 
 
-def _ranked(
-    table: Table,
-    everyone: People,
-    persons: NDArray[np.intp],
-    how: str,
-    seed: int,
-    release: Callable[[], Release] | None,
-    model: Model | None,
-) -> NDArray[np.intp]:
-    if how == "random":
-        rng = np.random.default_rng(SeedSequence(seed, spawn_key=(_CHOOSING,)))
-        return rng.permutation(np.sort(persons))
-    if how == "worst-first":
-        from indiff.differential.targets.worst_first import rank
-
-        made = None if release is None else release()
-        exposed = _persons(everyone, rank(table, seed=seed, release=made, model=model))
-        return exposed[np.isin(exposed, persons)]
-    return persons
-
-
 def as_rows(table: Table, targets: Iterable[Any] | None) -> NDArray[np.intp]:
     """Translate record numbers (positions in the input) to rows of the table, in their order."""
     if targets is None:
         return np.arange(len(table), dtype=np.intp)
     numbers = list(targets)
     if not numbers:
-        raise UserError("targets names no record; leave it out to test all of them.")
+        raise UserError(
+            "targets names no record; leave it out to test all of them.", field="targets"
+        )
     for number in numbers:
         if isinstance(number, bool | np.bool_) or not isinstance(number, Integral):
             raise UserError(
                 "targets are record numbers, whole ones from 0",
                 f"{number!r}",
                 "Write a mask as numpy.flatnonzero(mask)",
+                field="targets",
             )
     wanted = np.array(list(dict.fromkeys(map(int, numbers))), np.int64)
     place = np.searchsorted(table.records, wanted)
@@ -150,5 +144,6 @@ def as_rows(table: Table, targets: Iterable[Any] | None) -> NDArray[np.intp]:
             f"targets are record numbers from 0 to {int(table.records[-1]):,} that "
             "were not dropped",
             f"{stray:,}",
+            field="targets",
         )
     return place.astype(np.intp)

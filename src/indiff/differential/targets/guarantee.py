@@ -1,4 +1,4 @@
-"""What a uniform random sample of targets says about all records, whatever the distances are.
+"""Says what a uniform random sample of targets tells about all records, whatever the distances.
 
 Proposition (docs/targets.md has the proof): of n records m are drawn uniformly without
 replacement, T is the (x + 1)-th largest distance of the sample, and K is such that a draw hits a
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indiff.differential.noise.bracket import check_confidence
-from indiff.errors import UserError
+from indiff.errors import UserError, option
 
 # Ranks of the table of thresholds, as shares of the sample: fixed, so that no result picks them.
 RANKS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5)
@@ -132,7 +132,7 @@ def share_above(
     True
     """
     if math.isnan(threshold):
-        raise UserError("threshold must be a number", "NaN", "Give a distance")
+        raise UserError("threshold must be a number", "NaN", "Give a distance", field="threshold")
     found = _check(distances, population, confidence, failed)
     above = int((found > threshold).sum()) + failed
     most = most_above(above, len(found) + failed, population, 1 - confidence)
@@ -173,14 +173,16 @@ def _check(
         raise UserError(
             "a statement needs the distances of at least one drawn target, as a list",
             f"an array of shape {found.shape}",
+            field="distances",
         )
     if np.isnan(found).any():
         raise UserError(
             f"distances must be numbers; {int(np.isnan(found).sum()):,} of {len(found):,} are NaN",
-            way_out="Count targets without a result in failed=",
+            way_out=f"Count targets without a result in {option('failed')}",
+            field="distances",
         )
     if failed < 0:
-        raise UserError("failed must be at least 0", failed)
+        raise UserError("failed must be at least 0", failed, field="failed")
     if len(found) + failed > population:
         raise UserError(
             "a sample without replacement has at most as many targets as the "

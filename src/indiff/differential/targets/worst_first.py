@@ -1,4 +1,4 @@
-"""Worst-first: which records look exposed, before a slow sanitizer is asked about any of them.
+"""Ranks records by how exposed they look, before a slow sanitizer is asked about any of them.
 
 Without a release the records are ranked by what tends to expose people whatever the sanitizer:
 what naive Bayes would lose with the record if the raw data were published, what it loses under a
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from indiff.data.table import Table
 from indiff.differential.mondrian.leave_one_out import leave_one_out
 from indiff.distances.functions import wasserstein
-from indiff.errors import UserError
+from indiff.errors import check_whole
 from indiff.inference import Frequency, Model, NaiveBayes
 from indiff.release.release import Release, ReleasedColumn
 from indiff.sanitizers.mondrian.mondrian import Mondrian
@@ -59,8 +59,7 @@ def rank(
     >>> int(rank(table)[0])
     5
     """
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise UserError("seed must be a whole number of at least 0", f"{seed!r}")
+    check_whole("seed", seed, 0)
     shuffled = np.random.default_rng(seed).permutation(len(table))
 
     def worst_first(scores: Floats) -> NDArray[np.intp]:
@@ -71,11 +70,13 @@ def rank(
     rare = worst_first(rarity(table))
     if len(table) < 2 or int((table.sensitive.counts > 0).sum()) < 2:
         return rare  # no adversary has anything to learn
+    surrogate = Mondrian(k=min(SURROGATE_K, len(table)), unmet="generalize")
+    walked = leave_one_out(table, surrogate, NaiveBayes(), np.arange(len(table), dtype=np.intp))
     blind = interleave(
         [
             worst_first(dropped_distances(table, Identity().sanitize(table), NaiveBayes())),
             rare,
-            worst_first(_under_mondrian(table)),
+            worst_first(np.asarray(wasserstein(walked.with_record, walked.without))),
         ]
     )
     if release is None:
@@ -111,7 +112,8 @@ def from_release(table: Table, release: Release, model: NaiveBayes | Frequency) 
 def _smallest_groups_first(table: Table, release: Release, distances: Floats) -> Floats:
     """Score records by their released group's size, equals by a distance, which is at most 2."""
     rows = own_rows(table, release)
-    sizes = _group_totals(release).sum(axis=1)
+    group, totals = _groups(release)
+    sizes = totals[group].sum(axis=1)
     ranks = np.unique(sizes, return_inverse=True)[1].ravel()
     return np.where(rows >= 0, distances - 3.0 * ranks[rows], distances - 3.0 * len(release))
 
@@ -156,11 +158,7 @@ def rarity(table: Table) -> Floats:
 
 
 def dropped_distances(
-    table: Table,
-    release: Release,
-    model: NaiveBayes | Frequency,
-    *,
-    groups: bool = False,
+    table: Table, release: Release, model: NaiveBayes | Frequency, *, groups: bool = False
 ) -> Floats:
     """Return for each record how far the belief about it moves if its released row is dropped.
 
@@ -172,7 +170,8 @@ def dropped_distances(
     A record without such a row does not move the belief. It is not the differential test: the
     other rows would have been released otherwise too.
     """
-    held = _group_totals(release) if groups else _row_totals(release)
+    group, totals = _groups(release)
+    held = totals[group] if groups else _row_totals(release)
     return _without(table, release, model, own_rows(table, release), held)
 
 
@@ -230,7 +229,12 @@ def _without(
     targets = _codes(table, release)
     found = np.flatnonzero(rows >= 0)
     drop = held[rows[found]]
-    covers = _covered(release, rows[found], targets[:, found])
+    covers = np.stack(
+        [
+            _covers(column, column.index[rows[found]], codes[found])
+            for column, codes in zip(release.columns, targets, strict=True)
+        ]
+    )
     totals = release.class_totals()
     if isinstance(model, Frequency):
         counted = _covering_counts(release, targets)
@@ -282,12 +286,6 @@ def _groups(release: Release) -> tuple[NDArray[np.intp], Floats]:
     return group, totals
 
 
-def _group_totals(release: Release) -> Floats:
-    """Return rows × sensitive values: the weight of all rows with the same regions."""
-    group, totals = _groups(release)
-    return totals[group]
-
-
 def own_rows(table: Table, release: Release) -> NDArray[np.intp]:
     """Return each record's row of the release, as far as that can be told; −1 where it has none."""
     if np.array_equal(release.classes, table.sensitive.codes):
@@ -315,27 +313,9 @@ def _hits(
     return hits
 
 
-def _under_mondrian(table: Table) -> Floats:
-    surrogate = Mondrian(k=min(SURROGATE_K, len(table)), unmet="generalize")
-    found = leave_one_out(table, surrogate, NaiveBayes(), np.arange(len(table), dtype=np.intp))
-    return np.asarray(wasserstein(found.with_record, found.without))
-
-
 def _codes(table: Table, release: Release) -> NDArray[np.int32]:
     """Return released columns × records: what the table holds there."""
     return np.stack([table.attribute(c.attribute.name).codes for c in release.columns])
-
-
-def _covered(
-    release: Release, rows: NDArray[np.intp], targets: NDArray[np.int32]
-) -> NDArray[np.bool_]:
-    """Tell for each column and pair of a row and a target whether the row covers the target."""
-    return np.stack(
-        [
-            _covers(column, column.index[rows], codes)
-            for column, codes in zip(release.columns, targets, strict=True)
-        ]
-    )
 
 
 def _covers(
