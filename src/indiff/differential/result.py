@@ -251,12 +251,12 @@ class DifferentialResult(Reported):
     @property
     def true_beliefs(self) -> NDArray[np.float64]:
         """The belief in each record's true value, with the record in the table."""
-        return np.take_along_axis(self.beliefs, self.classes[:, None], axis=1)[:, 0]
+        return self.beliefs[np.arange(len(self.classes)), self.classes]
 
     @property
     def true_beliefs_without(self) -> NDArray[np.float64]:
         """The belief in each record's true value, without the record."""
-        return np.take_along_axis(self.beliefs_without, self.classes[:, None], axis=1)[:, 0]
+        return self.beliefs_without[np.arange(len(self.classes)), self.classes]
 
     def worst(self, count: int = 10) -> list[dict[str, Any]]:
         """Return the records with the largest distances, largest first."""
@@ -333,14 +333,9 @@ class DifferentialResult(Reported):
 
     def _extras(self) -> dict[str, Any]:
         """Return what a draw of targets, a budget, or people with several records add."""
-        found: dict[str, Any] = {}
-        if self.individual is not None:
-            found |= {"individual": self.individual, "people": self.people}
-        if self.guarantee is not None:
-            found["guarantee"] = self.guarantee
-        if self.out_of_time:
-            found["out_of_time"] = True
-        return found
+        found = {"individual": self.individual, "people": self.people, "guarantee": self.guarantee}
+        found["out_of_time"] = self.out_of_time or None
+        return {name: value for name, value in found.items() if value is not None}
 
     def _interval(self) -> dict[str, Any]:
         """Return what a sampled result adds to the plain data."""

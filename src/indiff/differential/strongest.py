@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
@@ -56,14 +56,12 @@ class StrongestResult(Reported):
     @property
     def delta(self) -> float:
         """The largest δ of all models."""
-        known = [delta for delta in self.deltas.values() if not math.isnan(delta)]
-        return max(known, default=math.nan)
+        return _largest(self.deltas.values())
 
     @property
     def delta_upper(self) -> float:
         """What a limit on δ is checked against: the largest upper limit of all models."""
-        uppers = [result.delta_upper for result in self.results.values()]
-        return max((upper for upper in uppers if not math.isnan(upper)), default=math.nan)
+        return _largest(result.delta_upper for result in self.results.values())
 
     @property
     def delta_interval(self) -> tuple[float, float] | None:
@@ -73,7 +71,7 @@ class StrongestResult(Reported):
         if not lowers:
             return None
         exact = [result.delta for result in self.results.values() if result.delta_interval is None]
-        return max(lowers + [delta for delta in exact if not math.isnan(delta)]), self.delta_upper
+        return _largest(lowers + exact), self.delta_upper
 
     @property
     def mean_upper(self) -> float:
@@ -128,7 +126,8 @@ class StrongestResult(Reported):
     @property
     def model(self) -> str:
         """The model with the largest δ; the first listed among equals."""
-        return max(self.results, key=lambda name: _or_less(self.results[name].delta))
+        deltas = self.deltas
+        return max(deltas, key=lambda name: _largest([-math.inf, deltas[name]]))
 
     @property
     def complete(self) -> bool:
@@ -154,14 +153,10 @@ class StrongestResult(Reported):
 
     def to_arrow(self) -> pa.Table:
         """Return one row per record: its number, largest distance, model, and each distance."""
-        columns: dict[str, Any] = {
-            "record": self.records,
-            "distance": self.distances,
-            "model": pa.array(self.seen_by.tolist(), pa.string()),
-        }
-        for name, result in self.results.items():
-            columns[name] = _at(result, self.records)
-        return pa.table(columns)
+        seen_by = pa.array(self.seen_by.tolist(), pa.string())
+        columns = {"record": self.records, "distance": self.distances, "model": seen_by}
+        each = {name: _at(result, self.records) for name, result in self.results.items()}
+        return pa.table({**columns, **each})
 
     def to_dict(self, *, worst: int = 10) -> dict[str, Any]:
         """Return the result as plain data, without any value of the table."""
@@ -208,24 +203,21 @@ def combine(names: Sequence[str], run: Callable[[int], Any], confidence: float) 
             "Name each of them once",
             field="model",
         )
-    found: list[Any] = []
-    for place in range(len(names)):
-        found.append(run(place))
-        several = isinstance(found[-1], dict)
-        now = list(found[-1].values()) if several else found[-1:]
+    found: dict[str, Any] = {}
+    for place, name in enumerate(names):
+        found[name] = run(place)
+        now = found[name].values() if isinstance(found[name], dict) else [found[name]]
         if any(one.interrupted or one.out_of_time for one in now):
             break  # whoever interrupts one model does not ask for the next
-    tried, untried = names[: len(found)], tuple(names[len(found) :])
-    if isinstance(found[0], dict):
-        return {
-            distance: strongest(
-                dict(zip(tried, (each[distance] for each in found), strict=True)),
-                confidence,
-                untried,
-            )
-            for distance in found[0]
-        }
-    return strongest(dict(zip(tried, found, strict=True)), confidence, untried)
+    untried = tuple(names[len(found) :])
+    if not isinstance(found[names[0]], dict):
+        return strongest(found, confidence, untried)
+    return {
+        distance: strongest(
+            {name: each[distance] for name, each in found.items()}, confidence, untried
+        )
+        for distance in found[names[0]]
+    }
 
 
 def strongest(
@@ -263,5 +255,5 @@ def _at(result: DifferentialResult, records: NDArray[np.int64]) -> NDArray[np.fl
     return result.distances[np.searchsorted(result.records, records)]
 
 
-def _or_less(delta: float) -> float:
-    return -math.inf if math.isnan(delta) else delta
+def _largest(numbers: Iterable[float]) -> float:
+    return max((number for number in numbers if not math.isnan(number)), default=math.nan)

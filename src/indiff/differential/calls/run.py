@@ -92,6 +92,37 @@ class Asking:
         order = np.arange(len(chosen)) if self.order is None else self.order
         return replace(self, order=(np.cumsum(chosen) - 1)[order[chosen[order]]])
 
+    def collect(
+        self,
+        ask: Ask,
+        names: NDArray[np.int64],
+        back: NDArray[np.intp],
+        code: Code,
+        keep: Callable[[int, Any], None],
+    ) -> tuple[dict[int, str], int]:
+        """Ask for every distinct target, and hand each answer to ``keep``.
+
+        ``back`` says which target each person is. Return why targets failed, and how many needed
+        another call. An interruption keeps what is done: the caller sees what is missing.
+        """
+        failed: dict[int, str] = {}
+        repeated = done = 0
+        sharing = np.bincount(back, minlength=len(names))
+        try:
+            with closing(self.ask(ask, names, self.sequence(back), code)) as groups:
+                for group in groups:
+                    for answer in group:
+                        done += int(sharing[answer.place])
+                        if answer.failure is not None:
+                            failed[answer.place] = answer.failure
+                            continue
+                        repeated += answer.tries > 1
+                        keep(answer.place, answer.value)
+                    self.watch.count(done, len(back))
+        except KeyboardInterrupt:
+            pass
+        return failed, repeated
+
     def ask(
         self, ask: Ask, names: NDArray[np.int64], places: NDArray[np.intp], code: Code
     ) -> Generator[list[Answer], None, None]:

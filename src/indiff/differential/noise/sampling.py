@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,24 +127,13 @@ def sample(
     ``names`` are their record numbers, and ``back`` says which target each person is.
     """
     done: dict[int, list[Sampled]] = {}
-    failed: dict[int, str] = {}
-    repeated = finished = 0
-    sharing = np.bincount(back, minlength=len(source))
+
+    def keep(place: int, value: list[Sampled]) -> None:
+        done[place] = value
+        asking.watch.distance(max(one.measured[0].estimate for one in value))
+
     ask = Measure(source, settings)
-    try:
-        with closing(asking.ask(ask, names, asking.sequence(back), SampledCode())) as groups:
-            for group in groups:
-                for answer in group:
-                    finished += int(sharing[answer.place])
-                    if answer.failure is not None:
-                        failed[answer.place] = answer.failure
-                        continue
-                    repeated += answer.tries > 1
-                    done[answer.place] = answer.value
-                    asking.watch.distance(max(one.measured[0].estimate for one in answer.value))
-                asking.watch.count(finished, len(back))
-    except KeyboardInterrupt:
-        pass  # what is done is kept; the caller sees that targets are missing
+    failed, repeated = asking.collect(ask, names, back, SampledCode(), keep)
     return Samples(done, failed, repeated)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
@@ -50,35 +49,22 @@ def refit(
     """
     asking = Asking() if asking is None else asking
     people = targets if isinstance(targets, People) else each_record(targets)
-    release = sanitizer.sanitize(table) if release is None else release
+    release = sanitizer.sanitize(table) if release is None else release  # Step 2, with everybody
     believed = np.asarray(model.beliefs(release, table.take(people.rows)), np.float64)
     check_beliefs(believed, table, people.rows, model, UserError)
     missed = uncovered_targets(release, table, people.rows)
-
     chosen, back = distinct_people(table, people, sanitizer, model)
     distinct = people.choose(chosen)
     ask = Without(table, fallback(sanitizer), model, distinct, source or FromScratch)
     if asking.calls.backend != "dask":
         ask.prepare()
     kept = _Kept.before(ask, believed[people.places(chosen)])
-    failed: dict[int, str] = {}
-    repeated = done = 0
-    sharing = np.bincount(back, minlength=len(distinct))
-    names = table.records[distinct.firsts]
-    try:
-        with closing(asking.ask(ask, names, asking.sequence(back), kept)) as groups:
-            for group in groups:
-                for answer in group:
-                    done += int(sharing[answer.place])
-                    if answer.failure is not None:
-                        failed[answer.place] = answer.failure
-                        continue
-                    repeated += answer.tries > 1
-                    kept.keep(answer.place, answer.value)
-                    asking.watch.beliefs(*kept.both(answer.place))
-                asking.watch.count(done, len(people))
-    except KeyboardInterrupt:
-        pass  # what is done is kept; the caller sees that rows are missing
+
+    def keep(place: int, outcome: Outcome) -> None:
+        kept.keep(place, outcome)
+        asking.watch.beliefs(*kept.both(place))
+
+    failed, repeated = asking.collect(ask, table.records[distinct.firsts], back, kept, keep)
     finished = kept.known[back]  # of each person
     rows = np.repeat(finished, people.sizes)
     same = distinct.places(back[finished])
@@ -137,7 +123,7 @@ class Without:
         return isinstance(self.model, TallyModel) and self.model.learns_from_tally(columns)
 
     def __call__(self, place: int) -> Outcome:
-        """Return what the release without one person lets one believe."""
+        """Sanitize without one person, fit, and believe (Steps 2 and 4)."""
         evidence = self.evidence(place)  # before what it is of is read
         return replace(_without(self, self.people.of(place)), evidence=evidence)
 
