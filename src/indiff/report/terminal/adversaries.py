@@ -78,8 +78,7 @@ def _show_models(console: Console, result: StrongestResult) -> None:
         )
         for name, one in result.results.items()
     ]
-    terminal.headline(console, "Each model")
-    terminal.show_grid(console, [*columns, ("method", "fold")], rows)
+    terminal.show_grid(console, "Each model", [*columns, ("method", "fold")], rows)
 
 
 def _numbers(result: StrongestResult) -> list[tuple[str, str]]:

@@ -38,14 +38,10 @@ def show_audit(console: Console, document: Mapping[str, Any]) -> None:
 def _show_table(console: Console, table: Mapping[str, Any]) -> None:
     dropped = f" ({table['dropped']:,} more were left out)" if table["dropped"] else ""
     lines = [("records", f"{table['records']:,}{dropped}")]
-    for role in ("identifier", "quasi", "sensitive", "other"):
-        names = [
-            f"{plain.name(column['name'])} ({column['kind']})"
-            for column in table["columns"]
-            if column["role"] == role
-        ]
-        if names:
-            lines.append((role, terminal.listed(names)))
+    lines += terminal.role_lines(
+        (column["role"], f"{plain.name(column['name'])} ({column['kind']})")
+        for column in table["columns"]
+    )
     lines += [("note", plain.message(note)) for note in table["notes"]]
     section(console, f"Table {plain.name(table['source'])}", lines)
 
@@ -73,9 +69,8 @@ def _show_findings(console: Console, title: str, findings: Sequence[Mapping[str,
         is_bad = one["exceeded"] or one["status"] == "failed"
         style = "bold red" if is_bad else "dim" if one["status"] == "skipped" else ""
         rows.append((label, before, Text(measured(one), style), _limit(one)))
-    terminal.headline(console, title)
     columns = [("finding", "fold"), *terminal.right("before", "after"), ("limit", "left")]
-    terminal.show_grid(console, columns, rows)
+    terminal.show_grid(console, title, columns, rows)
 
 
 def _limit(one: Mapping[str, Any]) -> Text:

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from indiff import text as plain
-from indiff.report.terminal.tables import headline, right, section, show_grid
+from indiff.report.terminal.tables import right, section, show_grid
 from indiff.report.words import (
     MEASURES,
     RISK_COLUMNS,
@@ -23,12 +23,12 @@ def show_comparison(console: Console, document: Mapping[str, Any]) -> None:
     """Show the settings' risk, then what they keep, then what failed and what is recommended."""
     rows, before = document["rows"], document["before"]
     original = {"setting": "(original records)", **before}
-    headline(console, "Risk: lower is safer, but for k and ℓ")
-    _show(console, [original, *rows], RISK_COLUMNS, lambda row: row.get("exactness") or "")
+    heading = "Risk: lower is safer, but for k and ℓ"
+    _show(console, heading, [original, *rows], RISK_COLUMNS, lambda row: row.get("exactness") or "")
     kept = {"setting": "(original records)", "accuracy": before["accuracy"]}
     kept |= {"ncp": 0.0, "average_group": None, "discernibility": None}
-    headline(console, "Utility: lower keeps more, but for accuracy")
-    _show(console, [kept, *rows], UTILITY_COLUMNS, _front)
+    heading = "Utility: lower keeps more, but for accuracy"
+    _show(console, heading, [kept, *rows], UTILITY_COLUMNS, _front)
     measure = MEASURES[document["utility"]]
     predicted = f"of predicting {plain.name(document['task'])} for records held out"
     majority = compared_number(document["accuracy_majority"])
@@ -47,6 +47,7 @@ def show_comparison(console: Console, document: Mapping[str, Any]) -> None:
 
 def _show(
     console: Console,
+    heading: str,
     rows: Sequence[Mapping[str, Any]],
     columns: Mapping[str, str],
     last: Callable[[Mapping[str, Any]], str],
@@ -60,7 +61,7 @@ def _show(
         for row in rows
     ]
     shown = [("setting", "left"), *right(*columns.values()), ("", "left")]
-    show_grid(console, shown, cells, gap=1)
+    show_grid(console, heading, shown, cells, gap=1)
 
 
 def _name(row: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from indiff import text as plain
-from indiff.report.terminal.tables import headline, right, section, show_grid
+from indiff.report.terminal.tables import right, section, show_grid
 from indiff.text import number
 
 if TYPE_CHECKING:
@@ -26,14 +26,15 @@ MOST_ROUNDS = 40
 
 def show_fix(console: Console, fixed: Any, paths: Mapping[str, Path] | None = None) -> None:
     """Show δ at each round, what was removed and lost, and what it does not prove."""
-    headline(console, f"Removing outliers until δ is at most {fixed.limit:g}")
+    heading = f"Removing outliers until δ is at most {fixed.limit:g}"
     rows = [
         (str(place), f"{one.removed:,}", number(one.delta), number(one.mean), f"{one.above:,}")
         for place, one in enumerate(fixed.rounds)
     ]
     if len(rows) > MOST_ROUNDS:
         rows[MOST_ROUNDS - 1 : -1] = [("…",) * 5]
-    show_grid(console, right("round", "removed", "δ", "mean", "above the limit"), rows)
+    columns = right("round", "removed", "δ", "mean", "above the limit")
+    show_grid(console, heading, columns, rows)
     lines = [
         ("sanitizer", plain.message(fixed.sanitizer)),
         ("model", plain.message(fixed.model)),

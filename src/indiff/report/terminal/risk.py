@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from indiff import text as plain
-from indiff.report.terminal.tables import (
-    headline,
-    listed,
-    print_clean,
-    right,
-    section,
-    show_grid,
-)
+from indiff.report.terminal.tables import listed, print_clean, right, section, show_grid
 from indiff.text import number, percent_down
 
 if TYPE_CHECKING:
@@ -47,16 +40,16 @@ def hidden(records: int) -> str:
 def show_risk(console: Console, risk: Risk, source: str, *, show_values: bool = False) -> None:
     """Show every metric of a result, what causes the worst, and which columns add what."""
     _show_question(console, risk, source)
-    headline(console, "Who: how far the columns tell to whom a record belongs")
-    _show_metrics(console, _information(risk.reidentification, "person"))
+    who = "Who: how far the columns tell to whom a record belongs"
+    _show_metrics(console, who, _information(risk.reidentification, "person"))
     section(console, "Where the worst of it comes from", _causes(risk))
     for name, found in risk.inference.items():
-        headline(console, f"What: how far the columns tell {plain.name(name)}")
-        _show_metrics(console, _information(found, "value"))
+        what = f"What: how far the columns tell {plain.name(name)}"
+        _show_metrics(console, what, _information(found, "value"))
         section(console, "Where the worst of it comes from", [("one value", _cause(found))])
-    _show_metrics(console, _sizes(risk), "Groups: records with equal quasi-identifiers")
+    _show_metrics(console, "Groups: records with equal quasi-identifiers", _sizes(risk))
     for name, models in risk.groups.sensitive.items():
-        _show_metrics(console, _models(models), f"Groups: {plain.name(name)} in them")
+        _show_metrics(console, f"Groups: {plain.name(name)} in them", _models(models))
     _show_contributions(console, risk)
     _show_levels(console, risk, show_values)
     _show_outliers(console, risk, show_values)
@@ -153,11 +146,9 @@ def _models(found: SensitiveGroups) -> list[Row]:
     ]
 
 
-def _show_metrics(console: Console, rows: Iterable[Row], heading: str | None = None) -> None:
-    if heading is not None:
-        headline(console, heading)
+def _show_metrics(console: Console, heading: str, rows: Iterable[Row]) -> None:
     columns = [("metric", "left"), *right("value"), ("range", "left"), ("meaning", "fold")]
-    show_grid(console, columns, rows)
+    show_grid(console, heading, columns, rows)
 
 
 def _name(column: str, longest: int = 20) -> str:
@@ -167,7 +158,7 @@ def _name(column: str, longest: int = 20) -> str:
 def _show_contributions(console: Console, risk: Risk) -> None:
     if not risk.contributions:
         return
-    headline(console, "Columns: alone, and what each adds to the others")
+    heading = "Columns: alone, and what each adds to the others"
     rows = [
         (
             _name(part.column),
@@ -181,18 +172,18 @@ def _show_contributions(console: Console, risk: Risk) -> None:
         for part in sorted(risk.contributions, key=lambda p: (-p.added_marketer, p.column))
     ]
     titles = ("values", "ITPR", "alone", "adds: alone", "DR", "links")
-    show_grid(console, [("column", "left"), *right(*titles)], rows)
-    _explain(
-        console,
+    show_grid(console, heading, [("column", "left"), *right(*titles)], rows)
+    meaning = (
         "alone: records singled out by that column only; adds: what all columns lose without it "
-        "(links: share of records linked correctly). Columns that say the same add nothing each.",
+        "(links: share of records linked correctly). Columns that say the same add nothing each."
     )
+    print_clean(console, Text(meaning, "dim"))
 
 
 def _show_levels(console: Console, risk: Risk, show_values: bool) -> None:
     if not risk.levels:
         return
-    headline(console, f"Values: the {MOST_LEVELS} of each column with most of the risk")
+    heading = f"Values: the {MOST_LEVELS} of each column with most of the risk"
     rows = [
         (
             _name(column),
@@ -209,9 +200,10 @@ def _show_levels(console: Console, risk: Risk, show_values: bool) -> None:
         )[:MOST_LEVELS]
     ]
     columns = [("column", "left"), ("value", "left"), *right("records", "alone", "of the risk")]
-    show_grid(console, [*columns, ("", "left")], rows)
+    show_grid(console, heading, [*columns, ("", "left")], rows)
     if not show_values:
-        _explain(console, f"a rare value: fewer than {RARE} records; --show-values names them.")
+        meaning = f"a rare value: fewer than {RARE} records; --show-values names them."
+        print_clean(console, Text(meaning, "dim"))
 
 
 def _value(level: Level, show_values: bool) -> str:
@@ -240,7 +232,7 @@ def _show_combinations(console: Console, risk: Risk) -> None:
     if not risk.combinations:
         return
     shown = risk.combinations[:MOST_COMBINATIONS]
-    headline(console, f"Combinations: the worst {len(shown)} of {len(risk.combinations):,}")
+    heading = f"Combinations: the worst {len(shown)} of {len(risk.combinations):,}"
     rows = [
         (
             number(found.itpr),
@@ -251,8 +243,5 @@ def _show_combinations(console: Console, risk: Risk) -> None:
         )
         for found in shown
     ]
-    show_grid(console, [*right("ITPR", "alone", "DR", "k"), ("columns", "fold")], rows)
-
-
-def _explain(console: Console, sentence: str) -> None:
-    print_clean(console, Text(sentence, style="dim"))
+    columns = [*right("ITPR", "alone", "DR", "k"), ("columns", "fold")]
+    show_grid(console, heading, columns, rows)

@@ -56,10 +56,7 @@ def show_table(console: Console, table: Table, source: str) -> None:
     """Show what was read: the records, and every column with its role and kind."""
     dropped = f" ({table.dropped:,} more were dropped)" if table.dropped else ""
     lines = [("records", f"{len(table):,}{dropped}")]
-    for role in Role:
-        columns = [column for column in table.schema if column.role == role]
-        if columns:
-            lines.append((str(role), listed([_column(table, c.name) for c in columns])))
+    lines += role_lines((str(column.role), _column(table, column.name)) for column in table.schema)
     if len(table.sensitives) == 1 and table.sensitives[0].name not in table.column_names:
         count = len(table.sensitives[0].values)
         lines.append(("joint", f"{plain.name(table.sensitives[0].name)}: {count:,} joint values"))
@@ -77,6 +74,14 @@ def _column(table: Table, name: str) -> str:
         if sensitive.name == name:
             kind += f", {len(sensitive.values):,} values"
     return f"{plain.name(name)} ({kind})"
+
+
+def role_lines(columns: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return a line for each role that a column has, from pairs of a role and a text."""
+    texts: dict[str, list[str]] = {str(role): [] for role in Role}
+    for role, text in columns:
+        texts[role].append(text)
+    return [(role, listed(own)) for role, own in texts.items() if own]
 
 
 def listed(texts: Sequence[str]) -> str:
@@ -217,25 +222,22 @@ def show_worst(console: Console, worst: Sequence[Mapping[str, Any]]) -> None:
     abouts = list(dict.fromkeys(row.get("about") for row in worst))
     for about in abouts:
         of = f" of {plain.name(str(about))}" if len(abouts) > 1 else ""
-        headline(console, f"Worst records{of} (belief in the record's true value)")
-        _show_rows(console, [row for row in worst if row.get("about") == about])
-
-
-def _show_rows(console: Console, worst: Sequence[Mapping[str, Any]]) -> None:
-    several = any("model" in row for row in worst)
-    columns = [*right("record", "distance", "belief with", "→ without"), ("prediction", "left")]
-    rows = [
-        (
-            f"{row['record']}",
-            number(row["distance"]),
-            f"{row['belief']:.4f}",
-            f"{row['belief_without']:.4f}",
-            "changed" if row["prediction_changed"] else "same",
-            *([plain.name(row["model"])] if several else []),
-        )
-        for row in worst
-    ]
-    show_grid(console, [*columns, *([("seen by", "fold")] if several else [])], rows)
+        own = [row for row in worst if row.get("about") == about]
+        several = any("model" in row for row in own)
+        columns = [*right("record", "distance", "belief with", "→ without"), ("prediction", "left")]
+        rows = [
+            (
+                f"{row['record']}",
+                number(row["distance"]),
+                f"{row['belief']:.4f}",
+                f"{row['belief_without']:.4f}",
+                "changed" if row["prediction_changed"] else "same",
+                *([plain.name(row["model"])] if several else []),
+            )
+            for row in own
+        ]
+        heading = f"Worst records{of} (belief in the record's true value)"
+        show_grid(console, heading, [*columns, *([("seen by", "fold")] if several else [])], rows)
 
 
 def show_cdf(console: Console, distances: NDArray[np.float64]) -> None:
@@ -247,8 +249,8 @@ def show_cdf(console: Console, distances: NDArray[np.float64]) -> None:
         bar = full * math.floor(BAR * count / tested)
         share = percent_down(count, tested)
         rows.append((f"≤ {number(threshold)}", bar.ljust(BAR), f"{count:,}", share))
-    headline(console, "Records at or below a distance")
-    show_grid(console, [*right(""), ("", "left"), *right("", "")], rows)
+    columns = [*right(""), ("", "left"), *right("", "")]
+    show_grid(console, "Records at or below a distance", columns, rows)
 
 
 def cdf_steps(distances: Any, most: int = 12) -> list[float]:
@@ -285,8 +287,8 @@ def show_reasons(console: Console, reasons: Sequence[str], *, passed: bool) -> N
 
 def section(console: Console, heading: str, lines: Sequence[tuple[str, str]]) -> None:
     """Show a heading and lines of a label and a text each."""
-    headline(console, heading)
-    show_grid(console, [("", "left"), ("", "fold")], [(Text(a, "cyan"), b) for a, b in lines])
+    rows = [(Text(label, "cyan"), text) for label, text in lines]
+    show_grid(console, heading, [("", "left"), ("", "fold")], rows)
 
 
 def right(*titles: str) -> list[tuple[str, str]]:
@@ -296,12 +298,13 @@ def right(*titles: str) -> list[tuple[str, str]]:
 
 def show_grid(
     console: Console,
+    heading: str,
     columns: Sequence[tuple[str, str]],
     rows: Iterable[Sequence[str | Text]],
     *,
     gap: int = 2,
 ) -> None:
-    """Show rows below the columns' titles; a column is ``left``, ``right`` or may ``fold``."""
+    """Show rows below a heading and titles; a column is ``left``, ``right`` or may ``fold``."""
     titled = any(title for title, _ in columns)
     grid = Grid(box=None, padding=(0, gap), pad_edge=False, header_style="bold", show_header=titled)
     for title, side in columns:
@@ -311,6 +314,7 @@ def show_grid(
             grid.add_column(title, justify=side, no_wrap=True)  # type: ignore[arg-type]
     for row in rows:
         grid.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+    headline(console, heading)
     print_clean(console, grid)
 
 
