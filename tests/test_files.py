@@ -90,10 +90,12 @@ def test_a_pipe_is_written_directly(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/fd").exists(), reason="open files have no names here")
 def test_an_open_file_by_its_name_is_written_in_place(tmp_path: Path) -> None:
     path = tmp_path / "redirected.txt"
-    with path.open("wb") as handle:
+    with path.open("wb", buffering=0) as handle:
         inode = path.stat().st_ino
-        write_text(Path(f"/dev/fd/{handle.fileno()}"), "result")
-    assert path.read_text() == "result"
+        for name in ("/dev/fd", "/proc/self/fd"):
+            write_text(Path(name, str(handle.fileno())), "result, ")
+        handle.write(b"then what is printed")
+    assert path.read_text() == "result, result, then what is printed"
     assert path.stat().st_ino == inode
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FRAME_ENDINGS = (".csv", ".tsv", ".parquet")
+_OPEN_FILE = re.compile(r"/dev/(stdout|stderr)|/(?:dev|proc/self)/fd/(\d+)")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
@@ -197,6 +199,12 @@ def _replacing(place: str, lasting: bool) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _in_place(path: str | Path) -> Iterator[BinaryIO]:
+    stream = _OPEN_FILE.fullmatch(os.path.abspath(path))
+    if stream is not None:  # go on where it stands: what follows must not overwrite this
+        number = {"stdout": 1, "stderr": 2}.get(stream[1]) or int(stream[2])
+        with os.fdopen(os.dup(number), "wb") as handle:
+            yield handle
+        return
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
     with os.fdopen(descriptor, "wb") as handle:
         if stat.S_ISREG(os.fstat(descriptor).st_mode):  # a device belongs to everybody
