@@ -30,6 +30,17 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+def _taken(section: type[BaseModel], *names: str, **narrower: Any) -> Any:
+    """Take options as the plan declares them; ``narrower`` types are what a server allows."""
+    annotated: Any = Annotated
+    found: dict[str, Any] = {}
+    for name in (*names, *narrower):
+        option = section.model_fields[name]
+        kind = narrower.get(name, option.annotation)
+        found[name] = (annotated[(kind, Field(), *option.metadata)], option.default)
+    return create_model(section.__name__, __base__=Model, **found)
+
+
 class Shown(BaseModel):
     """Something that the store has, as the interface shows it."""
 
@@ -56,12 +67,16 @@ class ChosenFile(Model):
     path: Annotated[str, StringConstraints(min_length=1, max_length=4000)]
 
 
-class Reading(Model):
-    """How a file is read where its ending does not tell."""
+_READING = _taken(
+    plan.Data,
+    encoding=Short | None,
+    sheet=Short | None,
+    missing_tokens=Annotated[list[str], Field(max_length=100)],
+)
 
-    encoding: Short | None = None
-    sheet: Short | None = None
-    missing_tokens: Annotated[list[str], Field(max_length=100)] = [""]
+
+class Reading(_READING):  # type: ignore[misc, valid-type]
+    """How a file is read where its ending does not tell."""
 
 
 class ColumnProfile(BaseModel):
@@ -153,17 +168,15 @@ class UploadedRelease(BaseModel):
     created: str
 
 
-class ReleaseChoice(Model):
-    """One way to a release: exactly one of a built-in sanitizer, a file, a named command.
+_RELEASE = _taken(plan.Release, "rows_in_order")
 
-    ``rows_in_order`` declares that a file's rows are in the table's order, so that each record's
-    own row is known and can be dropped.
-    """
+
+class ReleaseChoice(_RELEASE, Model):  # type: ignore[misc, valid-type]
+    """One way to a release: exactly one of a built-in sanitizer, a file, a named command."""
 
     sanitizer: Short | None = None
     file: Id | None = None
     command: Short | None = None
-    rows_in_order: bool = False
 
 
 class Choices(BaseModel):
@@ -176,17 +189,6 @@ class Choices(BaseModel):
     limits: list[dict[str, str]]
 
 
-def _taken(section: type[BaseModel], *names: str, **narrower: Any) -> Any:
-    """Take options as the plan declares them; ``narrower`` types are what a server allows."""
-    annotated: Any = Annotated
-    found: dict[str, Any] = {}
-    for name in (*names, *narrower):
-        option = section.model_fields[name]
-        kind = narrower.get(name, option.annotation)
-        found[name] = (annotated[(kind, Field(), *option.metadata)], option.default)
-    return create_model(section.__name__, __base__=Model, **found)
-
-
 _ADVERSARY = _taken(
     plan.Adversary,
     "confidence",
@@ -197,7 +199,8 @@ _ADVERSARY = _taken(
     targets=Annotated[int, Field(ge=1, le=10**9)] | None,
     runs=Annotated[int, Field(le=100_000)],
 )
-_DATA = _taken(plan.Data, "joint", "missing")
+_BINS = Annotated[dict[str, Annotated[int, Field(ge=2, le=50)]], Field(max_length=50)]
+_DATA = _taken(plan.Data, "joint", "missing", bins=_BINS | None)
 _REPORT = _taken(
     plan.Report,
     "show_values",
@@ -219,7 +222,6 @@ class RunRequest(_DATA, _REPORT, _RUN, Model):  # type: ignore[misc, valid-type]
     releases: Annotated[list[ReleaseChoice], Field(min_length=1, max_length=50)]
     adversary: AdversaryChoice = AdversaryChoice()
     limits: Annotated[dict[str, Number], Field(max_length=50)] = {}
-    bins: Annotated[dict[str, Annotated[int, Field(ge=2, le=50)]], Field(max_length=50)] = {}
 
     def options_of(self, section: str) -> dict[str, Any]:
         """Return the options of one of the plan's sections that were given or have a default."""

@@ -60,7 +60,7 @@ def plans(store: Store, dataset: Row, request: RunRequest) -> list[tuple[str, Pl
     data = data_section(store, dataset)
     adversary = request.adversary.model_dump(exclude_none=True)
     _check_reach(adversary["distance"], data["quasi"], adversary.get("known"))
-    bins = {**default_bins(dataset, data), **request.bins}
+    bins = {**default_bins(dataset, data), **(request.bins or {})}
     made = []
     for choice in request.releases:
         shown, release = release_section(store, dataset, choice)
