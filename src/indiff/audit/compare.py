@@ -1,4 +1,4 @@
-"""compare: several sanitizers or parameters side by side, risk against utility."""
+"""Compares several sanitizers or parameters, risk against utility."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ LIMITS: dict[str, tuple[str, Literal["at most", "at least"]]] = {
     "k": ("k", "at least"),
     "l": ("l", "at least"),
 }
+_TESTED = ("delta", "mean", "delta_upper", "mean_upper", "exactness", "constraint_met")
 Progress = Callable[[str, int, int], object]
 
 
@@ -308,18 +309,9 @@ def _measure_setting(
     ]
     row = replace(
         row,
-        delta=result.delta,
-        mean=result.mean,
-        delta_upper=result.delta_upper,
-        mean_upper=result.mean_upper,
-        exactness=result.exactness,
-        constraint_met=result.constraint_met,
+        **{name: getattr(result, name) for name in _TESTED},
         **_risks(risk, table),
-        ncp=kept.ncp,
-        discernibility=kept.discernibility,
-        average_group=kept.average_group,
-        normalised_average_group=kept.normalised_average_group,
-        accuracy=kept.accuracy,
+        **{name: getattr(kept, name) for name in (*UTILITIES, "normalised_average_group")},
         notes=tuple(notes),
     )
     if not result.complete:

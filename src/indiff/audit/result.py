@@ -1,4 +1,4 @@
-"""AuditResult: the document of one audit, and the files that are made from it."""
+"""Keeps the document of one audit, and writes the files that are made from it."""
 
 from __future__ import annotations
 
@@ -93,7 +93,13 @@ class AuditResult:
 
     def write(self, folder: str | Path) -> dict[str, Path]:
         """Write ``report.html``, ``report.json`` and ``report.md``, for their owner only."""
-        return write_report(self, Path(folder))
+        check_report_places(Path(folder), [Path(name) for name in self.inputs])
+        make_folder(Path(folder))
+        texts = (self.to_html(), self.to_json(), self.to_markdown())
+        places = {name: Path(folder) / name for name in REPORT_NAMES}
+        for place, text in zip(places.values(), texts, strict=True):
+            write_text(place, text)
+        return places
 
     def _repr_html_(self) -> str:
         from indiff.report.notebook import summary
@@ -121,17 +127,3 @@ def _number(value: Any) -> Any:
 def check_report_places(folder: Path, inputs: list[Path]) -> None:
     """Refuse a folder in which a report would overwrite an input."""
     refuse_inputs("report", folder, REPORT_NAMES, inputs)
-
-
-def write_report(result: AuditResult, folder: Path) -> dict[str, Path]:
-    """Write the page, the document and the Markdown of an audit; return their places."""
-    check_report_places(folder, [Path(name) for name in result.inputs])
-    make_folder(folder)
-    texts = {
-        "report.html": result.to_html(),
-        "report.json": result.to_json(),
-        "report.md": result.to_markdown(),
-    }
-    for name, text in texts.items():
-        write_text(folder / name, text)
-    return {name: folder / name for name in REPORT_NAMES}

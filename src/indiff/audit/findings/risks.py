@@ -1,9 +1,10 @@
-"""The risk metrics and group models, on the original and on the release."""
+"""Measures the risk metrics and group models, on the original and on the release."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, Literal
 
 import numpy as np
@@ -21,46 +22,26 @@ from indiff.risk import Risk, measure_risk
 from indiff.sanitizers.trivial import Identity
 from indiff.text import name as short_name
 
-Read = Callable[[Risk, str], float]
-
-
-def _who(name: str) -> Read:
-    return lambda risk, about: float(getattr(risk.reidentification, name))
-
-
-def _what(name: str) -> Read:
-    return lambda risk, about: float(getattr(risk.inference[about], name))
-
-
-def _size(name: str) -> Read:
-    return lambda risk, about: float(getattr(risk.groups, name))
-
-
-def _model(name: str) -> Read:
-    return lambda risk, about: float(getattr(risk.groups.sensitive[about], name))
-
-
 # About whose record it is: once for every release; then about a sensitive attribute.
-_WHO: dict[str, Read] = {
-    "k": _size("k"),
-    "singled_out": _size("singled_out"),
-    "reidentification.itpr": _who("itpr"),
-    "reidentification.dr": _who("dr"),
-    "prosecutor": _size("prosecutor"),
-    "marketer": _size("marketer"),
+_WHO = {
+    "k": "groups.k",
+    "singled_out": "groups.singled_out",
+    "reidentification.itpr": "reidentification.itpr",
+    "reidentification.dr": "reidentification.dr",
+    "prosecutor": "groups.prosecutor",
+    "marketer": "groups.marketer",
 }
-_WHAT: dict[str, Read] = {
-    "inference.itpr": _what("itpr"),
-    "inference.dr": _what("dr"),
-    "l": _model("l"),
-    "distinct_l": _model("distinct_l"),
-    "entropy_l": _model("entropy_l"),
-    "alpha": _model("alpha"),
-    "t": _model("t"),
-    "beta": _model("beta"),
-    "delta_disclosure": _model("delta_disclosure"),
-}
-_CHART = ("itpr", "dr")
+_WHAT = (
+    "inference.itpr", "inference.dr", "l", "distinct_l", "entropy_l", "alpha", "t", "beta",
+    "delta_disclosure",
+)  # fmt: skip
+
+
+def _value(name: str, risk: Risk, about: str) -> float:
+    if name in _WHO:
+        return float(attrgetter(_WHO[name])(risk))
+    part = risk.inference if name.startswith("inference.") else risk.groups.sensitive
+    return float(getattr(part[about], name.removeprefix("inference.")))
 
 
 @dataclass(frozen=True)
@@ -204,13 +185,13 @@ def risk_part(
     before, after = risks.before, risks.after
     about, said = table.sensitive.name, short_name(table.sensitive.name)
     findings = []
-    for name, read in {**_WHO, **_WHAT}.items():
+    for name in (*_WHO, *_WHAT):
         concerns = about if name in _WHAT else None
         chosen = metric(name, about=said)
         id = f"{name}:{about}" if concerns else f"{name}{suffix}"
         more: dict[str, Any] = {"about": concerns}
         if before is not None:
-            more["before"] = read(before, about)
+            more["before"] = _value(name, before, about)
         if after is None:
             reason = risks.after_reason or risks.before_reason or "there is no release"
             findings.append(chosen.missed(id, status, reason, **more))
@@ -218,25 +199,23 @@ def risk_part(
         if name in ("k", "singled_out") and after.method.individual is not None:
             more["parameters"] = {"individual": after.method.individual}
         findings.append(
-            chosen.found(id, read(after, about), {"about": said}, exactness="exact", **more)
+            chosen.found(id, _value(name, after, about), {"about": said}, exactness="exact", **more)
         )
     return RiskPart(tuple(findings), _bars(about, before, after), _columns(risks))
 
 
 def _bars(about: str, before: Risk | None, after: Risk | None) -> list[dict[str, Any]]:
-    rows = []
-    for what, read in (("re-identification", _who), (about, _what)):
-        for name in _CHART:
-            rows.append(
-                {
-                    "metric": name.upper(),
-                    "about": what,
-                    "before": None if before is None else read(name)(before, about),
-                    "after": None if after is None else read(name)(after, about),
-                    "range": [0, 1],
-                }
-            )
-    return rows
+    return [
+        {
+            "metric": name.upper(),
+            "about": about if part == "inference" else "re-identification",
+            "before": None if before is None else _value(f"{part}.{name}", before, about),
+            "after": None if after is None else _value(f"{part}.{name}", after, about),
+            "range": [0, 1],
+        }
+        for part in ("reidentification", "inference")
+        for name in ("itpr", "dr")
+    ]
 
 
 def _columns(risks: Both) -> list[dict[str, Any]]:
