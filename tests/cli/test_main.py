@@ -372,7 +372,7 @@ def test_a_noisy_release_says_whether_it_is_private(people: Path, tmp_path: Path
     ended = call(*words)
     assert ended.code == 1
     assert "not differentially private" in ended.out
-    assert "declare --edges or --domain" in " ".join(ended.out.split())
+    assert "declare their edges or domains" in " ".join(ended.out.split())
     ended = call(*words, "--edges", "age=30,45", "--domain", "ill=secret-a,secret-b,secret-c")
     cells = pyarrow.csv.read_csv(tmp_path / "r.csv")
     assert cells.num_rows == 9

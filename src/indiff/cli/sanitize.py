@@ -12,7 +12,6 @@ import typer
 from indiff.audit.plan.recipe import Recipe
 from indiff.audit.verdict import Exit
 from indiff.cli.shell import announce_compilation
-from indiff.cli.shell_words import in_shell_words
 from indiff.errors import UserError
 from indiff.files import check_places
 
@@ -44,7 +43,6 @@ def command(recipe: Recipe) -> None:
             )
         release = replace(release, kept=table.frame().select(table.schema.names(Role.OTHER)))
     release.write(out, seed=seed)
-    release = replace(release, sanitizer=in_shell_words(release.sanitizer))
     console = terminal.open_console()
     terminal.show_table(console, table, Path(recipe["data"]).name)
     terminal.show_release(console, release, table, str(out), seed)

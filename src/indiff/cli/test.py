@@ -14,9 +14,8 @@ from indiff.audit.plan import parsing
 from indiff.audit.plan.recipe import Recipe
 from indiff.audit.verdict import TEST_LIMITS, Exit, Verdict, judge_releases, judge_tests
 from indiff.cli.questions import Answers, answer, check_questions
-from indiff.cli.shell import announce_compilation
-from indiff.cli.shell_words import in_shell_words
-from indiff.errors import UserError, unknown
+from indiff.cli.shell import announce_compilation, in_shell
+from indiff.errors import Message, UserError, unknown
 from indiff.files import check_places, write_text
 from indiff.report.records import write_records
 from indiff.text import json_text
@@ -222,8 +221,8 @@ def test_release_file(
     console = terminal.open_console()
     terminal.show_table(console, table, Path(recipe["data"]).name)
     for result in results:
-        if result.skipped is not None:
-            result = replace(result, skipped=in_shell_words(result.skipped))
+        if isinstance(result.skipped, Message):
+            result = replace(result, skipped=result.skipped.worded(in_shell))
         beside.show_release_result(console, result, known=table.notes)
     terminal.show_reasons(console, verdict.reasons, passed=verdict.exit_code == 0)
     return verdict.exit_code

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.schema import Kind
-from indiff.errors import UserError, did_you_mean, from_data
+from indiff.errors import UserError, did_you_mean, from_data, option
 
 MOST_SENSITIVE_NUMBERS = 50
 LARGEST_WHOLE_NUMBER = 2**53  # above it, floating point no longer tells neighbours apart
@@ -80,15 +80,17 @@ def code_sensitive(
                 f"a numeric sensitive attribute may have at most {MOST_SENSITIVE_NUMBERS} "
                 f"distinct values; {name!r} has {len(shown):,}",
                 way_out=(
-                    "Pass bins= (a number of quantiles or a list of edges) or an expression "
-                    f"such as: {example}"
+                    f"Pass {option('bins')} (a number of quantiles or a list of edges) or an "
+                    f"expression such as: {example}"
                 ),
+                field="bins",
             )
         return {"kind": decided, "values": tuple(shown), "codes": codes}
     if bins is not None:
         raise UserError(
-            f"bins= groups numbers; {name!r} is {decided}",
-            way_out="Name the numeric attributes alone, as in bins={'income': 4}",
+            f"{option('bins')} groups numbers; {name!r} is {decided}",
+            way_out=f"Name the numeric attributes alone, as in {option('bins', {'income': 4})}",
+            field="bins",
         )
     if hierarchy is not None:
         _, _, hierarchy, _ = _code_by_hierarchy(name, column, hierarchy)
@@ -141,7 +143,8 @@ def _decide_kind(
     if kind == Kind.ORDINAL and order is None and not is_number:
         raise UserError(
             f"an ordinal column of text needs its order; {name!r} has none",
-            way_out=f"Pass orders={{{name!r}: [lowest, …, highest]}}",
+            way_out=f"Pass {option('orders', {name: ['lowest', '…', 'highest']})}",
+            field="orders",
         )
     if hierarchy is not None and kind != Kind.CATEGORICAL:
         raise UserError(
@@ -266,7 +269,9 @@ def _bin(
     rows = known[codes[codes < len(known)]]
     if not len(known):
         raise UserError(
-            f"bins= groups numbers; {name!r} has none at all", way_out="Choose another column"
+            f"{option('bins')} groups numbers; {name!r} has none at all",
+            way_out="Choose another column",
+            field="bins",
         )
     inner = _inner_edges(name, rows, bins)
     place = np.searchsorted(np.unique(inner), known, side="left")  # edges close the lower bin
@@ -297,7 +302,8 @@ def _inner_edges(name: str, rows: NDArray[np.float64], bins: Any) -> NDArray[np.
         edges = np.empty(0)
     if not len(edges) or not np.isfinite(edges).all():
         raise UserError(
-            "bins= is a number of quantiles or a list of finite edges",
+            f"{option('bins')} is a number of quantiles or a list of finite edges",
             f"{from_data(bins)} for {name!r}",
+            field="bins",
         )
     return edges

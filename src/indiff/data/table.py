@@ -112,7 +112,9 @@ class Table:
             names = ", ".join(s.name for s in self.sensitives) or "none"
             raise UserError(
                 f"exactly one sensitive attribute is needed here; the table has: {names}",
-                way_out="Name one with sensitive=, or several with joint=True",
+                way_out=f"Name one with {option('sensitive')}, or several with "
+                f"{option('joint', True)}",
+                field="sensitive",
             )
         return self.sensitives[0]
 
@@ -247,7 +249,11 @@ def read_table(
         dropped = raw.frame.num_rows - len(records)
         frame = frame.take(pa.array(records))
         if not len(records):
-            raise UserError("missing='drop' leaves no record; pass missing='split' instead.")
+            raise UserError(
+                f"{option('missing', 'drop')} leaves no record; pass {option('missing', 'split')} "
+                "instead.",
+                field="missing",
+            )
 
     attributes = tuple(
         Attribute(
@@ -352,7 +358,10 @@ def _assign_roles(
             else:
                 roles[name] = Role.QUASI
     if not any(role == Role.QUASI for role in roles.values()):
-        raise UserError("at least one quasi-identifier is needed; name it with quasi=.")
+        raise UserError(
+            f"at least one quasi-identifier is needed; name it with {option('quasi')}.",
+            field="quasi",
+        )
     ordered = [*(quasi or ()), *(name for name in columns if name not in (quasi or ()))]
     return {name: roles[name] for name in ordered}
 

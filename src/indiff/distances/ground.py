@@ -22,7 +22,7 @@ from indiff.data.side_files import label_of
 from indiff.data.table import Sensitive
 from indiff.distances.functions import DISTANCES, LARGEST, Distance, as_distance, emd
 from indiff.distances.ground_files import read_ground
-from indiff.errors import InternalError, UserError, from_data, unknown
+from indiff.errors import InternalError, UserError, from_data, option, unknown
 
 Floats = NDArray[np.float64]
 
@@ -101,7 +101,8 @@ class Emd:
                 raise UserError(
                     "the ground distance 'hierarchy' needs a hierarchy of the sensitive "
                     f"attribute; {sensitive.name!r} has none",
-                    way_out=f"Pass it as hierarchies={{{sensitive.name!r}: 'file.csv'}}",
+                    way_out=f"Pass it as {option('hierarchies', {sensitive.name: 'file.csv'})}",
+                    field="hierarchies",
                 )
             return Paths.of(sensitive.hierarchy, values)
         return Matrix(read_ground(Path(self.ground), [label_of(value) for value in values]))

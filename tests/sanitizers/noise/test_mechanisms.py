@@ -196,7 +196,7 @@ def test_undeclared_is_not_private(missing: str, named: str) -> None:
     edges = {} if missing == "edges" else DECLARED["edges"]
     domains = {k: v for k, v in DECLARED["domains"].items() if k != missing}
     sanitizer = indiff.Laplace(0.5, edges=edges, domains=domains)
-    why = f"the bins or values of {named} come from the records: declare edges= or domains="
+    why = f"the bins or values of {named} come from the records: declare their edges or domains"
     assert sanitizer.why_not_private(people()) == why
     with pytest.warns(NotDifferentiallyPrivate, match=f"values of {named} come from the records"):
         release = sanitizer.sanitize(people())

@@ -26,7 +26,7 @@ from indiff.differential.result import DifferentialResult
 from indiff.differential.test import as_rows, check_testable, describe
 from indiff.distances.functions import DEFAULT, Distance
 from indiff.distances.ground import Emd, bind_distance
-from indiff.errors import UserError
+from indiff.errors import Message, UserError, option
 from indiff.inference import Frequency, Model, NaiveBayes
 from indiff.inference.background import Prior, with_background
 from indiff.inference.protocol import is_randomized_model
@@ -41,9 +41,10 @@ WHY_APPROXIMATE = (
     "would leave out the record before sanitizing, which can change everybody's regions (DIT v2, "
     "Section 3.2). The true distances can be larger or smaller."
 )
-NO_ROWS = (
+NO_ROWS: str = Message(
     "no row of the release is known to be a given record's; name a column that both have with "
-    "key=, or declare with rows_in_order=True that the rows are in the original's order"
+    f"{option('key')}, or declare with {option('rows_in_order', True)} that the rows are in the "
+    "original's order"
 )
 NONE_OWNED = "no tested record has a released row of its own, so there is none to drop"
 
@@ -94,7 +95,11 @@ def test_release(
     'approximation'
     """
     if key is not None and rows_in_order:
-        raise UserError("rows are matched by key= or by rows_in_order=, not by both; leave one.")
+        raise UserError(
+            f"rows are matched by {option('key')} or by {option('rows_in_order')}, not by both; "
+            "leave one.",
+            field="key",
+        )
     options: dict[str, Any] = {
         "key": key, "rows_in_order": rows_in_order, "model": model, "distance": distance,
         "prior": prior, "known": known, "encoding": encoding,

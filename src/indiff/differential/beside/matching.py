@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
-from indiff.errors import UserError, unknown
+from indiff.errors import UserError, option, unknown
 from indiff.release.release import Release
 
 Rows = NDArray[np.intp]
@@ -32,9 +32,10 @@ def match_in_order(table: Table, release: Release) -> tuple[Rows, list[str]]:
             f"the release has the {len(table):,} records that were not dropped, in their order"
         ]
     raise UserError(
-        "rows_in_order= needs as many released rows as records",
+        f"{option('rows_in_order')} needs as many released rows as records",
         f"{len(release):,} rows for {table.source.num_rows:,} records",
-        "Match them with key=",
+        f"Match them with {option('key')}",
+        field="rows_in_order",
     )
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from indiff.data.schema import Kind
 from indiff.data.table import Attribute, Table
-from indiff.errors import UserError, from_data
+from indiff.errors import UserError, from_data, option
 from indiff.release.regions import Anything, Interval, Missing, Region, ValueSet, node_region, plain
 from indiff.release.release import Release, ReleasedColumn
 from indiff.sanitizers.mondrian.constraints import Constraints, as_limits, meets
@@ -129,7 +129,8 @@ class Mondrian:
     def _explain(self, table: Table, counts: NDArray[np.int64], split: bool) -> str:
         size, asked = int(counts.sum()), self.constraints
         where = "a part with missing values" if split else "the whole table"
-        way_out = 'Lower the constraint, or pass unmet="generalize" to publish one group.'
+        generalize = option("unmet", "generalize", of="sanitizer")
+        way_out = f"Lower the constraint, or pass {generalize} to publish one group."
         if asked.k > size:
             return f"k={asked.k} cannot be met: {where} has only {size:,} records. {way_out}"
         present = int((counts > 0).sum())

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from indiff.data.schema import Kind
 from indiff.data.table import Attribute
-from indiff.errors import UserError, from_data
+from indiff.errors import UserError, from_data, option
 from indiff.release.region_text import write_regions
 from indiff.release.regions import Anything, Interval, Missing, Region, ValueSet, plain
 from indiff.release.release import ReleasedColumn
@@ -105,7 +105,8 @@ def edge_axis(attribute: Attribute, edges: Sequence[Any], *, with_missing: bool)
     if attribute.kind != Kind.NUMERIC:
         raise UserError(
             f"edges cut numbers; {attribute.name!r} is {attribute.kind}",
-            way_out=f"Give domains={{{attribute.name!r}: [...]}} instead",
+            way_out=f"Give {option('domains', {attribute.name: ['...']})} instead",
+            field="edges",
         )
     numbers = [_as_number(attribute, edge) for edge in edges]
     if not numbers or any(low >= high for low, high in pairwise(numbers)):

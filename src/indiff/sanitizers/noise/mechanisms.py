@@ -102,7 +102,7 @@ class NoisySanitizer(ABC):
         if missing := self.undeclared(grid):
             reasons.append(
                 f"the bins or values of {', '.join(missing)} come from the records: declare "
-                "edges= or domains="
+                "their edges or domains"
             )
         return reasons
 
