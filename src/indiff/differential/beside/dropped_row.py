@@ -95,11 +95,8 @@ def test_release(
     'approximation'
     """
     if key is not None and rows_in_order:
-        raise UserError(
-            f"rows are matched by {option('key')} or by {option('rows_in_order')}, not by both; "
-            "leave one.",
-            field="key",
-        )
+        both = f"{option('key')} or by {option('rows_in_order')}"
+        raise UserError(f"rows are matched by {both}, not by both; leave one.", field="key")
     options: dict[str, Any] = {
         "key": key, "rows_in_order": rows_in_order, "model": model, "distance": distance,
         "prior": prior, "known": known, "encoding": encoding,
