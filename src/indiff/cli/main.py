@@ -14,8 +14,7 @@ import typer
 from indiff import text as plain
 from indiff.audit.verdict import Exit
 from indiff.cli import audit, compare, demo, reproduce, risk, sanitize, serve, test
-from indiff.cli.shell import add_command, in_shell
-from indiff.cli.shell_words import in_shell_words
+from indiff.cli.shell import add_command, for_shell
 from indiff.errors import UserError
 from indiff.version import __version__
 
@@ -86,7 +85,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except typer.Exit as ending:
         return ending.exit_code
     except UserError as error:
-        return _fail(in_shell_words(error.worded(in_shell)), Exit.BAD_INPUT)
+        return _fail(for_shell(error), Exit.BAD_INPUT)
     except _UsageError as error:
         return _fail(_usage(error), Exit.BAD_INPUT)
     except BrokenPipeError:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from indiff.audit.plan.recipe import OPTIONS, REQUIRED, Declared, Recipe, options_of
-from indiff.errors import Option
+from indiff.errors import Option, UserError
 
 _FLAGS = {one.field: one.name for one in OPTIONS.values()} | {name: name for name in OPTIONS}
 
@@ -58,6 +58,18 @@ def _parameter(one: Declared) -> inspect.Parameter:
         return _keyword(name, Annotated[one.typed, made])
     kind = one.typed if shown is not None else one.typed | None
     return _keyword(name, Annotated[kind, made], shown)
+
+
+def for_shell(error: UserError) -> str:
+    """Word an error for the shell: its options, and the field that its rule begins with.
+
+    >>> for_shell(UserError("memory_limit must be a size", "x", field="memory_limit"))
+    '--memory-limit must be a size; got x.'
+    """
+    words, field = error.worded(in_shell), error.field or ""
+    if field in _FLAGS and words.startswith(f"{field} must "):
+        return f"--{_FLAGS[field]}{words.removeprefix(field)}"
+    return words
 
 
 def in_shell(part: Option) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.schema import Kind
 from indiff.engines.protocol import Engine
-from indiff.errors import UserError, did_you_mean, from_data
+from indiff.errors import UserError, did_you_mean, from_data, option
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,8 @@ def decide_kind(
         return Kind.CATEGORICAL
     if ordered or kind == Kind.ORDINAL:
         if not ordered and engine.classes[column] != "number":
-            raise UserError(f"an ordinal column needs its order; pass orders={{{name!r}: [...]}}.")
+            order = option("orders", {name: ["..."]})
+            raise UserError(f"an ordinal column needs its order; pass {order}.", field="orders")
         return Kind.ORDINAL
     if kind == Kind.CATEGORICAL:
         return Kind.CATEGORICAL

@@ -228,7 +228,7 @@ def _check_encoding(encoding: str, marked: str | None, where: str) -> None:
     ):
         raise UserError(
             f"encoding must agree with the file's byte order mark; {where} is marked as {marked}, "
-            f"but encoding={encoding!r} was given: leave encoding out."
+            f"but {option('encoding', encoding)} was given: leave encoding out."
         )
 
 

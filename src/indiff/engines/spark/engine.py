@@ -113,7 +113,7 @@ def _java_size(size: str) -> str:
     unit = (1024 if found[3] else 1000) ** (1 + "KMGT".index(found[2].upper()))
     size_in_mib = int(float(found[1]) * unit / 2**20)
     if size_in_mib < LEAST_HEAP:
-        rule = f"Spark needs memory_limit of at least {LEAST_HEAP}MiB"
+        rule = f"memory_limit must be at least {LEAST_HEAP}MiB"
         raise UserError(rule, f"{size!r}", field="memory_limit")
     return f"{size_in_mib}m"
 

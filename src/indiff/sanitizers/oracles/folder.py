@@ -94,7 +94,7 @@ class Releases(BlackBox):
             )
         raise OracleFailed(
             f"{what} must be in the folder; {self.folder!r} has no {stem}.csv, .tsv or .parquet. "
-            "Add it, or name the targets that have one with targets=."
+            "Add it, or name only targets that have one."
         )
 
 
