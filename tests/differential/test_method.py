@@ -1,0 +1,67 @@
+"""Which path measures what, and that another one can be added to the list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import pyarrow as pa
+import pytest
+
+from indiff import Mondrian, Suppress, UserError, differential_test, read_table
+from indiff.differential import method
+from indiff.differential.measurement import Measurement, Named
+from indiff.differential.path import Test
+from indiff.differential.refit.path import Refit
+from indiff.distances.functions import DISTANCES
+from indiff.inference import Frequency, Model, NaiveBayes
+from indiff.sanitizers.noise.mechanisms import Laplace
+from indiff.sanitizers.protocol import Sanitizer
+
+COLUMNS = {"age": [28, 36, 47, 53, 72], "ill": ["flu", "flu", "cancer", "flu", "flu"]}
+
+
+def named(name: str) -> Named:
+    return name, DISTANCES[name]
+
+
+@pytest.mark.parametrize(
+    ("sanitizer", "model", "distance", "expected"),
+    [
+        (Mondrian(k=2), NaiveBayes(), "tv", "leave-one-out"),
+        (Laplace(1.0), Frequency(), "wasserstein", "closed-form"),
+        (Laplace(1.0), Frequency(), "tv", "sampled"),
+        (Laplace(1.0), NaiveBayes(), "wasserstein", "sampled"),
+        (Suppress(), NaiveBayes(), "wasserstein", "refit"),
+    ],
+)
+def test_auto_takes_the_first_path_without_an_obstacle(
+    sanitizer: Sanitizer, model: Model, distance: str, expected: str
+) -> None:
+    assert method.choose_path(sanitizer, model, named(distance), "auto").name == expected
+
+
+def test_a_method_that_cannot_measure_is_refused_with_another_one() -> None:
+    with pytest.raises(UserError, match="Use method='sampled'") as refused:
+        method.choose_path(Laplace(1.0), Frequency(), named("wasserstein"), "refit")
+    assert refused.value.field == "method"
+
+
+def test_a_path_of_ones_own_is_one_line_in_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Marked(Refit):
+        name: ClassVar[str] = "marked"
+
+        def obstacle(self, *_: Any) -> UserError | None:
+            return None
+
+        def measure(self, test: Test, distances: Sequence[Named]) -> Measurement:
+            return replace(super().measure(test, distances), notes=("another path",))
+
+    monkeypatch.setattr(method, "PATHS", (Marked(), *method.PATHS))
+    monkeypatch.setattr(method, "METHODS", ("marked", *method.METHODS))
+    table = read_table(pa.table(COLUMNS), quasi=["age"], sensitive="ill")
+    result = differential_test(table, Mondrian(k=2))
+    assert (result.method, result.notes[-1]) == ("marked", "another path")
+    exact = differential_test(table, Mondrian(k=2), method="leave-one-out")
+    assert result.distances.tolist() == pytest.approx(exact.distances.tolist())
