@@ -24,7 +24,7 @@ from indiff.papers.claims import (
 from indiff.papers.dit_v1.results import KS as V1_KS
 from indiff.papers.dit_v1.results import LS as V1_LS
 from indiff.papers.dit_v1.results import TABLES
-from indiff.papers.measure import EPSILONS, KS, LS, measure, noisy
+from indiff.papers.measure import EPSILONS, KS, LS, DataSet
 from indiff.papers.run import Run
 
 AXIS = (1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64)
@@ -71,7 +71,7 @@ def test_every_value_of_the_figures_is_checked() -> None:
 @pytest.mark.parametrize(("name", "seed"), ALL)
 def test_the_mean_falls_but_for_the_listed_steps(run: Run, name: str, seed: int) -> None:
     for rule in ("k", "l"):
-        means = [float(np.mean(measure(run, name, rule, v, seed).distances)) for v in AXIS]
+        means = [float(np.mean(DataSet(run, name).measure(rule, v, seed).distances)) for v in AXIS]
         rising = {
             (name, seed, rule, low, high)
             for (low, before), (high, after) in pairwise(zip(AXIS, means, strict=True))
@@ -83,7 +83,7 @@ def test_the_mean_falls_but_for_the_listed_steps(run: Run, name: str, seed: int)
 @pytest.mark.parametrize(("name", "seed"), ALL)
 def test_the_largest_rises_at_the_listed_steps(run: Run, name: str, seed: int) -> None:
     for rule in ("k", "l"):
-        largest = [float(np.max(measure(run, name, rule, v, seed).distances)) for v in AXIS]
+        largest = [float(np.max(DataSet(run, name).measure(rule, v, seed).distances)) for v in AXIS]
         rising = [
             (low, high)
             for (low, before), (high, after) in pairwise(zip(AXIS, largest, strict=True))
@@ -99,8 +99,8 @@ def test_diversity_is_below_anonymity_above_2_but_for_the_listed_cells(
 ) -> None:
     not_below = set()
     for value in AXIS[2:]:
-        diverse = measure(run, name, "l", value, seed).distances
-        anonymous = measure(run, name, "k", value, seed).distances
+        diverse = DataSet(run, name).measure("l", value, seed).distances
+        anonymous = DataSet(run, name).measure("k", value, seed).distances
         assert diverse.mean() < anonymous.mean()  # on average always
         if diverse.max() >= anonymous.max():
             not_below.add((name, seed, value))
@@ -115,7 +115,7 @@ def test_the_exceptions_are_found_by_sanitizing_again(
     table = run.table(name, seed)
     found = {}
     for rule, sanitizer in (("l", Mondrian(l=value)), ("k", Mondrian(k=value))):
-        fast = measure(run, name, rule, value, seed)  # type: ignore[arg-type]
+        fast = DataSet(run, name).measure(rule, value, seed)  # type: ignore[arg-type]
         worst = int(fast.distances.argmax())
         again = differential_test(table, sanitizer, targets=[worst], method="refit")
         assert again.delta == pytest.approx(fast.delta, rel=1e-9)
@@ -124,17 +124,17 @@ def test_the_exceptions_are_found_by_sanitizing_again(
 
 
 def test_the_pages_name_every_exception(run: Run) -> None:
-    below = diversity_below(run, "adult", KS)
+    below = diversity_below(DataSet(run, "adult"), KS)
     assert below.cells == 45
     assert [fail.split(" (")[0] for fail in below.fails] == [
         f"draw {seed}: {value}" for name, seed, value in sorted(NOT_BELOW) if name == "adult"
     ]
-    mean = falls(run, "adult", "l", LS)
+    mean = falls(DataSet(run, "adult"), "l", LS)
     assert (mean.cells, [fail.split(" (")[0] for fail in mean.fails]) == (50, ["draw 4: ℓ = 3 → 4"])
-    assert falls(run, "internet-v2", "k", KS).answer == "yes, in all 10 cells"
-    rising = largest_rises(run, "internet-v2", "k", KS)
+    assert falls(DataSet(run, "internet-v2"), "k", KS).answer == "yes, in all 10 cells"
+    rising = largest_rises(DataSet(run, "internet-v2"), "k", KS)
     assert "(it rises at k = 1 → 2, k = 6 → 7, k = 16 → 32)" in rising.text
-    assert grows_with_epsilon(run, "internet-v2").holds
+    assert grows_with_epsilon(DataSet(run, "internet-v2")).holds
 
 
 def test_printed_diversity_is_below_printed_anonymity() -> None:
@@ -154,11 +154,11 @@ def test_beyond_its_last_l_a_table_is_fully_generalized(run: Run, name: str, las
         assert top * last <= len(table) < top * (last + 1)
         assert largest_possible(table) == last
         for value in (v for v in AXIS if v > last):
-            beyond = measure(run, name, "l", value, seed)
+            beyond = DataSet(run, name).measure("l", value, seed)
             assert beyond.whole
             assert beyond.delta < 2.1e-4  # the class shares alone: about 2/n
-        assert one_group_from(run, name, seed) == ONE_GROUP_FROM[name][seed]
-        assert not measure(run, name, "l", 4, seed).whole
+        assert one_group_from(DataSet(run, name), seed) == ONE_GROUP_FROM[name][seed]
+        assert not DataSet(run, name).measure("l", 4, seed).whole
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
@@ -192,9 +192,9 @@ def test_internet_is_one_group_at_5_already_since_no_first_cut_is_5_diverse(
 
 
 def test_one_group_is_no_proof_of_a_small_distance(run: Run) -> None:
-    found = measure(run, "adult", "l", 7, trees=False)  # leaving one record out allows a cut
+    found = DataSet(run, "adult").measure("l", 7, trees=False)
     assert found.whole
-    assert found.delta > 0.5
+    assert found.delta > 0.5  # leaving one record out allows a cut
 
 
 def test_full_generalization_is_marked_and_refused_by_default(needs_data: Path) -> None:
@@ -208,12 +208,12 @@ def test_full_generalization_is_marked_and_refused_by_default(needs_data: Path) 
 
 @pytest.mark.parametrize(("name", "seed"), [cell for cell in ALL if cell[0] != "internet-v1"])
 def test_delta_grows_with_epsilon_without_exception(run: Run, name: str, seed: int) -> None:
-    deltas = [noisy(run, name, epsilon, seed).delta for epsilon in EPSILONS]
+    deltas = [DataSet(run, name).noisy(epsilon, seed).delta for epsilon in EPSILONS]
     assert all(before < after for before, after in pairwise(deltas))
-    anonymous = [measure(run, name, "k", value, seed).delta for value in AXIS[1:]]
+    anonymous = [DataSet(run, name).measure("k", value, seed).delta for value in AXIS[1:]]
     assert deltas[EPSILONS.index(0.1)] < min(anonymous)
 
 
 def test_the_raw_internet_table_has_the_printed_largest_distance(run: Run) -> None:
-    assert round(measure(run, "internet-v1", "k", 1).delta / 2, 1) == 0.2  # Table 3, k = 1
-    assert f"{measure(run, 'internet-v1', 'l', 6).delta / 2:.1e}" == "9.6e-05"  # Table 4
+    assert round(DataSet(run, "internet-v1").measure("k", 1).delta / 2, 1) == 0.2  # Table 3, k = 1
+    assert f"{DataSet(run, 'internet-v1').measure('l', 6).delta / 2:.1e}" == "9.6e-05"  # Table 4

@@ -13,7 +13,7 @@ from indiff.papers.dit_v1.results import TABLES, VALUES
 from indiff.papers.dit_v2.sampling_bias import SAMPLES, bias
 from indiff.papers.items import Cell, Chart, Grid, Page
 from indiff.papers.itpr.printed import AGE, ITPR_ROWS, METRICS, MIL_ERRATA, REIDENTIFICATION
-from indiff.papers.measure import KS, NAMES, SYMBOL, measure, noisy, published, seeds_of
+from indiff.papers.measure import KS, SYMBOL, DataSet
 from indiff.papers.published.broken_guarantee import MOST_EXPOSED, OTHERS, compare, own_groups
 from indiff.papers.run import Run
 from indiff.papers.spans import place
@@ -49,24 +49,24 @@ def _mondrian(run: Run) -> tuple[Grid, Grid, charts.Spec, tuple[str, ...]]:
     rows: list[charts.Row] = []
     larger = 0
     ratios: list[float] = []
-    for name, number in (("adult", "1"), ("internet-v1", "3")):
-        table = run.table(name)
+    for number in ("1", "3"):
+        data = DataSet(run, TABLES[number][0])
         given = dict(zip((1, *COMPARED), TABLES[number][2], strict=True))
         for k in COMPARED:
-            effects.append([NAMES[name], k, f"{given[k][0]:g}"])
+            effects.append([data.title, k, f"{given[k][0]:g}"])
             for style in STYLES:
-                ours = measure(run, name, "k", k, regions=style)
-                found = compare(table, k, style, ours.distances, _part(run, len(ratios)))
+                ours = data.measure("k", k, regions=style)
+                found = compare(data.table(), k, style, ours.distances, _part(run, len(ratios)))
                 if style == "tight":
                     small = found.sizes[found.sizes < k]
-                    broken.append((NAMES[name], k, len(found.sizes), len(small), int(small.sum())))
+                    broken.append((data.title, k, len(found.sizes), len(small), int(small.sum())))
                 bound = float(found.distances.max()) / 2
                 same_rows = ours.distances[found.rows[found.random]].mean() / 2
                 others = found.distances[found.random].mean() / 2
                 effects[-1] += [ours.delta / 2, bound, float(same_rows), float(others)]
                 larger += bound > ours.delta / 2
                 ratios.append(float(others / same_rows))
-                panel = f"{NAMES[name]}, {style} regions"
+                panel = f"{data.title}, {style} regions"
                 drawn = {"checked, δ": ours.delta / 2, "unchecked, lower bound": bound,
                          "printed": given[k][0]}  # fmt: skip
                 rows += [charts.point(k, [y], series, panel) for series, y in drawn.items()]
@@ -135,8 +135,9 @@ def _text(run: Run) -> Grid:
     rows = []
     for number in ("3", "4"):
         name, rule, given = TABLES[number]
+        data = DataSet(run, name)
         for value, (printed, digits) in [*zip(VALUES[rule], given, strict=True)][1:]:
-            found, ours = published(run, name, rule, value), measure(run, name, rule, value)
+            found, ours = data.published(rule, value), data.measure(rule, value)
             text, numbers = found.text.delta / 2, found.numbers.delta / 2
             moved = abs(found.text.distances - found.numbers.distances) > TINY
             rows.append((f"{SYMBOL[rule]} = {value}", f"{printed:g}", text,
@@ -152,11 +153,12 @@ def _text(run: Run) -> Grid:
 def _generalized(run: Run) -> Grid:
     rows = []
     for name, said in (("adult", "ℓ > 7"), ("internet-v1", "ℓ > 5")):
-        for seed in seeds_of(run, name):
-            table = run.table(name, seed)
-            rows.append((NAMES[name], seed if name == "adult" else None, said,
+        data = DataSet(run, name)
+        for seed in data.seeds:
+            table = data.table(seed)
+            rows.append((data.title, seed if name == "adult" else None, said,
                          int(table.sensitive.counts.max()), len(table), largest_possible(table),
-                         one_group_from(run, name, seed)))  # fmt: skip
+                         one_group_from(data, seed)))  # fmt: skip
     return Grid(
         "Full generalization under ℓ-diversity",
         ("data set", "draw", "said", "records with the most frequent value", "of",
@@ -166,13 +168,13 @@ def _generalized(run: Run) -> Grid:
 
 def _sampling(run: Run) -> Grid:
     cells = []
-    for name in ("adult", "internet-v2"):
-        table = run.table(name, trees=False)
+    for data in (DataSet(run, "adult"), DataSet(run, "internet-v2")):
+        table = data.table(trees=False)
         rows = np.sort(np.random.default_rng(0).permutation(len(table))[:BIAS_ROWS])
         for epsilon in BIASED:
             found = bias(table, epsilon, rows)
             exact, estimate = float(found.exact.mean()), float(found.estimate.mean())
-            cells.append((NAMES[name], f"{epsilon:g}", exact, estimate, float(found.nothing.mean()),
+            cells.append((data.title, f"{epsilon:g}", exact, estimate, float(found.nothing.mean()),
                           round(estimate / exact, 2), float(found.exact.max()),
                           float(found.estimate.max())))  # fmt: skip
     return Grid(
@@ -184,12 +186,12 @@ def _sampling(run: Run) -> Grid:
 
 def _average(run: Run) -> Grid:
     cells = []
-    for name in ("adult", "internet-v2"):
-        noise = noisy(run, name, 0.1)
-        found = {k: measure(run, name, "k", k) for k in KS[1:]}
+    for data in (DataSet(run, "adult"), DataSet(run, "internet-v2")):
+        noise = data.noisy(0.1)
+        found = {k: data.measure("k", k) for k in KS[1:]}
         lower = [str(k) for k in found if found[k].mean < noise.mean]
         higher = [str(k) for k in found if str(k) not in lower]
-        cells.append((NAMES[name], noise.mean, noise.delta, ", ".join(lower) or "none",
+        cells.append((data.title, noise.mean, noise.delta, ", ".join(lower) or "none",
                       ", ".join(higher) or "none",
                       min(result.delta for result in found.values())))  # fmt: skip
     return Grid(

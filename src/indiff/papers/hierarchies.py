@@ -1,4 +1,4 @@
-"""The hierarchies along which the papers generalize: in the data folder, or fetched on request.
+"""Finds the hierarchies along which the papers generalize, or fetches them on request.
 
 They are part of the authors' published code (MIT): the files of Kassem's ``diffTesting``, and one
 of Gong's ``Basic_Mondrian``, on which it is built. A copy with other bytes is refused.
@@ -56,22 +56,15 @@ def hierarchy_files(
 
         hierarchy_files("adult", download=True)["education"]
     """
-    own = [column for name, column in _PUBLISHED if name == table]
-    return {
-        column: _located(table, column, folder, download, base_url) for column in columns or own
-    }
-
-
-def _located(
-    table: str, column: str, folder: str | Path | None, download: bool, base_url: str | None
-) -> Path:
-    place, digest, size = _PUBLISHED[table, column]
-    word = column.replace("-", "_")
-    published = f"{table}_{word}.txt"
     chosen = folder if folder is not None else os.environ.get("INDIFF_DATA")
     below = Path(chosen) / "hierarchies" / table if chosen else None
-    if below is not None and (below / f"{word}.csv").is_file():
-        file = RemoteFile(f"{word}.csv", f"{place}/{published}", digest, size)
-        return locate(file, folder=below)
-    file = RemoteFile(published, f"{place}/{published}", digest, size)
-    return locate(file, folder=below, download=download, base_url=base_url)
+    found = {}
+    for column in columns or [column for name, column in _PUBLISHED if name == table]:
+        place, digest, size = _PUBLISHED[table, column]
+        word = column.replace("-", "_")
+        published = f"{table}_{word}.txt"
+        local = below is not None and (below / f"{word}.csv").is_file()
+        name = f"{word}.csv" if local else published
+        file = RemoteFile(name, f"{place}/{published}", digest, size)
+        found[column] = locate(file, folder=below, download=download, base_url=base_url)
+    return found

@@ -45,6 +45,15 @@ class Chart:
     part: str = ""
 
 
+def status(agrees: bool, otherwise: str, good: str = "reproduced") -> str:
+    """Return a page's status: the good one, or why it differs.
+
+    >>> status(False, "the groups differ")
+    'differs because the groups differ'
+    """
+    return good if agrees else f"differs because {otherwise}"
+
+
 @dataclass(frozen=True)
 class Page:
     """What an item ends as: numbers beside the printed ones, charts, honest lines, a status.

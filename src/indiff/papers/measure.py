@@ -51,38 +51,90 @@ class Measured:
         return float(self.distances.mean())
 
 
-def seeds_of(run: Run, name: str) -> range:
-    """Return the seeds of a data set; Internet Usage is used whole, so it has one."""
-    return range(run.seeds if name == "adult" else 1)
+@dataclass(frozen=True, eq=False)
+class Published:
+    """The authors' program: as it is, and with numbers compared as numbers; its group sizes."""
+
+    text: Measured
+    numbers: Measured
+    sizes: NDArray[np.int64]
 
 
-def program_seeds(run: Run, name: str) -> range:
-    """Return the seeds on which the authors' program is tested."""
-    return range(min(PROGRAM_DRAWS, len(seeds_of(run, name))))
+@dataclass(frozen=True)
+class DataSet:
+    """A data set of the papers in one run: ``adult``, ``internet-v1`` or ``internet-v2``."""
 
+    run: Run
+    name: str
 
-def measure(
-    run: Run,
-    name: str,
-    rule: Rule,
-    value: int,
-    seed: int = 0,
-    *,
-    trees: bool = True,
-    regions: RegionStyle = "tight",
-) -> Measured:
-    """Test one setting; 1 is the raw table, and an unmet ℓ is one generalized group."""
-    if value == 1:
-        return run.once(("raw", name, seed), lambda: _of(*raw_beliefs(run.table(name, seed))))
-    return run.once(
-        ("measured", name, rule, value, seed, trees, regions),
-        lambda: partitioned(run.table(name, seed, trees=trees), rule, value, regions),
-    )
+    @property
+    def title(self) -> str:
+        """Its name in the papers."""
+        return NAMES[self.name]
 
+    @property
+    def seeds(self) -> range:
+        """The seeds of its draws; Internet Usage is used whole, so it has one."""
+        return range(self.run.seeds if self.name == "adult" else 1)
 
-def draws(run: Run, name: str, rule: Rule, value: int, **how: Any) -> list[Measured]:
-    """Test one setting on every draw of a data set."""
-    return [measure(run, name, rule, value, seed, **how) for seed in seeds_of(run, name)]
+    @property
+    def program_seeds(self) -> range:
+        """The seeds on which the authors' program is tested."""
+        return self.seeds[:PROGRAM_DRAWS]
+
+    def table(self, seed: int = 0, *, trees: bool = True) -> Table:
+        """Return its records; ``trees`` generalizes along the authors' hierarchies."""
+        return self.run.table(self.name, seed, trees=trees)
+
+    def measure(
+        self,
+        rule: Rule,
+        value: int,
+        seed: int = 0,
+        trees: bool = True,
+        regions: RegionStyle = "tight",
+    ) -> Measured:
+        """Test one setting; 1 is the raw table, and an unmet ℓ is one generalized group."""
+        if value == 1:
+            key: tuple[object, ...] = ("raw", self.name, seed)
+            return self.run.once(key, lambda: _of(*raw_beliefs(self.table(seed))))
+        key = ("measured", self.name, rule, value, seed, trees, regions)
+        return self.run.once(
+            key, lambda: partitioned(self.table(seed, trees=trees), rule, value, regions)
+        )
+
+    def draws(self, rule: Rule, value: int, **how: Any) -> list[Measured]:
+        """Test one setting on every draw."""
+        return [self.measure(rule, value, seed, **how) for seed in self.seeds]
+
+    def published(self, rule: Rule, value: int, seed: int = 0) -> Published:
+        """Test one setting as the authors' published program does (DIT v1 and v2); 1 is raw.
+
+        It is not a test of a sanitizer that keeps its promise: see
+        :mod:`~indiff.papers.published.partition`.
+        """
+
+        def test() -> Published:
+            if value == 1:
+                raw = self.measure(rule, 1, seed)
+                return Published(raw, raw, np.ones(len(raw.distances), np.int64))
+            partition = Partition(self.table(seed), rule, value)
+            sizes = np.array([len(leaf.rows) for leaf in partition.root.leaves()])
+            found = published_beliefs(partition)
+            text, numbers = (_of(*found[way], whole=len(sizes) == 1) for way in ("text", "numbers"))
+            return Published(text, numbers, sizes)
+
+        key = ("published", self.name, "-" if value == 1 else rule, value, seed)
+        return self.run.once(key, test)
+
+    def noisy(self, epsilon: float, seed: int = 0) -> Measured:
+        """Test Laplace noise on the counts of five quantiles, exactly (DIT v2, Section 4.5.2)."""
+
+        def test() -> Measured:
+            result = differential_test(self.table(seed, trees=False), Laplace(epsilon))
+            return Measured(result.distances, result.changed_predictions)
+
+        return self.run.once(("noisy", self.name, epsilon, seed), test)
 
 
 def mondrian(rule: Rule, value: int, regions: RegionStyle = "tight") -> Mondrian:
@@ -101,36 +153,6 @@ def partitioned(table: Table, rule: Rule, value: int, regions: RegionStyle = "ti
     return Measured(result.distances, result.changed_predictions, whole)
 
 
-@dataclass(frozen=True, eq=False)
-class Published:
-    """The authors' program: as it is, and with numbers compared as numbers; its group sizes."""
-
-    text: Measured
-    numbers: Measured
-    sizes: NDArray[np.int64]
-
-
-def published(run: Run, name: str, rule: Rule, value: int, seed: int = 0) -> Published:
-    """Test one setting as the authors' published program does (DIT v1 and v2); 1 is the raw table.
-
-    It is not a test of a sanitizer that keeps its promise: see
-    :mod:`~indiff.papers.published.partition`.
-    """
-
-    def test() -> Published:
-        table = run.table(name, seed)
-        if value == 1:
-            raw = measure(run, name, rule, 1, seed)
-            return Published(raw, raw, np.ones(len(table), np.int64))
-        partition = Partition(table, rule, value)
-        sizes = np.array([len(leaf.rows) for leaf in partition.root.leaves()])
-        beliefs = published_beliefs(partition)
-        text, numbers = (_of(*beliefs[way], whole=len(sizes) == 1) for way in ("text", "numbers"))
-        return Published(text, numbers, sizes)
-
-    return run.once(("published", name, "-" if value == 1 else rule, value, seed), test)
-
-
 def _of(
     beliefs: NDArray[np.float64], without: NDArray[np.float64], *, whole: bool = False
 ) -> Measured:
@@ -140,13 +162,3 @@ def _of(
 
 def _modes(beliefs: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.argmax(beliefs >= beliefs.max(axis=1, keepdims=True) - TIES, axis=1)
-
-
-def noisy(run: Run, name: str, epsilon: float, seed: int = 0) -> Measured:
-    """Test Laplace noise on the counts of five quantiles, exactly (DIT v2, Section 4.5.2)."""
-
-    def test() -> Measured:
-        result = differential_test(run.table(name, seed, trees=False), Laplace(epsilon))
-        return Measured(result.distances, result.changed_predictions)
-
-    return run.once(("noisy", name, epsilon, seed), test)

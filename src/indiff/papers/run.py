@@ -60,19 +60,9 @@ class Run:
         from indiff import datasets
 
         data, _, version = name.partition("-")
-        folder, download = self.folder, self.download
-        files = (
-            hierarchy_files(data, columns=TREES[name], folder=folder, download=download)
-            if trees
-            else None
-        )
+        place: dict[str, Any] = {"folder": self.folder, "download": self.download}
+        if trees:
+            place["hierarchies"] = hierarchy_files(data, columns=TREES[name], **place)
         if data == "adult":
-            return datasets.adult(
-                records, seed, folder=folder, download=download, hierarchies=files
-            )
-        return datasets.internet_usage(
-            version,  # type: ignore[arg-type]
-            folder=folder,
-            download=download,
-            hierarchies=files,
-        )
+            return datasets.adult(records, seed, **place)
+        return datasets.internet_usage(version, **place)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from sklearn.naive_bayes import BernoulliNB
 
 from indiff import Hierarchy, Table, UserError, read_table
 from indiff.papers.dit_v1.results import KS, LS, TABLES
-from indiff.papers.measure import published
+from indiff.papers.measure import DataSet
 from indiff.papers.published.beliefs import COMPARISONS, View, published_beliefs
 from indiff.papers.published.broken_guarantee import own_setup, small_groups
 from indiff.papers.published.partition import Node, Partition, Rule
@@ -202,6 +202,6 @@ def test_every_number_of_the_internet_tables_is_the_printed_one(
     run = Run(folder=needs_data)
     name, rule, given = TABLES[number]
     for value, (printed, digits) in zip(KS if rule == "k" else LS, given, strict=True):
-        found = published(run, name, rule, value).text.delta / 2
+        found = DataSet(run, name).published(rule, value).text.delta / 2
         expected = "same, truncated" if (number, value) == ("4", 3) else "same"
         assert place(printed, [found], digits) == expected

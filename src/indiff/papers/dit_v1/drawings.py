@@ -8,7 +8,7 @@ from indiff.data.hierarchy import Hierarchy
 from indiff.distances.functions import emd
 from indiff.inference import Frequency
 from indiff.papers.dit_v2.tables import fraction, toy, toy_result
-from indiff.papers.items import Grid, Page
+from indiff.papers.items import Grid, Page, status
 from indiff.papers.run import Run
 from indiff.papers.spans import same
 from indiff.sanitizers.mondrian.mondrian import Mondrian
@@ -35,9 +35,9 @@ def figure_1(run: Run) -> Page:
         agree = same(bool(np.isclose(by_hand, called)), True)
         rows.append((str(i + 1), fraction(by_hand), fraction(called), agree))
     return Page(
-        status="reproduced"
-        if all(row[-1] == "same" for row in rows)
-        else "differs because the steps and the call disagree",
+        status=status(
+            all(row[-1] == "same" for row in rows), "the steps and the call disagree"
+        ),
         printed="Figure 1, Section 2.2: a drawing of the procedure without numbers: D and D⁻ⁱ are "
         "sanitized, a model is built from each, and their predictions about i are compared.",
         tables=(Grid("The drawn steps one by one, and `differential_test`, on DIT v2's toy data",
@@ -54,7 +54,7 @@ def figure_2(run: Run) -> Page:
         ours = tree.path_length(one, other)
         rows.append((one, other, ours, printed, same(ours, printed)))
     return Page(
-        status="reproduced" if all(row[-1] == "same" for row in rows) else "differs because …",
+        status=status(all(row[-1] == "same" for row in rows), "…"),
         printed="Figure 2, Section 3.3: a hierarchy of professions; the text prints two ground "
         "distances in it.",
         tables=(Grid("Path lengths", ("from", "to", "ours", "printed", ""), rows),),

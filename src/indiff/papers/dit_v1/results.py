@@ -8,18 +8,9 @@ import numpy as np
 
 from indiff.papers import charts
 from indiff.papers import claims as paper
-from indiff.papers.items import Cell, Chart, Grid, Page
+from indiff.papers.items import Cell, Chart, Grid, Page, status
 from indiff.papers.measure import KS as AXIS
-from indiff.papers.measure import (
-    LABEL,
-    NAMES,
-    SYMBOL,
-    Measured,
-    draws,
-    measure,
-    program_seeds,
-    published,
-)
+from indiff.papers.measure import LABEL, SYMBOL, DataSet, Measured
 from indiff.papers.published.partition import Rule
 from indiff.papers.run import Run
 from indiff.papers.spans import place, span, spread
@@ -70,21 +61,21 @@ FEWER = (
 def _table(run: Run, number: str) -> Page:
     """Show the largest d_pp by the parameter (Section 3.4.2)."""
     name, rule, printed = TABLES[number]
-    values, symbol = VALUES[rule], SYMBOL[rule]
-    program = program_seeds(run, name)
+    data, values, symbol = DataSet(run, name), VALUES[rule], SYMBOL[rule]
+    program = data.program_seeds
     rows: list[tuple[Cell, ...]] = []
     outside = []
     for done, (value, (given, digits)) in enumerate(zip(values, printed, strict=True)):
         theirs = []
         for seed in program:
-            theirs.append(published(run, name, rule, value, seed))
+            theirs.append(data.published(rule, value, seed))
             run.report(done * len(program) + len(theirs), len(values) * len(program))
-        tight = draws(run, name, rule, value)
+        tight = data.draws(rule, value)
         others = (
             [found.numbers for found in theirs],
             tight,
-            draws(run, name, rule, value, regions="cut"),
-            draws(run, name, rule, value, trees=False),
+            data.draws(rule, value, regions="cut"),
+            data.draws(rule, value, trees=False),
         )
         as_text = [found.text.delta / 2 for found in theirs]
         where = place(given, as_text, digits)
@@ -96,13 +87,13 @@ def _table(run: Run, number: str) -> Page:
               "the program, numbers compared", "ours, tight regions", "ours, cut regions",
               "ours, ordered sets", "ours is one group")  # fmt: skip
     return Page(
-        status="differs because its 10,000 records are not published, and no draw of ours reaches "
-        f"the printed value at {', '.join(outside)}"
-        if outside
-        else "reproduced with erratum",
-        printed=f"Table {number}, Section 3.4.2: the largest d_pp on {NAMES[name]}.",
-        tables=(Grid(f"Largest d_pp on {NAMES[name]}", header, rows),
-                paper.as_grid(_claims_of(run, name, rule))),
+        status=status(
+            not outside, "its 10,000 records are not published, and no draw of ours reaches the "
+            f"printed value at {', '.join(outside)}", "reproduced with erratum",
+        ),
+        printed=f"Table {number}, Section 3.4.2: the largest d_pp on {data.title}.",
+        tables=(Grid(f"Largest d_pp on {data.title}", header, rows),
+                paper.as_grid(_claims_of(data, rule))),
         notes=(
             UNITS,
             PROGRAM,
@@ -112,7 +103,7 @@ def _table(run: Run, number: str) -> Page:
             "Ours generalizes categories along the authors' hierarchies (ordered sets: without "
             "them). The program's intervals are tight (what a group holds) for k-anonymity and cut "
             "(what the cuts leave) for ℓ-diversity, its nodes tight; the paper says neither.",
-            *_diversity_notes(run, number),
+            *_diversity_notes(data, number),
         ),
     )  # fmt: skip
 
@@ -124,17 +115,16 @@ def _one_group(results: list[Measured]) -> str:
     return "yes" if whole else "no"
 
 
-def _claims_of(run: Run, name: str, rule: Rule) -> list[paper.Claim]:
+def _claims_of(data: DataSet, rule: Rule) -> list[paper.Claim]:
     """Return what Section 3.4.2 says of a table, in every cell; d_pp is half of our distance."""
-    claims = [paper.falls(run, name, rule, VALUES[rule])]
+    claims = [paper.falls(data, rule, VALUES[rule])]
     if rule == "k":
-        return [*claims, paper.largest_rises(run, name, rule, KS)]
-    return [*claims, paper.diversity_below(run, name, AXIS, unit=0.5)]
+        return [*claims, paper.largest_rises(data, rule, KS)]
+    return [*claims, paper.diversity_below(data, AXIS, unit=0.5)]
 
 
-def _diversity_notes(run: Run, number: str) -> tuple[str, ...]:
-    name, rule, _ = TABLES[number]
-    if rule == "k":
+def _diversity_notes(data: DataSet, number: str) -> tuple[str, ...]:
+    if TABLES[number][1] == "k":
         return ()
     misprint = (
         ("ℓ = 3: the program gives 0.4353, printed 0.43: 0.435, rounded once more.",)
@@ -145,7 +135,7 @@ def _diversity_notes(run: Run, number: str) -> tuple[str, ...]:
     )  # fmt: skip
     return (
         *misprint,
-        paper.one_group_note(run, name),
+        paper.one_group_note(data),
         "One group is no proof of a small d_pp: leaving a record out can allow a cut (ordered "
         "sets, ℓ = 7 on Adult).",
     )
@@ -153,8 +143,9 @@ def _diversity_notes(run: Run, number: str) -> tuple[str, ...]:
 
 def _changed(run: Run, number: int, name: str) -> Page:
     """Show how many predictions change (Section 3.4.1)."""
+    data = DataSet(run, name)
     found = {
-        (rule, value): [result.changed for result in draws(run, name, rule, value)]
+        (rule, value): [result.changed for result in data.draws(rule, value)]
         for rule, value in SETTINGS
     }
     middles = {setting: spread(shares)[0] for setting, shares in found.items()}
@@ -165,17 +156,17 @@ def _changed(run: Run, number: int, name: str) -> Page:
              for (rule, value), shares in found.items()]  # fmt: skip
     chart = charts.curves(rows, x="k or ℓ", y="% of records", ordered=ORDERED)
     return Page(
-        status="reproduced (the described shape; the text prints no values)"
-        if lower
-        else "differs because large parameters change as many predictions as small ones",
+        status=status(
+            lower, "large parameters change as many predictions as small ones", paper.SHAPE
+        ),
         printed=f"Figure {number}, Section 3.4.1: the percentage of records for which the two "
         "models predict different values. The text prints no values; it says that the percentage "
         "is in general greater for small parameters than for large ones.",
         tables=(Grid("Records with another prediction, %",
                      ("rule", "value", "% (middle)", "range"), cells),
-                paper.as_grid([paper.falls(run, name, rule, values, "% of other predictions")
+                paper.as_grid([paper.falls(data, rule, values, "% of other predictions")
                          for rule, values in VALUES.items()])),
-        charts=[Chart(chart, f"Different predictions on {NAMES[name]}")],
+        charts=[Chart(chart, f"Different predictions on {data.title}")],
         notes=(*([DRAWS.format(run.seeds)] if name == "adult" else []), CUTS,
                'The text says "in general": the status asks only whether the largest parameter '
                "changes fewer predictions than 2 does; every step at which the percentage rises is "
@@ -190,40 +181,40 @@ def above(result: Measured) -> float:
 
 def _distribution(run: Run, number: int, name: str) -> Page:
     """Show the distribution of d_pp (Section 3.4.2)."""
+    data = DataSet(run, name)
     halves = {
-        (LABEL[rule], f"{value:2d}"): measure(run, name, rule, value).distances / 2
+        (LABEL[rule], f"{value:2d}"): data.measure(rule, value).distances / 2
         for rule, value in SETTINGS
     }
     rows: list[tuple[Cell, ...]] = []
     outside = []
     for rule in LABEL:
         label, given = LABEL[rule].replace(f"{SYMBOL[rule]}-", "5-"), ABOVE[name, rule]
-        theirs = [above(published(run, name, rule, 5, seed).text)
-                  for seed in program_seeds(run, name)]  # fmt: skip
+        theirs = [above(data.published(rule, 5, seed).text)
+                  for seed in data.program_seeds]  # fmt: skip
         ours, sets = (
-            [above(found) for found in draws(run, name, rule, 5, trees=trees)]
-            for trees in (True, False)
+            [above(found) for found in data.draws(rule, 5, trees=trees)] for trees in (True, False)
         )
         found = place(given, theirs, 1)
         if found.startswith(("above", "below")):
             outside.append(label)
         rows.append((label, f"{given} %", span(theirs), found, span(ours), span(sets)))
     header = ("rule", "printed", "the authors' program", "printed is", "ours", "ours, ordered sets")
-    means = [(LABEL[rule], value, measure(run, name, rule, value).mean / 2)
+    means = [(LABEL[rule], value, data.measure(rule, value).mean / 2)
              for rule, value in SETTINGS]  # fmt: skip
     return Page(
-        status="reproduced with erratum"
-        if not outside
-        else "differs because the printed share is not what the authors' program gives "
-        f"({', '.join(outside)})",
+        status=status(
+            not outside, "the printed share is not what the authors' program gives "
+            f"({', '.join(outside)})", "reproduced with erratum",
+        ),
         printed=f"Figure {number}, Section 3.4.2: the cumulative relative frequency of d_pp; the "
         "text prints the share of records above 10^−2.5 at k = 5 and ℓ = 5.",
         tables=(Grid("Share of records with d_pp > 10^−2.5, %", header, rows),
                 Grid("Mean d_pp", ("rule", "value", "mean"), means)),
         charts=[Chart(charts.cumulative(halves, x="d_pp", series="k or ℓ"),
-                      f"Cumulative distribution of d_pp on {NAMES[name]}")],
+                      f"Cumulative distribution of d_pp on {data.title}")],
         notes=(UNITS, CUTS, "The authors' program is described with version 1's tables.",
-               *([DRAWS.format(run.seeds), FEWER.format(len(program_seeds(run, name)))]
+               *([DRAWS.format(run.seeds), FEWER.format(len(data.program_seeds))]
                  if name == "adult" else
                  ["The program's 35.83 % at k = 5 is printed as 35 %."])),
     )  # fmt: skip
@@ -234,15 +225,15 @@ def figure_7(run: Run) -> Page:
     rows: list[charts.Row] = []
     cells: list[tuple[Cell, ...]] = []
     claims: list[paper.Claim] = []
-    for name in ("adult", "internet-v1"):
+    for data in (DataSet(run, "adult"), DataSet(run, "internet-v1")):
         for rule, value in SETTINGS:
-            halves = measure(run, name, rule, value).distances / 2
+            halves = data.measure(rule, value).distances / 2
             mean, deviation = float(halves.mean()), float(np.std(halves))
             ends = (max(0.0, mean - deviation), mean, mean + deviation)
-            rows.append(charts.point(value, ends, LABEL[rule], f"{NAMES[name]}, {LABEL[rule]}"))
-            cells.append((NAMES[name], LABEL[rule], value, mean, deviation))
-        claims += [paper.falls(run, name, rule, values) for rule, values in VALUES.items()]
-        claims.append(paper.diversity_below(run, name, AXIS, "mean d", unit=0.5))
+            rows.append(charts.point(value, ends, LABEL[rule], f"{data.title}, {LABEL[rule]}"))
+            cells.append((data.title, LABEL[rule], value, mean, deviation))
+        claims += [paper.falls(data, rule, values) for rule, values in VALUES.items()]
+        claims.append(paper.diversity_below(data, AXIS, "mean d", unit=0.5))
     chart = charts.curves(rows, x="k or ℓ", y="mean d_pp", ordered=ORDERED)
     return Page(
         status=paper.status_of(claims),

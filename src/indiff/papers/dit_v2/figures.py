@@ -10,19 +10,7 @@ from numpy.typing import NDArray
 from indiff.papers import charts
 from indiff.papers import claims as paper
 from indiff.papers.items import Cell, Chart, Grid, Page
-from indiff.papers.measure import (
-    EPSILONS,
-    KS,
-    LABEL,
-    LS,
-    NAMES,
-    SYMBOL,
-    Measured,
-    draws,
-    measure,
-    noisy,
-    seeds_of,
-)
+from indiff.papers.measure import EPSILONS, KS, LABEL, LS, SYMBOL, DataSet, Measured
 from indiff.papers.published.partition import Rule
 from indiff.papers.run import Run
 from indiff.papers.spans import span, spread
@@ -47,21 +35,22 @@ SHARES = {"50%": 0.5, "90%": 0.9, "99%": 0.99, "largest": 1.0}
 
 def _deltas(run: Run, number: int, name: str, named: tuple[tuple[Rule, int, int], ...]) -> Page:
     """Show δ against k and ℓ (Section 4.5.1); ``named`` are the rises that the text names."""
+    data = DataSet(run, name)
     claims = [
-        paper.diversity_below(run, name, KS),
-        paper.diversity_below(run, name, KS, "mean d"),
-        paper.falls(run, name, "k", KS),
-        paper.falls(run, name, "l", LS),
-        paper.largest_rises(run, name, "k", KS),
-        paper.largest_rises(run, name, "l", LS),
-        *(paper.one_rise(run, name, *step) for step in named),
+        paper.diversity_below(data, KS),
+        paper.diversity_below(data, KS, "mean d"),
+        paper.falls(data, "k", KS),
+        paper.falls(data, "l", LS),
+        paper.largest_rises(data, "k", KS),
+        paper.largest_rises(data, "l", LS),
+        *(paper.one_rise(data, *step) for step in named),
     ]
     rows: list[charts.Row] = []
     cells: list[list[Cell]] = []
     for value in KS:
         cells.append([value])
         for rule, label in LABEL.items():
-            results = draws(run, name, rule, value)
+            results = data.draws(rule, value)
             deltas = [result.delta for result in results]
             rows.append(charts.point(value, deltas, label))
             whole = rule == "l" and all(result.whole for result in results)
@@ -72,41 +61,42 @@ def _deltas(run: Run, number: int, name: str, named: tuple[tuple[Rule, int, int]
     return Page(
         status=paper.status_of(claims),
         printed=f"Figure {number}, Section 4.5.1: the curve of δ against k and ℓ, 1 … 64, for "
-        f"{NAMES[name]}. {SHAPE_ONLY}",
+        f"{data.title}. {SHAPE_ONLY}",
         tables=(
-            Grid(f"δ on {NAMES[name]} (middle of the draws)", header, cells),
+            Grid(f"δ on {data.title} (middle of the draws)", header, cells),
             paper.as_grid(claims),
         ),
-        charts=[Chart(chart, f"δ against k and ℓ on {NAMES[name]}")],
-        notes=(*_selection(run, name), CHECKED_CUTS, HALVES, paper.one_group_note(run, name),
+        charts=[Chart(chart, f"δ against k and ℓ on {data.title}")],
+        notes=(*_selection(data), CHECKED_CUTS, HALVES, paper.one_group_note(data),
                "k = 1 and ℓ = 1 are the raw table."),
     )  # fmt: skip
 
 
 def _distributions(run: Run, number: int, name: str) -> Page:
     """Show the distribution of d (Section 4.5.1)."""
+    data = DataSet(run, name)
     columns: dict[tuple[str, str], NDArray[np.float64]] = {}
     grids = []
     for rule, label in LABEL.items():
-        results = {value: measure(run, name, rule, value) for value in KS}
+        results = {value: data.measure(rule, value) for value in KS}
         columns |= {(label, f"{v:2d}"): found.distances for v, found in results.items()}
         cells = [(v, *_quantiles(found), found.mean) for v, found in results.items()]
         header = (SYMBOL[rule], *SHARES, "mean d")
         grids.append(Grid(f"{label}: quantiles of d", header, cells))
     claims = [
-        paper.falls(run, name, "k", KS, "median d"),
-        paper.falls(run, name, "l", LS, "median d"),
-        paper.falls(run, name, "k", KS),
-        paper.falls(run, name, "l", LS),
+        paper.falls(data, "k", KS, "median d"),
+        paper.falls(data, "l", LS, "median d"),
+        paper.falls(data, "k", KS),
+        paper.falls(data, "l", LS),
     ]
     chart = charts.cumulative(columns, x="d", series="k or ℓ")
     return Page(
         status=paper.status_of(claims),
         printed=f"Figure {number}, Section 4.5.1: the cumulative distribution of d for "
-        f"{NAMES[name]}. {SHAPE_ONLY}",
+        f"{data.title}. {SHAPE_ONLY}",
         tables=(*grids, paper.as_grid(claims)),
-        charts=[Chart(chart, f"Cumulative distribution of d on {NAMES[name]}")],
-        notes=(*_selection(run, name, single=True), CHECKED_CUTS, HALVES),
+        charts=[Chart(chart, f"Cumulative distribution of d on {data.title}")],
+        notes=(*_selection(data, single=True), CHECKED_CUTS, HALVES),
     )
 
 
@@ -118,36 +108,37 @@ def _quantiles(found: Measured) -> list[float]:
 
 def _noise(run: Run, number: int, name: str) -> Page:
     """Show δ and the distribution of d under noise (Section 4.5.2)."""
+    data = DataSet(run, name)
     labels = {e: "∞" if np.isinf(e) else f"{e:g}" for e in EPSILONS}
-    found = {e: [noisy(run, name, e, seed) for seed in seeds_of(run, name)] for e in EPSILONS}
+    found = {e: [data.noisy(e, seed) for seed in data.seeds] for e in EPSILONS}
     deltas = {e: [result.delta for result in found[e]] for e in EPSILONS}
     means = {e: spread([result.mean for result in found[e]])[0] for e in EPSILONS}
     cells = [(labels[e], spread(deltas[e])[0], span(deltas[e]), means[e]) for e in EPSILONS]
     rows = [charts.point(label, [delta], "δ (largest d)") for label, delta, _, _ in cells]
     rows += [charts.point(label, [mean], "mean d") for label, _, _, mean in cells]
     claims = [
-        paper.grows_with_epsilon(run, name),
-        paper.noise_against(run, name, "k", KS[1:], "δ"),
-        paper.noise_against(run, name, "l", (2, 3, 4), "δ"),
+        paper.grows_with_epsilon(data),
+        paper.noise_against(data, "k", KS[1:], "δ"),
+        paper.noise_against(data, "l", (2, 3, 4), "δ"),
     ]
-    average = [paper.noise_against(run, name, rule, KS[1:], "mean d") for rule in LABEL]
+    average = [paper.noise_against(data, rule, KS[1:], "mean d") for rule in LABEL]
     curve = charts.curves(rows, x="ε", y="d", ordered=[*labels.values()], width=380)
     columns = {("", labels[e]): found[e][0].distances for e in EPSILONS}
     return Page(
         status=paper.status_of(claims),
         printed=f"Figure {number}, Section 4.5.2: δ and the distribution of d against ε on "
-        f"{NAMES[name]}, each d estimated from N = 25,000 samples by Eq. 1. {SHAPE_ONLY}",
+        f"{data.title}, each d estimated from N = 25,000 samples by Eq. 1. {SHAPE_ONLY}",
         tables=(
             Grid("δ, exact, by one integral for each record", ("ε", "δ", "range", "mean d"), cells),
             paper.as_grid([*claims, *average]),
         ),
         charts=(
-            Chart(curve, f"δ and mean d against ε on {NAMES[name]}", "a"),
+            Chart(curve, f"δ and mean d against ε on {data.title}", "a"),
             Chart(charts.cumulative(columns, x="d", series="ε"),
-                  f"Cumulative distribution of d by ε on {NAMES[name]}", "b"),
+                  f"Cumulative distribution of d by ε on {data.title}", "b"),
         ),
         notes=(
-            *_selection(run, name),
+            *_selection(data),
             "Ours is the exact distance between the two laws. Eq. 1 of the paper compares two "
             "samples and is biased upward, the more the smaller the true distance: the errata page "
             "shows by how much.",
@@ -160,12 +151,12 @@ def _noise(run: Run, number: int, name: str) -> Page:
     )  # fmt: skip
 
 
-def _selection(run: Run, name: str, *, single: bool = False) -> tuple[str, ...]:
-    if name != "adult":
+def _selection(data: DataSet, *, single: bool = False) -> tuple[str, ...]:
+    if data.name != "adult":
         return ()
     if single:
         return ("Adult: another random selection of 10,000 records; shown is one draw (seed 0).",)
-    return (SELECTION.format(run.seeds),)
+    return (SELECTION.format(data.run.seeds),)
 
 
 figure_1 = partial(_deltas, number=1, name="adult", named=(("k", 8, 16), ("l", 2, 3)))

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from indiff.data.table import Table, read_table
 from indiff.differential import DifferentialResult, differential_test
-from indiff.papers.items import Grid, Page
+from indiff.papers.items import Grid, Page, status
 from indiff.papers.measure import NAMES
 from indiff.papers.run import Run
 from indiff.papers.spans import same, span
@@ -42,6 +42,7 @@ PROGRAM_ENDS: dict[str, dict[str, tuple[int, ...]]] = {
 COUNTED_DRAWS = 20  # counting takes no time, so that more draws than elsewhere show the spread
 # Table 3: records, distinct records, sensitive values; Section 4.5.2: quantized distinct records.
 TABLE_3 = {"adult": (10_000, 7_960, 14, 2_952), "internet-v2": (9_799, 7_049, 9, 2_926)}
+OTHER = "a number is not the printed one"
 
 
 def toy() -> Table:
@@ -89,7 +90,7 @@ def table_1(run: Run) -> Page:
         ("d of record 4 as TVD", fraction(moved), "1 + 1 = 2", same(moved, 2)),
     )
     return Page(
-        status=_status(all(row[-1] == "same" for row in (*rows, *text))),
+        status=status(all(row[-1] == "same" for row in (*rows, *text)), OTHER),
         printed="Table 1 and the example of Section 3.2.",
         tables=(
             Grid("Table 1b, beliefs in (Flu, Cancer)", header, rows),
@@ -121,7 +122,7 @@ def table_2(run: Run) -> Page:
         grids.append(Grid(f"Table 2{part}", ("#", "ours", "our group", "printed", "group"), rows))
     agree = all(row[-1] == "same" for grid in grids for row in grid.rows)
     return Page(
-        status="reproduced with erratum" if agree else "differs because the groups differ",
+        status=status(agree, "the groups differ", "reproduced with erratum"),
         printed="Table 2: two groups, records 1 and 2, and the others, with and without record 4.",
         tables=grids,
         notes=(
@@ -159,9 +160,7 @@ def table_3(run: Run) -> Page:
         quasi = ", ".join(attribute.name for attribute in tables[0].attributes)
         columns.append((NAMES[name], quasi, tables[0].sensitive.name))
     return Page(
-        status="reproduced with erratum"
-        if inside
-        else "differs because another 10,000 records were drawn",
+        status=status(inside, "another 10,000 records were drawn", "reproduced with erratum"),
         printed="Table 3, and the numbers of distinct records in Section 4.5.2.",
         tables=(
             Grid("Data sets", ("data set", "what", f"ours, {draws} selections of Adult",
@@ -227,13 +226,9 @@ def section_4_3(run: Run) -> Page:
     printed = ["(1, 0, 1)", "(0, 1, 0)"]
     rows = [(f"r{n + 1}", ours[n], printed[n], same(ours[n], printed[n])) for n in range(2)]
     return Page(
-        status=_status(ours == printed),
+        status=status(ours == printed, OTHER),
         printed="Section 4.3: r1 = ([15, 25], Female, {France, Germany}) and r2 = ([17, 20], Male, "
         "{Italy, Germany}) relative to the target (16, Male, France).",
         tables=(Grid("Encodings", ("record", "ours", "printed", ""), rows),),
         notes=("None.",),
     )
-
-
-def _status(agrees: bool) -> str:
-    return "reproduced" if agrees else "differs because a number is not the printed one"

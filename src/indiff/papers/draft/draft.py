@@ -9,7 +9,7 @@ from indiff.differential import differential_test
 from indiff.distances.functions import emd, kl, max_divergence, tv
 from indiff.inference import NaiveBayes
 from indiff.papers import charts
-from indiff.papers.items import Cell, Chart, Grid, Page
+from indiff.papers.items import Cell, Chart, Grid, Page, status
 from indiff.papers.measure import NAMES, SYMBOL, mondrian
 from indiff.papers.published.partition import Rule
 from indiff.papers.raw_table import raw_beliefs
@@ -19,6 +19,7 @@ MEASURES = {"emd": emd, "kl": kl, "max-divergence": max_divergence}
 SETTINGS: tuple[tuple[Rule, int], ...] = (
     ("k", 1), ("k", 2), ("k", 5), ("k", 16), ("k", 64), ("l", 2), ("l", 3), ("l", 5),
 )  # fmt: skip
+DRAWING = "reproduced (a drawing without numbers; computed on the same data)"
 SETS = ("adult", "internet-v2")
 
 
@@ -98,9 +99,7 @@ def figure_1(run: Run) -> Page:
             cells.append((NAMES[name], label(rule, value), learned, own, own / learned))
     more = all(learned > own for _, _, learned, own, _ in cells)
     return Page(
-        status="reproduced (a drawing without numbers; computed on the same data)"
-        if more
-        else "differs because a record teaches more than the whole release",
+        status=status(more, "a record teaches more than the whole release", DRAWING),
         printed="Figure 1, Section 4.2: a drawing without numbers of an adversary who has a prior "
         "belief, and a posterior one from the release.",
         tables=(Grid("Learned from the release at all, and from one's own record (½Σ|p − p′|)",
@@ -124,7 +123,7 @@ def figure_2(run: Run) -> Page:
             near = float(100 * (own > delta / 2).mean())
             cells.append((NAMES[name], label(rule, value), delta, near))
     return Page(
-        status="reproduced (a drawing without numbers; computed on the same data)",
+        status=DRAWING,
         printed="Figure 2, Section 4.2: a drawing without numbers: the posteriors from f(D) and "
         "f(D⁻ⁱ) differ by at most δ.",
         tables=(Grid("δ under the earth mover's distance, and who comes near it",

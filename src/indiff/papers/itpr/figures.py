@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from indiff.papers import charts
+from indiff.papers.claims import SHAPE
 from indiff.papers.items import Cell, Chart, Grid, Page
 from indiff.papers.itpr import curves
 from indiff.papers.itpr.curves import METRICS, Point
@@ -75,7 +76,7 @@ def figure_2(run: Run) -> Page:
     points = curves.ten_values(run)
     return _page(
         points, "ε",
-        status="reproduced (the described shape; the text prints no values)",
+        status=SHAPE,
         printed="Figure 2, Section 5.1: as Figure 1, with ten values of Y.",
         shows="ITPR, DR, MI, CP, ELD and MIL by ε, ten values",
         claims=[
@@ -197,7 +198,7 @@ def figure_5(run: Run) -> Page:
         ("ITPR grows with ϑ at every ε", corners, by_theta),
     ]
     return Page(
-        status=_status(claims, "reproduced (the described shape; the text prints no values)"),
+        status=_status(claims, SHAPE),
         printed="Figure 5, Section 5.2: ITPR for ε of 0 to 1200 and ϑ of 0 to 0.9; 10,000 records, "
         '10 ages, 20 diseases. (The text calls it "Figure 3".)',
         tables=(

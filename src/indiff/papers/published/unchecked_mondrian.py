@@ -20,16 +20,8 @@ from numpy.typing import NDArray
 from indiff.data.table import Table
 from indiff.errors import UserError
 from indiff.release.release import Release
-from indiff.sanitizers.mondrian.layout import (
-    BY_TREE,
-    CUT_BY,
-    DEPTH,
-    FIRST,
-    LAST,
-    LEAVES,
-    POINTS,
-    Problem,
-)
+from indiff.sanitizers.mondrian import layout
+from indiff.sanitizers.mondrian.layout import Problem
 from indiff.sanitizers.mondrian.mondrian import (
     Mondrian,
     RegionStyle,
@@ -40,8 +32,7 @@ from indiff.sanitizers.mondrian.mondrian import (
 
 Rows = NDArray[np.int64]
 Codes = NDArray[np.int32]
-Leaf = tuple[Rows, Codes, Codes]  # the records of a group, and the codes its regions span
-Part = tuple[Rows, Codes, Codes]  # rows, and the cut box around them
+Part = tuple[Rows, Codes, Codes]  # rows, or records, and the codes of the box around them
 Side = tuple[NDArray[np.bool_], int, int]  # who is in it, and its codes on the attribute cut
 
 
@@ -62,13 +53,13 @@ class UncheckedMondrian:
 
     k: int
     regions: RegionStyle = "tight"
-    known: dict[bytes, list[Leaf]] = field(default_factory=dict, compare=False, repr=False)
+    known: dict[bytes, list[Part]] = field(default_factory=dict, compare=False, repr=False)
 
     randomized: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if type(self.k) is not int or self.k < 1:
-            raise UserError("k must be a whole number of at least 1", f"{self.k!r}")
+            raise UserError("k must be a whole number of at least 1", repr(self.k), field="k")
 
     def __str__(self) -> str:
         style = "" if self.regions == "tight" else f",regions={self.regions}"
@@ -97,36 +88,25 @@ class _Growth:
     """One partition; groups are named by their records, so that another table can share them."""
 
     def __init__(self, table: Table, sanitizer: UncheckedMondrian, problem: Problem) -> None:
-        self._records = table.records
-        self._problem = problem
-        self._k = sanitizer.k
+        self._records, self._problem, self._k = table.records, problem, sanitizer.k
         self._tight = sanitizer.regions == "tight"
-        self._known = sanitizer.known
-        self._remember = not sanitizer.known
+        self._known, self._remember = sanitizer.known, not sanitizer.known
         self._totals = total_extremes(table)
-        extremes = b"".join(part.tobytes() for part in self._totals)
-        self._key = hashlib.blake2b(extremes, digest_size=32).digest()
 
-    def grow(self, rows: Rows, low: Codes, high: Codes) -> list[Leaf]:
+    def grow(self, rows: Rows, low: Codes, high: Codes) -> list[Part]:
         """Return the groups below one group, which lies in the cut box from low to high."""
         records = self._records[rows]
-        name = self._name(records, low, high)
-        if name in self._known:
-            return self._known[name]
-        parts = self._cut(rows, low, high)
-        if parts:
-            leaves = [leaf for part in parts for leaf in self.grow(*part)]
-        else:
+        name = hashlib.blake2b(digest_size=16)
+        for part in (records, *self._totals, *(() if self._tight else (low, high))):
+            name.update(part.tobytes())
+        if name.digest() in self._known:
+            return self._known[name.digest()]
+        leaves = [leaf for part in self._cut(rows, low, high) for leaf in self.grow(*part)]
+        if not leaves:
             leaves = [(records, *(self._tight_region(rows) if self._tight else (low, high)))]
         if self._remember:
-            self._known[name] = leaves
+            self._known[name.digest()] = leaves
         return leaves
-
-    def _name(self, records: Rows, low: Codes, high: Codes) -> bytes:
-        name = hashlib.blake2b(records.tobytes(), digest_size=16, key=self._key)
-        if not self._tight:
-            name.update(low.tobytes() + high.tobytes())
-        return name.digest()
 
     def _cut(self, rows: Rows, low: Codes, high: Codes) -> list[Part]:
         if len(rows) < 2 * self._k:
@@ -137,8 +117,8 @@ class _Growth:
         for a in sorted(range(len(codes)), key=lambda a: (-widths[a], a)):
             if least[a] == most[a]:
                 continue
-            if self._problem.meta[a, CUT_BY] == BY_TREE:
-                sides = self._by_tree(a, codes[a], int(least[a]), int(most[a]))
+            if self._by_tree(a):
+                sides = self._along_tree(a, codes[a], int(least[a]), int(most[a]))
             else:
                 sides = self._on_line(codes[a], int(low[a]), int(high[a]))
             if sides:
@@ -155,33 +135,36 @@ class _Growth:
         left = codes <= cut
         return [] if left.all() else [(left, low, cut), (~left, cut + 1, high)]
 
-    def _by_tree(self, a: int, codes: Codes, low: int, high: int) -> list[Side]:
-        node = self._node(a, low, high)
-        level = self._problem.trees[node, DEPTH] + 1
-        child = self._problem.path[self._problem.meta[a, LEAVES] + codes, level]
+    def _by_tree(self, a: int) -> bool:
+        return bool(self._problem.meta[a, layout.CUT_BY] == layout.BY_TREE)
+
+    def _along_tree(self, a: int, codes: Codes, low: int, high: int) -> list[Side]:
+        level = self._problem.trees[self._node(a, low, high), layout.DEPTH] + 1
+        child = self._problem.path[self._problem.meta[a, layout.LEAVES] + codes, level]
         kinds, counts = np.unique(child, return_counts=True)
         if len(kinds) < 2 or counts.min() < self._k:
             return []
-        trees = self._problem.trees
-        return [(child == kind, int(trees[kind, FIRST]), int(trees[kind, LAST])) for kind in kinds]
+        return [(child == kind, *self._span(int(kind))) for kind in kinds]
 
     def _node(self, a: int, low: int, high: int) -> int:
         """Return the lowest node above two values."""
-        start = self._problem.meta[a, LEAVES]
+        start = self._problem.meta[a, layout.LEAVES]
         one, other = self._problem.path[start + low], self._problem.path[start + high]
         shared = np.flatnonzero(one != other)
         return int(one[shared[0] - 1] if len(shared) else one[-1])
 
+    def _span(self, node: int) -> tuple[int, int]:
+        """Return the first and the last value below a node."""
+        trees = self._problem.trees
+        return int(trees[node, layout.FIRST]), int(trees[node, layout.LAST])
+
     def _width(self, a: int, low: int, high: int) -> float:
-        problem = self._problem
-        if problem.meta[a, CUT_BY] == BY_TREE:
-            node, root = self._node(a, low, high), problem.path[problem.meta[a, LEAVES], 0]
-            return float(
-                (problem.trees[node, LAST] - problem.trees[node, FIRST] + 1)
-                / (problem.trees[root, LAST] + 1)
-            )
-        points, base = problem.points, problem.meta[a, POINTS]
-        total_low, total_high = self._totals
+        meta, points = self._problem.meta[a], self._problem.points
+        if self._by_tree(a):
+            first, last = self._span(self._node(a, low, high))
+            _, end = self._span(self._problem.path[meta[layout.LEAVES], 0])
+            return (last - first + 1) / (end + 1)
+        base, (total_low, total_high) = meta[layout.POINTS], self._totals
         whole = points[base + total_high[a]] - points[base + total_low[a]]
         return float((points[base + high] - points[base + low]) / whole) if whole > 0 else 0.0
 
@@ -189,9 +172,8 @@ class _Growth:
         codes = self._problem.codes[:, rows]
         low, high = codes.min(axis=1), codes.max(axis=1)
         for a in range(len(codes)):
-            if self._problem.meta[a, CUT_BY] == BY_TREE:
-                node = self._node(a, int(low[a]), int(high[a]))
-                low[a], high[a] = self._problem.trees[node, FIRST], self._problem.trees[node, LAST]
+            if self._by_tree(a):
+                low[a], high[a] = self._span(self._node(a, int(low[a]), int(high[a])))
         return low, high
 
 
