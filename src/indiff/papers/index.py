@@ -45,7 +45,7 @@ ITEMS: tuple[Item, ...] = (
     Item("itpr", "table-4", "Five metrics of the examples", "itpr.tables"),
     Item("itpr", "table-5", "ITPR of the examples", "itpr.tables"),
     Item("itpr", "table-6", "Two cases of Zip Code", "itpr.tables"),
-    Item("itpr", "table-7", "Which metric measures which risk", "itpr.benefits"),
+    Item("itpr", "table-7", "Which metric measures which risk", "itpr.figures"),
     Item("itpr", "figure-1", "Re-identification, two values", "itpr.figures"),
     Item("itpr", "figure-2", "Re-identification, ten values", "itpr.figures"),
     Item("itpr", "figure-3", "Inference by λ", "itpr.figures"),

@@ -13,10 +13,11 @@ from indiff.differential import differential_test
 from indiff.distances.functions import wasserstein
 from indiff.papers.published.beliefs import published_beliefs
 from indiff.papers.published.partition import Partition, Rule
-from indiff.papers.raw_table import raw_beliefs
 from indiff.papers.run import Run
 from indiff.sanitizers.mondrian.mondrian import Mondrian, RegionStyle
 from indiff.sanitizers.noise.mechanisms import Laplace
+
+Floats = NDArray[np.float64]
 
 KS = LS = (1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64)
 EPSILONS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, float("inf"))
@@ -36,7 +37,7 @@ class Measured:
     release is one group, since the table as a whole could not meet the rule or no cut was allowed.
     """
 
-    distances: NDArray[np.float64]
+    distances: Floats
     changed: float
     whole: bool = False
 
@@ -53,11 +54,10 @@ class Measured:
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """The authors' program: as it is, and with numbers compared as numbers; its group sizes."""
+    """The authors' program: as it is, and with numbers compared as numbers."""
 
     text: Measured
     numbers: Measured
-    sizes: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -117,12 +117,10 @@ class DataSet:
         def test() -> Published:
             if value == 1:
                 raw = self.measure(rule, 1, seed)
-                return Published(raw, raw, np.ones(len(raw.distances), np.int64))
+                return Published(raw, raw)
             partition = Partition(self.table(seed), rule, value)
-            sizes = np.array([len(leaf.rows) for leaf in partition.root.leaves()])
-            found = published_beliefs(partition)
-            text, numbers = (_of(*found[way], whole=len(sizes) == 1) for way in ("text", "numbers"))
-            return Published(text, numbers, sizes)
+            found, whole = published_beliefs(partition), not partition.root.children
+            return Published(_of(*found["text"], whole=whole), _of(*found["numbers"], whole=whole))
 
         key = ("published", self.name, "-" if value == 1 else rule, value, seed)
         return self.run.once(key, test)
@@ -153,12 +151,51 @@ def partitioned(table: Table, rule: Rule, value: int, regions: RegionStyle = "ti
     return Measured(result.distances, result.changed_predictions, whole)
 
 
-def _of(
-    beliefs: NDArray[np.float64], without: NDArray[np.float64], *, whole: bool = False
-) -> Measured:
+def _of(beliefs: Floats, without: Floats, *, whole: bool = False) -> Measured:
     changed = _modes(beliefs) != _modes(without)
     return Measured(wasserstein(beliefs, without), float(100 * changed.mean()), whole)
 
 
-def _modes(beliefs: NDArray[np.float64]) -> NDArray[np.int64]:
+def _modes(beliefs: Floats) -> NDArray[np.int64]:
     return np.argmax(beliefs >= beliefs.max(axis=1, keepdims=True) - TIES, axis=1)
+
+
+def raw_beliefs(table: Table, alpha: float = 1.0) -> tuple[Floats, Floats]:
+    """Return naive Bayes' beliefs about every record, with it and without it (DIT v2, 4.5.1).
+
+    Records × sensitive values. A class whose only member is left out has probability 0. This is
+    the raw table's exposure to one model, and no limit for another. Leaving a record out lowers
+    one count for each attribute and the count of its class by one, so that one set of count tables
+    gives what ``differential_test(table, Identity())`` gives by fitting a model for every record.
+
+    >>> import pyarrow as pa
+    >>> from indiff.data.table import read_table
+    >>> table = read_table(pa.table({"age": [1, 1, 2], "ill": ["n", "y", "n"]}), sensitive="ill")
+    >>> beliefs, without = raw_beliefs(table)
+    >>> beliefs[0].round(3), without[0].round(3)
+    (array([0.6, 0.4]), array([0.333, 0.667]))
+    """
+    classes, size = table.sensitive.codes, len(table.sensitive.values)
+    own = np.zeros((len(table), size))
+    own[np.arange(len(table)), classes] = 1.0
+    totals = np.bincount(classes, minlength=size).astype(np.float64)
+    with_record, without = _log(np.tile(totals, (len(table), 1))), _log(totals - own)
+    for attribute in table.attributes:
+        cells = attribute.codes.astype(np.int64) * size + classes
+        counts = np.bincount(cells, minlength=len(attribute.values) * size).reshape(-1, size)
+        held = counts[attribute.codes].astype(np.float64)
+        with_record += np.log((held + alpha) / (totals + 2 * alpha))
+        without += np.log((held - own + alpha) / (totals - own + 2 * alpha))
+    return _normal(with_record), _normal(without)
+
+
+def _log(counts: Floats) -> Floats:
+    with np.errstate(divide="ignore"):  # an empty class: minus infinity, probability 0
+        logs: Floats = np.log(counts)
+    return logs
+
+
+def _normal(scores: Floats) -> Floats:
+    chances = np.exp(scores - scores.max(axis=1, keepdims=True))
+    normal: Floats = chances / chances.sum(axis=1, keepdims=True)
+    return normal

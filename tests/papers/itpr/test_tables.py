@@ -8,9 +8,8 @@ from collections import Counter
 import pytest
 
 from indiff.papers.items import Grid, Page
-from indiff.papers.itpr.benefits import hard_to_read, mark, table_7
 from indiff.papers.itpr.curves import ONE_AGE, common_disease, rare_disease, two_values
-from indiff.papers.itpr.figures import rises
+from indiff.papers.itpr.figures import hard_to_read, mark, rises, table_7
 from indiff.papers.itpr.printed import AGE, DISEASE, PATIENTS, ZIP, as_printed, released
 from indiff.papers.itpr.tables import (
     information_of,

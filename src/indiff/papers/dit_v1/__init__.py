@@ -1,1 +1,1 @@
-"""DIT version 1."""
+"""Recomputes DIT version 1."""

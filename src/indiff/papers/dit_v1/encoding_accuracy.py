@@ -1,4 +1,4 @@
-"""How well naive Bayes guesses with each of the 24 encodings, for all records, from counts.
+"""Counts how often naive Bayes guesses right with each of the 24 encodings, for all records.
 
 Bernoulli naive Bayes adds one term for each feature, and every feature belongs to one column. So
 each column has a table of terms, value × class, for each way to encode it: a target's score is the

@@ -1,1 +1,1 @@
-"""DIT version 2."""
+"""Recomputes DIT version 2."""

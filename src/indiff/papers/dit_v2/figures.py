@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from indiff.papers import charts
 from indiff.papers import claims as paper
 from indiff.papers.items import Cell, Chart, Grid, Page
-from indiff.papers.measure import EPSILONS, KS, LABEL, LS, SYMBOL, DataSet, Measured
+from indiff.papers.measure import EPSILONS, KS, LABEL, SYMBOL, DataSet, Measured
 from indiff.papers.published.partition import Rule
 from indiff.papers.run import Run
 from indiff.papers.spans import span, spread
@@ -39,10 +39,8 @@ def _deltas(run: Run, number: int, name: str, named: tuple[tuple[Rule, int, int]
     claims = [
         paper.diversity_below(data, KS),
         paper.diversity_below(data, KS, "mean d"),
-        paper.falls(data, "k", KS),
-        paper.falls(data, "l", LS),
-        paper.largest_rises(data, "k", KS),
-        paper.largest_rises(data, "l", LS),
+        *(paper.falls(data, rule, KS) for rule in LABEL),
+        *(paper.largest_rises(data, rule, KS) for rule in LABEL),
         *(paper.one_rise(data, *step) for step in named),
     ]
     rows: list[charts.Row] = []
@@ -83,12 +81,8 @@ def _distributions(run: Run, number: int, name: str) -> Page:
         cells = [(v, *_quantiles(found), found.mean) for v, found in results.items()]
         header = (SYMBOL[rule], *SHARES, "mean d")
         grids.append(Grid(f"{label}: quantiles of d", header, cells))
-    claims = [
-        paper.falls(data, "k", KS, "median d"),
-        paper.falls(data, "l", LS, "median d"),
-        paper.falls(data, "k", KS),
-        paper.falls(data, "l", LS),
-    ]
+    whats: tuple[paper.Statistic, ...] = ("median d", "mean d")
+    claims = [paper.falls(data, rule, KS, what) for what in whats for rule in LABEL]
     chart = charts.cumulative(columns, x="d", series="k or ℓ")
     return Page(
         status=paper.status_of(claims),

@@ -1,4 +1,4 @@
-"""Eq. 1 of DIT v2 as the paper used it: two independent samples of beliefs, sorted and compared."""
+"""Estimates distances by Eq. 1 of DIT v2 as the paper did: two samples of beliefs, compared."""
 
 from __future__ import annotations
 

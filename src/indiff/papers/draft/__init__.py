@@ -1,1 +1,1 @@
-"""The draft that started it."""
+"""Recomputes the draft that the papers grew from."""

@@ -10,9 +10,8 @@ from indiff.distances.functions import emd, kl, max_divergence, tv
 from indiff.inference import NaiveBayes
 from indiff.papers import charts
 from indiff.papers.items import Cell, Chart, Grid, Page, status
-from indiff.papers.measure import NAMES, SYMBOL, mondrian
+from indiff.papers.measure import NAMES, SYMBOL, mondrian, raw_beliefs
 from indiff.papers.published.partition import Rule
-from indiff.papers.raw_table import raw_beliefs
 from indiff.papers.run import Run
 
 MEASURES = {"emd": emd, "kl": kl, "max-divergence": max_divergence}

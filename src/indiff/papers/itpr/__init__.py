@@ -1,1 +1,1 @@
-"""The ITPR paper."""
+"""Recomputes the ITPR paper."""

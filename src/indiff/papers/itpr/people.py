@@ -1,4 +1,4 @@
-"""The large table of the ITPR paper's Section 5.3, made up: 120 ages, 100 diseases."""
+"""Writes a table like the large one of the ITPR paper's Section 5.3: 120 ages, 100 diseases."""
 
 from __future__ import annotations
 

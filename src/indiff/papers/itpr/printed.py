@@ -1,4 +1,4 @@
-"""What the ITPR paper prints: its example tables and its results, as printed."""
+"""Holds what the ITPR paper prints: its example tables and its results."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The papers' published programs, rewritten to explain their numbers."""
+"""Repeats what the papers' published programs do, to explain their numbers."""

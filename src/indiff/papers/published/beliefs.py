@@ -1,4 +1,4 @@
-"""The differential test as the papers' published program runs it, numbers compared as text."""
+"""Runs the differential test as the papers' published program does, numbers compared as text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.data.table import Table
 from indiff.papers.published.partition import Node, Partition, Side
 
 Floats = NDArray[np.float64]
@@ -57,11 +56,8 @@ class View:
 
     def __init__(self, partition: Partition, comparison: Comparison) -> None:
         self.partition, self.comparison = partition, comparison
+        self._table = partition.table
         self._known: dict[tuple[int, Side], NDArray[np.bool_]] = {}
-
-    @property
-    def _table(self) -> Table:
-        return self.partition.table
 
     def covered(self, place: int, side: Side) -> NDArray[np.bool_]:
         """Tell for each value of an attribute whether a released cell is taken to hold it."""

@@ -1,11 +1,11 @@
-"""Groups as the papers' published programs make them: kept to explain their numbers only.
+"""Cuts groups as the papers' published programs do: kept to explain their numbers only.
 
 Never publish with it: for k-anonymity the right-hand side of a numeric cut is not checked. It
-differs from ``UncheckedMondrian``, which changes that one
-thing in ours, in everything that decides where a cut falls: a category is as wide as the node it
-was cut to, not as the values a group holds; a number is as wide as its last cut left it, until it
-is tried; and going down to an only child counts as a cut. With ℓ-diversity both sides are
-checked, and the released interval is the one between cuts.
+differs from ``UncheckedMondrian``, which changes that one thing in ours, in all that
+decides where a cut falls: a category is as wide as the node it was cut to, not as the values a
+group holds; a number is as wide as its last cut left it, until it is tried; and going down to an
+only child counts as a cut. With ℓ-diversity both sides are checked, and the released interval is
+the one between cuts.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ Side = tuple[int, int]  # the codes between which a number lies; a node twice fo
 Box = tuple[Side, ...]
 Rule = Literal["k", "l"]
 
+NO_MISSING = "this comparison needs a table without missing quasi-identifiers."
 KEEP_TALLIES_FROM = 200  # rows; below, counting again takes no longer than looking up
 
 
@@ -78,10 +79,12 @@ class Partition:
         flat = [a.name for a in table.attributes if a.kind != Kind.NUMERIC and a.hierarchy is None]
         if flat:
             raise UserError(
-                f"the published programs need a hierarchy for every category; {flat[0]!r} has none."
+                "the published programs need a hierarchy for every category; "
+                f"{flat[0]!r} has none.",
+                field="hierarchies",
             )
         if any(a.has_missing for a in table.attributes):
-            raise UserError("this comparison needs a table without missing quasi-identifiers.")
+            raise UserError(NO_MISSING, field="missing")
         self.table, self.rule, self.value = table, rule, value
         self.classes = table.sensitive.codes.astype(np.int64)
         self.class_count = len(table.sensitive.values)
@@ -127,10 +130,11 @@ class Partition:
         old = node.decision
         same_cut = (decision.attribute, decision.last) == (old.attribute, old.last)
         if decision.ends or old.ends or not same_cut:
-            return list(node.leaves()), self._regrown(decision, node, row)
+            grown = self.grow(node.rows[node.rows != row], node.box)
+            return list(node.leaves()), list(grown.leaves())
         gone: list[Node] = []
         come: list[Node] = []
-        side = self._side_of(decision, codes[decision.attribute])
+        side = int(self._sides(decision, np.array(codes[decision.attribute])))
         for place, child in node.children.items():
             box = self._box(decision, place)
             if place == side and len(child.rows) == 1:
@@ -143,13 +147,6 @@ class Partition:
                 gone += less
                 come += more
         return gone, come
-
-    def _regrown(self, decision: Decision, node: Node, row: int) -> list[Node]:
-        rows = node.rows[node.rows != row]
-        if decision.ends:
-            return [Node(rows, node.box, decision, {})]
-        parts = self._parts(decision, rows)
-        return [leaf for part in parts.values() for leaf in self.grow(*part).leaves()]
 
     def decide(self, tally: Callable[[int], Tally], size: int, box: Box) -> Decision:
         """Try the attributes from widest to narrowest until one can be cut."""
@@ -199,11 +196,6 @@ class Partition:
         size = len(self.table.attributes[a].values)
         cells = self._codes[a][rows] * self._columns + self._held[rows]
         return np.bincount(cells, minlength=size * self._columns).reshape(size, self._columns)
-
-    def _side_of(self, decision: Decision, code: int) -> int:
-        if decision.last >= 0:
-            return int(code > decision.last)
-        return int(self._sides(decision, np.array([code]))[0])
 
     def _box(self, decision: Decision, place: int) -> Box:
         a, box = decision.attribute, decision.box

@@ -1,4 +1,4 @@
-"""A sanitizer that breaks its promise, kept for comparison only: never publish with it.
+"""Sanitizes and breaks its promise, for comparison only: never publish with it.
 
 The public Mondrian that DIT v1 and v2 were measured with cuts a group of m records at its median
 if m // 2 is at least k, and never looks at how many records fall on the right-hand side. With many
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from indiff.data.table import Table
 from indiff.errors import UserError
+from indiff.papers.published.partition import NO_MISSING
 from indiff.release.release import Release
 from indiff.sanitizers.mondrian import layout
 from indiff.sanitizers.mondrian.layout import Problem
@@ -68,7 +69,7 @@ class UncheckedMondrian:
     def sanitize(self, table: Table, rng: Generator | None = None) -> Release:
         """Return the release; its groups may be smaller than k, so its constraint is not met."""
         if any(a.has_missing for a in table.attributes):
-            raise UserError("this comparison needs a table without missing quasi-identifiers.")
+            raise UserError(NO_MISSING, field="missing")
         sound = Mondrian(k=self.k, regions=self.regions)
         problem = sound.problem(table)
         rows = np.arange(len(table), dtype=np.int64)

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from indiff import Identity, NaiveBayes, datasets, differential_test, read_table
-from indiff.papers.raw_table import raw_beliefs
+from indiff.papers.measure import raw_beliefs
 
 
 def test_equal_to_the_definition(needs_data: Path) -> None:
