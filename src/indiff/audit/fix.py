@@ -194,18 +194,8 @@ def fix(
     >>> fixed.holds, fixed.verified_delta <= 0.9
     (True, True)
     """
-    if not 0 <= delta < math.inf:
-        raise UserError("a limit on delta is a number of at least 0", f"{delta!r}")
-    if not 0 < share <= 1:
-        raise UserError("share must be above 0 and at most 1", f"{share!r}")
-    table.sensitive  # noqa: B018 - one attribute at a time: says how to choose
     chosen, most = as_sanitizer(sanitizer), _budget(budget, len(table))
-    if isinstance(chosen, NoisySanitizer):
-        raise UserError(
-            "records removed because of what the data says void differential privacy",
-            describe(chosen),
-            "Add more noise instead: a smaller epsilon or a larger sigma",
-        )
+    _check(table, chosen, delta, share)
     options = {
         "model": model, "distance": distance, "runs": runs, "confidence": confidence,
         "jobs": jobs, "seed": seed, "prior": prior, "known": known,
@@ -239,6 +229,21 @@ def fix(
         fingerprint=table.fingerprint,
         seed=seed,
     )
+
+
+def _check(table: Table, chosen: Sanitizer, delta: float, share: float) -> None:
+    """Refuse what no removal can be searched for."""
+    if not 0 <= delta < math.inf:
+        raise UserError("a limit on delta is a number of at least 0", f"{delta!r}")
+    if not 0 < share <= 1:
+        raise UserError("share must be above 0 and at most 1", f"{share!r}")
+    table.sensitive  # noqa: B018 - one attribute at a time: says how to choose
+    if isinstance(chosen, NoisySanitizer):
+        raise UserError(
+            "records removed because of what the data says void differential privacy",
+            describe(chosen),
+            "Add more noise instead: a smaller epsilon or a larger sigma",
+        )
 
 
 @dataclass
