@@ -212,68 +212,27 @@ def read_table(
     (3, ('no', 'yes'))
     """
     if missing not in ("error", "drop", "split"):
-        raise UserError("missing must be 'error', 'drop' or 'split'", f"{missing!r}")
+        rule = "missing must be 'error', 'drop' or 'split'"
+        raise UserError(rule, f"{missing!r}", field="missing")
     raw = read_raw(source, encoding=encoding, missing_tokens=missing_tokens, sheet=sheet)
     wanted = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
     raw, behind = with_expressions(raw, wanted, missing_tokens)
     roles = _assign_roles(raw, quasi, wanted, _as_list(identifier), _as_list(other), behind)
-    kinds, orders = dict(kinds or {}), {**raw.orders, **(orders or {})}
-    for name in [*kinds, *orders, *(hierarchies or {})]:
-        if name not in roles:
-            raise unknown("column", name, roles)
+    told = _told(raw, roles, kinds, orders, hierarchies)
     edges = dict(bins) if isinstance(bins, Mapping) else dict.fromkeys(wanted, bins)
     for name in edges:
         if name not in wanted:
-            raise unknown("sensitive attribute to bin", name, wanted)
-    trees = {
-        name: tree if isinstance(tree, Hierarchy) else Hierarchy.read(tree)
-        for name, tree in (hierarchies or {}).items()
-    }
+            raise unknown("sensitive attribute to bin", name, wanted, field="bins")
 
-    frame, records = raw.frame, np.arange(raw.frame.num_rows, dtype=np.int64)
     used = [name for name, role in roles.items() if role == Role.QUASI]
-    gaps = _numeric_gaps(frame, used, kinds, orders, trees)
-    dropped = 0
-    if gaps and missing == "error":
-        shown = ", ".join(f"{name} ({int(rows.sum()):,})" for name, rows in gaps.items())
-        raise UserError(
-            "a numeric or ordinal quasi-identifier must have a value in every record; "
-            f"missing in {shown}",
-            way_out=f"Pass {option('missing', 'drop')} to leave those records out, or "
-            f"{option('missing', 'split')} to release them as a part of their own",
-            field="missing",
-        )
-    if gaps and missing == "drop":
-        keep = ~np.logical_or.reduce(list(gaps.values()))
-        records = records[keep]
-        dropped = raw.frame.num_rows - len(records)
-        frame = frame.take(pa.array(records))
-        if not len(records):
-            raise UserError(
-                f"{option('missing', 'drop')} leaves no record; pass {option('missing', 'split')} "
-                "instead.",
-                field="missing",
-            )
-
+    records = _kept_records(raw.frame, used, told, missing)
+    dropped = raw.frame.num_rows - len(records)
+    frame = raw.frame.take(pa.array(records)) if dropped else raw.frame
     attributes = tuple(
-        Attribute(
-            name,
-            **code_attribute(name, frame[name], kinds.get(name), orders.get(name), trees.get(name)),
-        )
-        for name in used
+        Attribute(name, **code_attribute(name, frame[name], *told.of(name))) for name in used
     )
     sensitives = tuple(
-        Sensitive(
-            name,
-            **code_sensitive(
-                name,
-                frame[name],
-                kinds.get(name),
-                orders.get(name),
-                trees.get(name),
-                edges.get(name),
-            ),
-        )
+        Sensitive(name, **code_sensitive(name, frame[name], *told.of(name), edges.get(name)))
         for name in wanted
     )
     kind_of = {a.name: (a.kind, a.is_date) for a in attributes}
@@ -288,7 +247,7 @@ def read_table(
         sensitives = (
             Sensitive(", ".join(wanted), **code_joint(sensitives), columns=tuple(wanted)),
         )
-    notes = [*raw.notes, *(note for tree in trees.values() for note in tree.notes)]
+    notes = [*raw.notes, *(note for tree in told.trees.values() for note in tree.notes)]
     for expression, looked_at in behind.items():
         notes += [
             f"{name!r} is a quasi-identifier and {expression!r} follows from it"
@@ -308,6 +267,70 @@ def read_table(
         missing=missing,
         notes=tuple(notes),
     )
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What is known of columns before their values are looked at."""
+
+    kinds: Mapping[str, str]
+    orders: Mapping[str, Sequence[str]]
+    trees: Mapping[str, Hierarchy]
+
+    def of(self, name: str) -> tuple[str | None, Sequence[str] | None, Hierarchy | None]:
+        return self.kinds.get(name), self.orders.get(name), self.trees.get(name)
+
+
+def _told(
+    raw: Raw,
+    roles: Mapping[str, Role],
+    kinds: Mapping[str, str] | None,
+    orders: Mapping[str, Sequence[str]] | None,
+    hierarchies: Mapping[str, str | Path | Hierarchy] | None,
+) -> _Told:
+    given = {"kinds": kinds or {}, "orders": orders or {}, "hierarchies": hierarchies or {}}
+    for field_name, columns in given.items():
+        for name in columns:
+            if name not in roles:
+                raise unknown("column", name, roles, field=field_name)
+    trees = {
+        name: tree if isinstance(tree, Hierarchy) else Hierarchy.read(tree)
+        for name, tree in (hierarchies or {}).items()
+    }
+    return _Told(kinds or {}, {**raw.orders, **(orders or {})}, trees)
+
+
+def _kept_records(
+    frame: pa.Table, names: Sequence[str], told: _Told, missing: MissingPolicy
+) -> NDArray[np.int64]:
+    """Return the records that stay, where some lack a numeric or ordinal quasi-identifier."""
+    gaps = {}
+    for name in names:
+        kind, order, tree = told.of(name)
+        kind = kind or (Kind.ORDINAL if order is not None else None)
+        kind = kind or (Kind.CATEGORICAL if tree else _plain_kind(frame[name].type)[0])
+        if kind != Kind.CATEGORICAL and frame[name].null_count:
+            gaps[name] = np.asarray(frame[name].is_null().to_numpy())
+    records = np.arange(frame.num_rows, dtype=np.int64)
+    if not gaps or missing == "split":
+        return records
+    if missing == "error":
+        shown = ", ".join(f"{name} ({int(rows.sum()):,})" for name, rows in gaps.items())
+        raise UserError(
+            "a numeric or ordinal quasi-identifier must have a value in every record; "
+            f"missing in {shown}",
+            way_out=f"Pass {option('missing', 'drop')} to leave those records out, or "
+            f"{option('missing', 'split')} to release them as a part of their own",
+            field="missing",
+        )
+    records = records[~np.logical_or.reduce(list(gaps.values()))]
+    if not len(records):
+        raise UserError(
+            f"{option('missing', 'drop')} leaves no record; pass {option('missing', 'split')} "
+            "instead.",
+            field="missing",
+        )
+    return records
 
 
 def _as_list(names: Sequence[str] | str) -> list[str]:
@@ -341,7 +364,7 @@ def _assign_roles(
     ):
         for name in names:
             if name not in columns:
-                raise unknown("column", name, columns)
+                raise unknown("column", name, columns, field=str(role))
             if name in roles:
                 raise UserError(
                     f"a column has one role; {name!r} is listed as {roles[name]} and as {role}",
@@ -374,20 +397,3 @@ def _names_everyone(column: pa.ChunkedArray) -> bool:
         and column.null_count == 0
         and pc.count_distinct(column).as_py() == len(column)
     )
-
-
-def _numeric_gaps(
-    frame: pa.Table,
-    names: Sequence[str],
-    kinds: Mapping[str, str],
-    orders: Mapping[str, Sequence[str]],
-    trees: Mapping[str, Hierarchy],
-) -> dict[str, NDArray[np.bool_]]:
-    """Find the records that lack a numeric or ordinal quasi-identifier, column by column."""
-    gaps = {}
-    for name in names:
-        kind = kinds.get(name) or (Kind.ORDINAL if name in orders else None)
-        kind = kind or (Kind.CATEGORICAL if name in trees else _plain_kind(frame[name].type)[0])
-        if kind != Kind.CATEGORICAL and frame[name].null_count:
-            gaps[name] = np.asarray(frame[name].is_null().to_numpy())
-    return gaps
