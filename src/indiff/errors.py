@@ -170,7 +170,7 @@ def said(words: str, written: Callable[[str], str] = "«{}»".format) -> str:
     """Mark what another program said, which may hold values of a table.
 
     >>> str(UserError(f"the command failed: {said('no level for 7')}"))
-    'the command failed: «no level for 7».'
+    'the command failed: «no level for 7»'
     """
     return _marked(_SAID, written(words))
 
@@ -264,4 +264,4 @@ def _worded(
 
 
 def _ended(sentence: str) -> str:
-    return sentence if sentence.endswith((".", "?", "!", "»")) else f"{sentence}."
+    return sentence if sentence.endswith((".", "?", "!", "»", f"»{_END}")) else f"{sentence}."

@@ -67,11 +67,14 @@ def test_equals_scikit_learn(seed: int) -> None:
         assert estimate.value == pytest.approx(true[false <= rate].max())
 
 
-def test_same_beliefs_tell_nothing_for_certain() -> None:
+def test_same_beliefs_of_some_are_no_proof_for_all() -> None:
+    """Nobody of 500 moves: of all, 0.9 % may still (Clopper–Pearson: 1 − 0.0125^(1/500))."""
     scores = np.random.default_rng(0).random(500)
     found = membership_inference(result_of(scores, scores))
-    assert (found.advantage.value, found.advantage.lower, found.advantage.upper) == (0, 0, 0)
-    assert (found.area.value, found.area.lower, found.area.upper) == pytest.approx((0.5, 0.5, 0.5))
+    assert (found.advantage.value, found.advantage.lower) == (0, 0)
+    assert found.advantage.upper == pytest.approx(1 - 0.0125 ** (1 / 500))
+    assert (found.area.value, found.area.lower) == pytest.approx((0.5, 0.5))
+    assert 0.5 + 0.005 < found.area.upper < 0.53
     assert found.told_apart == 0
 
 
@@ -138,6 +141,24 @@ def test_intervals_cover_the_truth_where_beliefs_go_together(size: int) -> None:
         for limits in (found.advantage, found.area, *found.true_positives_at.values()):
             assert 0 <= limits.lower <= limits.value <= limits.upper <= 1
     assert covered.min() >= 85
+
+
+@pytest.mark.parametrize(("exposed", "size"), [(0.01, 100), (0.05, 30), (0.02, 300), (0.3, 100)])
+def test_intervals_hold_where_few_people_are_exposed(exposed: float, size: int) -> None:
+    """Exposed people's beliefs rise above everybody's: the advantage is their share e.
+
+    P(in > out) is ½ for the others and 1 for them: the area is ½ + e/2.
+    """
+    runs, missed = 200, np.zeros(2, int)
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        absent = 0.1 + 0.6 * rng.random(size)
+        present = np.where(rng.random(size) < exposed, 0.8 + 0.1 * rng.random(size), absent)
+        found = membership_inference(result_of(present, absent), resamples=100, seed=seed)
+        truth = exposed, 0.5 + exposed / 2
+        for place, limits in enumerate((found.advantage, found.area)):
+            missed[place] += not limits.lower <= truth[place] + 1e-12 <= limits.upper + 1e-12
+    assert missed.max() <= 0.05 * runs
 
 
 def test_the_seed_decides() -> None:

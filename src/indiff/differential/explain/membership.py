@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from indiff.differential.noise.mean_limits import mean_limits
 from indiff.differential.result import DifferentialResult
 from indiff.errors import UserError
 
@@ -34,7 +35,8 @@ class MembershipResult:
     ``advantage`` is the largest true-positive minus false-positive rate over all thresholds,
     ``area`` the area under the ROC curve (½ is guessing), ``true_positives_at`` the
     true-positive rate at a false-positive rate of at most 0.1 % and 1 %. Each has an interval
-    that holds with about the given ``confidence``, by resampling records.
+    that holds with about the given ``confidence``: its upper end for any population, also one in
+    which few people are exposed and none was drawn; its lower end by resampling records.
 
     ``told_apart`` is the share of records whose belief changes at all. With a deterministic
     sanitizer an adversary who holds both releases tells every one of them, whatever the
@@ -126,7 +128,8 @@ def membership_inference(
         again_false, again_true = curve(weights)
         drawn[run] = _summary(again_false, again_true)
         above[run] = ((again_true - again_false) - (true - false)).max()
-    lower, upper = _limits(found, drawn, above, size, confidence)
+    lower = _lower(found, drawn, above, confidence)
+    upper = _upper(present, absent, found, confidence)
     advantage, area, *rates = (
         Estimate(*map(float, limits)) for limits in zip(found, lower, upper, strict=True)
     )
@@ -153,29 +156,63 @@ def _reached(places: NDArray[np.intp], weights: Floats | None, size: int) -> Flo
     return np.asarray(reached / reached[-1], np.float64)
 
 
-def _limits(
-    found: Floats, drawn: Floats, above: Floats, size: int, confidence: float
-) -> tuple[Floats, Floats]:
-    """Return the limits of each number, from what resampling drew.
+def _lower(found: Floats, drawn: Floats, above: Floats, confidence: float) -> Floats:
+    """Return the lower limit of each number, from what resampling drew.
 
     A threshold is chosen anew in every resample, and a record's two beliefs go together: both
     push what is measured up, and a resample up again. The quantiles alone then lie above the
     truth, so they are joined by their mirror image at what was measured. The advantage is a
     maximum over all thresholds: it is too high by no more than the difference of the two rates
-    is at any of them, and ``above`` has how much that is in each resample. A resample of records
-    none of which is told has none either: a rate is below what so few of so many still allow
-    (Clopper–Pearson).
+    is at any of them, and ``above`` has how much that is in each resample.
     """
-    from scipy.stats import beta
-
     tail = (1 - confidence) / 2
     low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
     lower = np.minimum.reduce([low, found, 2 * found - high])
-    upper = np.maximum.reduce([high, found, 2 * found - low])
     lower[0] = min(lower[0], found[0] - np.quantile(above, 1 - tail))
-    told = np.minimum(np.round(found[2:] * size), size - 1)
-    upper[2:] = np.maximum(upper[2:], beta.ppf(1 - tail, told + 1, size - told))
-    return np.clip(lower, 0.0, 1.0), np.clip(upper, 0.0, 1.0)
+    return np.clip(lower, 0.0, 1.0)
+
+
+def _upper(present: Floats, absent: Floats, found: Floats, confidence: float) -> Floats:
+    """Return the upper limit of each number, which holds however few people are exposed.
+
+    Resampling records of whom none is exposed draws none either, so these limits come from the
+    tested records themselves. At the best threshold of the population, which does not depend on
+    the sample, the advantage is the share of records whose belief rises past it less the share
+    whose belief falls past it: two binomial shares (Clopper–Pearson), taken at the threshold where
+    their difference is largest. The area less ½ is the mean over records of how far the belief
+    moves among all beliefs without the record, a variable from −1 to 1 whose two sides have
+    limits for any law. A rate is what so few of so many still allow.
+    """
+    from scipy.stats import beta
+
+    tail, size = (1 - confidence) / 2, len(present)
+
+    def share_upper(count: Any, error: float) -> Floats:
+        count = np.minimum(count, size - 1)
+        return np.asarray(beta.ppf(1 - error, count + 1, size - count))
+
+    def crossing(low: Floats, high: Floats) -> NDArray[np.intp]:
+        """Count the pairs that each threshold separates."""
+        below = np.searchsorted(np.sort(low), thresholds)
+        return below - np.searchsorted(np.sort(high), thresholds)
+
+    rises, falls = present > absent, absent > present
+    thresholds = np.unique(np.concatenate([[-1.0], present[rises], absent[falls]]))
+    rising = crossing(absent[rises], present[rises])
+    falling = crossing(present[falls], absent[falls])
+    at_most = np.where(rising == size, 1.0, share_upper(rising, tail / 2))
+    at_least = np.where(
+        falling == 0, 0.0, beta.ppf(tail / 2, np.maximum(falling, 1), size - falling + 1)
+    )
+    order = np.sort(absent)
+    place = (np.searchsorted(order, [present, absent], "left")
+             + np.searchsorted(order, [present, absent], "right")) / (2 * size)  # fmt: skip
+    moves = place[0] - place[1]
+    up = mean_limits(np.maximum(moves, 0), largest=1.0, error=tail / 2)[1]
+    down = mean_limits(np.maximum(-moves, 0), largest=1.0, error=tail / 2)[0]
+    told = np.round(found[2:] * size)
+    limits = [float((at_most - at_least).max()), 0.5 + up - down, *share_upper(told, tail)]
+    return np.clip(np.maximum(limits, found), 0.0, 1.0)
 
 
 def _summary(false: Floats, true: Floats) -> list[float]:
