@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indiff import Hierarchy, UserError
+from indiff import Hierarchy, Table, UserError, read_table
 
 JOBS = [
     "Dancer;Artist;*",
@@ -161,3 +162,83 @@ def test_ranges_hold_exactly_the_values_below(above: list[int], inner: set[int])
     for code, value in enumerate(tree.values):
         assert tree.labels[tree.value_node[code]] == value
         assert tree.code_of[value] == code
+
+
+JOBS_TABLE = pa.table(
+    {
+        "job": ["Dancer", "Writer", "Lawyer", "Clerk", "Clerk", "Miner"],
+        "ill": ["flu", "flu", "cold", "cold", "gout", "flu"],
+    }
+)
+JOB_LINES = [
+    "Dancer;Artist;*",
+    "Writer;Artist;*",
+    "Lawyer;Office;*",
+    "Clerk;Office;*",
+    "Miner;Outside;*",
+]
+
+
+def read_jobs(tree: Hierarchy) -> Table:
+    return read_table(JOBS_TABLE, quasi=["job"], sensitive="ill", hierarchies={"job": tree})
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "level0;level1;level2",
+        "Level 0;Level 1;*",
+        "job;group;all",
+        "JOB;*",
+        "value;group",  # no value of the column, and its cells occur nowhere else
+        "occupation;sector;any",
+    ],
+)
+def test_a_header_is_no_branch_and_is_said(tmp_path: Path, header: str) -> None:
+    plain = read_jobs(Hierarchy.from_lines(JOB_LINES))
+    for tree in (
+        Hierarchy.from_lines([header, *JOB_LINES]),
+        Hierarchy.from_lines(["", header, "", *JOB_LINES]),
+    ):
+        table = read_jobs(tree)
+        assert table.attribute("job").values.tolist() == plain.attribute("job").values.tolist()
+        assert table.attribute("job").hierarchy.labels == plain.attribute("job").hierarchy.labels  # type: ignore[union-attr]
+        assert any("taken for a header" in note for note in table.notes), table.notes
+    path = tmp_path / "jobs.csv"
+    path.write_text("\n".join([header, *JOB_LINES]))
+    read = read_table(JOBS_TABLE, quasi=["job"], sensitive="ill", hierarchies={"job": path})
+    assert f"{path}, line 1: taken for a header" in " ".join(read.notes)
+    assert header.partition(";")[0] not in read.attribute("job").hierarchy.labels  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "Poet;Artist;*",  # its group is another line's
+        "Poet;Space;*",  # a line as it should be, up to the root
+        "Dancer;Artist;*",
+    ],
+)
+def test_a_line_that_is_like_the_others_is_no_header(first: str) -> None:
+    table = read_jobs(Hierarchy.from_lines([first, *JOB_LINES]))
+    assert first.partition(";")[0] in table.attribute("job").values.tolist()
+    assert not any("header" in note for note in table.notes)
+
+
+def test_a_value_that_is_called_like_a_level_or_the_column_stays() -> None:
+    frame = pa.table({"job": ["level0", "job", "Clerk", "Clerk"], "ill": list("abab")})
+    for lines in (["level0;level1", "job;*", "Clerk;*"], ["job;x", "level0;*", "Clerk;*"]):
+        table = read_table(
+            frame,
+            quasi=["job"],
+            sensitive="ill",
+            hierarchies={"job": Hierarchy.from_lines(lines)},
+        )
+        assert set(table.attribute("job").values) == {"level0", "job", "Clerk"}
+        assert not any("header" in note for note in table.notes)
+
+
+def test_lines_of_values_that_no_record_holds_are_counted() -> None:
+    table = read_jobs(Hierarchy.from_lines([*JOB_LINES, "Poet;Artist;*", "Judge;Office;*"]))
+    assert "2 of the 7 values in the hierarchy of 'job' are held by no record" in table.notes
+    assert not any("held by no" in n for n in read_jobs(Hierarchy.from_lines(JOB_LINES)).notes)

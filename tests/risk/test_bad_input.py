@@ -143,6 +143,19 @@ def test_a_value_that_its_hierarchy_lacks(engine: Any) -> None:
     )
 
 
+def test_a_header_of_a_hierarchy_is_no_branch_and_is_said() -> None:
+    lines = ["flu;lung;*", "HIV;blood;*"]
+    data = pa.table({"age": [1, 1, 1, 2], "ill": ["flu", "flu", "HIV", "HIV"]})
+    plain, headed = (
+        measure_risk(
+            data, quasi="age", sensitive="ill", hierarchies={"ill": Hierarchy.from_lines(text)}
+        ).groups
+        for text in (lines, ["level0;level1;level2;level3;level4", *lines])
+    )
+    assert headed.t == plain.t == pytest.approx(0.5)
+    assert "the hierarchy, line 1: taken for a header, no value of the column" in headed.notes
+
+
 def test_too_many_combinations_for_the_dense_array() -> None:
     wide = pa.table({name: list(range(3000)) for name in ("age", "ill")})
     fails("at most 4,194,304 possible combinations.*Use engine='duckdb'", wide, engine="in-process")

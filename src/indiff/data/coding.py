@@ -235,11 +235,12 @@ def _code_by_hierarchy(
     name: str, column: pa.ChunkedArray, hierarchy: Hierarchy
 ) -> tuple[NDArray[Any], NDArray[np.int32], Hierarchy, bool]:
     has_missing = bool(column.null_count)
-    tree = hierarchy.with_missing() if has_missing else hierarchy
     encoded = _as_text(column).combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
     found = encoded.dictionary.to_pylist()
+    tree = hierarchy.for_column(name, found)
+    tree = tree.with_missing() if has_missing else tree
     strange = [value for value in found if value not in tree.code_of]
     if strange:
         more = f" and {len(strange) - 1} more values" if len(strange) > 1 else ""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from indiff.errors import UserError, did_you_mean, from_data
 
 ROOT = "*"
+_LEVEL = re.compile(r"(level|lvl|ebene|stufe|niveau|nivel|livello)[ _.-]*\d+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +45,13 @@ class Hierarchy:
     last: NDArray[np.int32]
     value_node: NDArray[np.int32]
     notes: tuple[str, ...] = ()
+    paths: tuple[tuple[int, tuple[str, ...]], ...] = field(default=(), repr=False)
+    source: str = "the hierarchy"
+    starts_open: bool = False
+    """Whether the first line was written without ``*``."""
 
     @classmethod
-    def read(cls, path: str | Path, *, column: str = "") -> Hierarchy:
+    def read(cls, path: str | Path) -> Hierarchy:
         """Read ``leaf;parent;…;*`` lines from a file, separated by ``;`` or ``,``."""
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
@@ -92,10 +98,13 @@ class Hierarchy:
             if len(labels) < len(fields):
                 notes.append(f"{source}, line {number}: an empty field was skipped")
             labels = [label for label, _ in groupby(labels)]  # regular files repeat a label upwards
+            paths.append((number, labels))
+        starts_open = bool(paths) and paths[0][1][-1] != ROOT
+        for _, labels in paths:
             if labels[-1] != ROOT:
                 labels.append(ROOT)
-            paths.append((number, labels))
-        return cls.from_paths(paths, source=source, notes=notes)
+        tree = cls.from_paths(paths, source=source, notes=notes)
+        return replace(tree, starts_open=starts_open)
 
     @classmethod
     def from_paths(
@@ -129,7 +138,9 @@ class Hierarchy:
                     )
         if not holders:
             raise UserError(f"{source} names no value; expected leaf;parent;…;* on each line.")
-        return cls._number(parents, holders, source, tuple(notes))
+        tree = cls._number(parents, holders, source, tuple(notes))
+        lines = tuple((number, tuple(labels)) for number, labels in paths)
+        return replace(tree, paths=lines, source=source)
 
     @classmethod
     def _number(
@@ -231,12 +242,54 @@ class Hierarchy:
             label += " value"
         last = np.append(self.last, np.int32(size))
         last[0] = size
-        return Hierarchy(
-            (*self.labels, label),
-            np.append(self.parent, np.int32(0)),
-            (*self.values, None),
-            np.append(self.first, np.int32(size)),
-            last,
-            np.append(self.value_node, np.int32(node)),
-            self.notes,
+        return replace(
+            self,
+            labels=(*self.labels, label),
+            parent=np.append(self.parent, np.int32(0)),
+            values=(*self.values, None),
+            first=np.append(self.first, np.int32(size)),
+            last=last,
+            value_node=np.append(self.value_node, np.int32(node)),
         )
+
+    def for_column(self, name: str, held: Collection[str | None]) -> Hierarchy:
+        """Return the tree for a column whose records hold these values: without a header line.
+
+        A first line is a header if no record holds its value and its cells are named like levels,
+        or its first cell like the column, or if it stands apart from all other lines, most of which
+        begin with a value that some record holds. ``notes`` say so, and count the other values
+        that no record holds.
+
+        >>> tree = Hierarchy.from_lines(["level0;level1", "Dancer;Artist", "Poet;Artist"])
+        >>> tree.for_column("job", {"Dancer"}).notes
+        ('the hierarchy, line 1: taken for a header, no value of the column',
+         "1 of the 2 values in the hierarchy of 'job' is held by no record")
+        """
+        known = set(held)
+        tree, notes = self, list(self.notes)
+        if self._has_header(name, known):
+            number, rest = self.paths[0][0], self.paths[1:]
+            notes.append(
+                f"{self.source}, line {number}: taken for a header, no value of the column"
+            )
+            tree = Hierarchy.from_paths(rest, source=self.source)
+        absent = sum(value not in known for value in tree.values)
+        if absent:
+            notes.append(
+                f"{absent:,} of the {len(tree.values):,} values in the hierarchy of {name!r} "
+                f"{'is' if absent == 1 else 'are'} held by no record"
+            )
+        return replace(tree, notes=tuple(notes))
+
+    def _has_header(self, name: str, held: Collection[str | None]) -> bool:
+        """Tell whether the first line names the levels instead of a value."""
+        if len(self.paths) < 2 or self.paths[0][1][0] in held:
+            return False
+        cells = [label for label in self.paths[0][1] if label != ROOT]
+        others = [labels for _, labels in self.paths[1:]]
+        if {label for line in others for label in line} & set(cells):
+            return False
+        if all(map(_LEVEL.fullmatch, cells)) or cells[0].casefold() == name.strip().casefold():
+            return True
+        found = sum(line[0] in held for line in others)
+        return self.starts_open and len(cells) > 1 and 2 * found > len(others)

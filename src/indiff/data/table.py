@@ -243,11 +243,12 @@ def read_table(
             for name, role in roles.items()
         )
     )
+    fitted = [*(one.hierarchy for one in attributes), *(one.hierarchy for one in sensitives)]
     if joint and len(sensitives) > 1:
         sensitives = (
             Sensitive(", ".join(wanted), **code_joint(sensitives), columns=tuple(wanted)),
         )
-    notes = [*raw.notes, *(note for tree in told.trees.values() for note in tree.notes)]
+    notes = [*raw.notes, *(note for tree in fitted if tree is not None for note in tree.notes)]
     for expression, looked_at in behind.items():
         notes += [
             f"{name!r} is a quasi-identifier and {expression!r} follows from it"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +139,7 @@ def _coded(engine: Engine, question: Question) -> Counted:
     asked = []
     for position, name in enumerate(sensitive, len(quasi)):
         tree, order = question.hierarchies.get(name), question.orders.get(name)
-        tree = Hierarchy.read(tree, column=name) if isinstance(tree, str | Path) else tree
+        tree = Hierarchy.read(tree) if isinstance(tree, str | Path) else tree
         order = None if order is None else tuple(map(str, order))
         kind = question.kinds.get(name)
         kind = decide_kind(engine, position, name, kind, order is not None, tree is not None)
@@ -210,7 +210,11 @@ def measure_columns(counted: Counted, positions: Sequence[int]) -> ColumnsRisk:
         whats.append(what)
     who = measure_who(counted, positions, whats)
     reidentification = information_risk("individual", who, counted.h_individual, None)
-    return ColumnsRisk(names, reidentification, inference, group_risk(who, models))
+    groups = group_risk(who, models)
+    trees = [one.sensitive.hierarchy for one in counted.values if one.sensitive.hierarchy]
+    told = [note for tree in trees for note in tree.notes]
+    groups = replace(groups, notes=(*groups.notes, *told))
+    return ColumnsRisk(names, reidentification, inference, groups)
 
 
 def _measure_values(

@@ -9,7 +9,7 @@ ordered values ``cumulative`` (F) and ``area`` (Σ F over smaller ranks).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.schema import Kind
@@ -168,6 +168,9 @@ def _weigh(engine: Engine, plain: str, sensitive: Sensitive, records: int) -> Va
     )
     nodes, base = None, 0.0
     if sensitive.hierarchy is not None:
+        held = [label for (label,) in engine.query(f"SELECT CAST(x0 AS STRING) FROM {plain}")]
+        tree = sensitive.hierarchy.for_column(sensitive.name, held)
+        sensitive = replace(sensitive, hierarchy=tree)
         nodes, reaches, base = _place_in_tree(engine, plain, sensitive, records)
         table = engine.keep(
             f"SELECT {shared}, reach, CAST(0 AS DOUBLE) AS place "
