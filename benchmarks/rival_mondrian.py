@@ -24,7 +24,7 @@ from indiff.data.hierarchy import Hierarchy
 from indiff.data.schema import Kind
 from indiff.differential.mondrian.coverage import cover_one
 from indiff.sanitizers.mondrian.layout import END, START, Tree
-from indiff.sanitizers.mondrian.mondrian import grow_parts, missing_parts, total_extremes
+from indiff.sanitizers.mondrian.mondrian import grow_parts, missing_parts
 
 Ints = NDArray[np.int32]
 
@@ -264,19 +264,17 @@ class CompiledBruteForce:
         self.believed = believed  # with the record: one release for all targets
         self.rows = missing_parts(table)[0]
         self.totals = table.sensitive.counts.astype(np.float64)
-        self.extremes = total_extremes(table)
         self.ranked = [np.sort(a.codes) for a in table.attributes]
 
     def without(self, target: int) -> Tree:
         """Partition D⁻ⁱ."""
-        low, high = (extreme.copy() for extreme in self.extremes)
+        low, high = (self.problem.total_low.copy(), self.problem.total_high.copy())
         for a, ranked in enumerate(self.ranked):
             code = self.problem.codes[a, target]
             low[a] = ranked[1] if code == ranked[0] else ranked[0]
             high[a] = ranked[-2] if code == ranked[-1] else ranked[-1]
-        return grow_parts(
-            self.table, self.problem, [np.delete(self.rows, target)], (low, high)
-        )  # fmt: skip
+        problem = self.problem._replace(total_low=low, total_high=high)
+        return grow_parts(self.table, problem, [np.delete(self.rows, target)])
 
     def distance(self, target: int) -> float:
         """Return the distance between the beliefs with and without the target's record."""

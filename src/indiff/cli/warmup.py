@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from indiff.kernels import is_warm, mark_warm
@@ -49,6 +49,21 @@ def run() -> None:
     _warm_walk()
 
 
+def _tiny_table() -> Table:
+    import pyarrow as pa
+
+    from indiff.data.hierarchy import Hierarchy
+    from indiff.data.table import read_table
+
+    columns = {"number": [1, 2, 3, 4, 5, 6], "text": list("abcabc"), "place": list("uvwuvw")}
+    return read_table(
+        pa.table({**columns, "ill": list("xyxyxx")}),
+        quasi=list(columns),
+        sensitive="ill",
+        hierarchies={"place": Hierarchy.from_lines(["u;north;*", "v;north;*", "w;*"])},
+    )
+
+
 def _warm_counting() -> None:
     import numpy as np
 
@@ -60,74 +75,44 @@ def _warm_counting() -> None:
     count_keys(keys, np.zeros(1, np.int64))
 
 
-def _tiny_table() -> Table:
-    import pyarrow as pa
-
-    from indiff.data.hierarchy import Hierarchy
-    from indiff.data.table import read_table
-
-    return read_table(
-        pa.table(
-            {
-                "number": [1, 2, 3, 4, 5, 6],
-                "text": list("abcabc"),
-                "place": list("uvwuvw"),
-                "ill": list("xyxyxx"),
-            }
-        ),
-        quasi=["number", "text", "place"],
-        sensitive="ill",
-        hierarchies={"place": Hierarchy.from_lines(["u;north;*", "v;north;*", "w;*"])},
-    )
-
-
 def _warm_partition() -> None:
     """Everything but the keys and the walk: no target is walked."""
-    import numpy as np
-
-    from indiff.differential.mondrian.leave_one_out import leave_one_out
-    from indiff.inference import NaiveBayes
-    from indiff.sanitizers.mondrian.mondrian import Mondrian
-
-    table = _tiny_table()
-    leave_one_out(table, Mondrian(k=6), NaiveBayes(), np.arange(len(table)))
-    leave_one_out(table, Mondrian(k=2), NaiveBayes(), np.array([0]))  # alone holds an extreme
+    _leave_out(6, range(6))
+    _leave_out(2, [0])  # the first record alone holds an extreme
 
 
 def _warm_keys() -> None:
     """What a group decides without one record: the part that another process compiles."""
     import numpy as np
 
-    from indiff.differential.mondrian.fork import fork
+    from indiff.differential.mondrian.decisions import changed_node
     from indiff.sanitizers.mondrian.layout import LEAF, Tree
-    from indiff.sanitizers.mondrian.mondrian import Mondrian, total_extremes
+    from indiff.sanitizers.mondrian.mondrian import Mondrian
 
     table = _tiny_table()
     node = np.array([[0, len(table), LEAF, 0, 0, 0]], np.int32)
-    codes = np.zeros((1, len(table.attributes)), np.int32)
-    leaf = Tree(
-        np.arange(len(table), dtype=np.int32),
-        node,
-        codes,
-        codes,
-        codes,
-        codes,
-        np.zeros(1, np.int32),
-    )
-    fork(Mondrian(k=2).problem(table), leaf, 1, 0, *total_extremes(table))
+    box = np.zeros((1, len(table.attributes)), np.int32)
+    order, leaves = np.arange(len(table), dtype=np.int32), np.zeros(1, np.int32)
+    leaf = Tree(order, node, box, box, box, box, leaves)
+    changed_node(Mondrian(k=2).problem(table), leaf, 0)
 
 
 def _warm_walk() -> None:
+    from indiff.differential.mondrian.releases import MondrianReleases
+    from indiff.sanitizers.mondrian.mondrian import Mondrian
+
+    _leave_out(2, range(6))
+    MondrianReleases(_tiny_table(), Mondrian(k=2)).without(2)
+
+
+def _leave_out(k: int, rows: Iterable[int]) -> None:
     import numpy as np
 
-    from indiff.differential.mondrian.handout import Handout
     from indiff.differential.mondrian.leave_one_out import leave_one_out
     from indiff.inference import NaiveBayes
     from indiff.sanitizers.mondrian.mondrian import Mondrian
 
-    table = _tiny_table()
-    leave_one_out(table, Mondrian(k=2), NaiveBayes(), np.arange(len(table)))
-    Handout(table, Mondrian(k=2)).without(2)
+    leave_one_out(_tiny_table(), Mondrian(k=k), NaiveBayes(), np.array(list(rows)))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from indiff.differential.explain.groups import GroupChange, covering, group_chan
 from indiff.differential.explain.log_odds import Shift, shifts
 from indiff.differential.explain.trees import DecisionPath, decision_path, is_tree
 from indiff.differential.method import choose_model
-from indiff.differential.mondrian.handout import Handout
+from indiff.differential.mondrian.releases import MondrianReleases
 from indiff.differential.refit.refit import FromScratch, Releases
 from indiff.differential.test import as_rows, check_testable, describe
 from indiff.differential.without import fallback
@@ -130,7 +130,7 @@ def explain(
     asked = [int(records)] if isinstance(records, int | np.integer) else list(records)
     rows = [int(as_rows(table, [record])[0]) for record in asked]  # in the order asked for
     release = chosen.sanitize(table)
-    source: type[Any] = Handout if isinstance(chosen, Mondrian) else FromScratch
+    source: type[Any] = MondrianReleases if isinstance(chosen, Mondrian) else FromScratch
     releases: Releases = source(table, fallback(chosen))
     return tuple(
         _explain(table, adversary, release, releases.without(row), row, show_values) for row in rows

@@ -1,4 +1,4 @@
-"""From counts to beliefs: the models that need nothing else, as data and compiled code."""
+"""Turns counts into beliefs, for the models that need nothing else: as data, and compiled."""
 
 from __future__ import annotations
 
@@ -9,13 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.kernels import kernel
-from indiff.sanitizers.mondrian.layout import (
-    END,
-    START,
-)
-from indiff.sanitizers.mondrian.partition import (
-    group_counts,
-)
+from indiff.sanitizers.mondrian.layout import END, START
+from indiff.sanitizers.mondrian.partition import group_counts
 
 NAIVE_BAYES, FREQUENCY = 0, 1
 PRODUCTS, LOGARITHMS = 0, 1
@@ -97,9 +92,8 @@ def believe(
 
 @kernel
 def believe_all(
-    problem: Any, adversary: Any, tree: Any, needed_start: Any, table: Any, totals: Any,
-    outcome: Any,
-) -> Any:  # fmt: skip
+    problem: Any, adversary: Any, tree: Any, counted: Any, totals: Any, outcome: Any
+) -> Any:
     """Write the belief about every record from the release that contains it."""
     d = problem.codes.shape[0]
     counts = np.zeros((d, totals.shape[0]), np.int64)
@@ -112,9 +106,7 @@ def believe_all(
             record = tree.order[place]
             if adversary.model == NAIVE_BAYES:
                 for a in range(d):
-                    spot = needed_start[a] + problem.codes[a, record]
-                    for c in range(totals.shape[0]):
-                        counts[a, c] = table[spot, c]
+                    counts[a] = counted.counts[counted.starts[a] + problem.codes[a, record]]
             outcome.uncovered[record] = 0
             believe(adversary, totals, counts, group, end - start, outcome.beliefs[record])
 

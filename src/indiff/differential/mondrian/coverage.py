@@ -1,13 +1,32 @@
-"""How many records of each class have a region that covers a value: N[a][v][c], from leaves."""
+"""Counts the records of each class whose region covers a value: N[a][v][c], from leaves."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from indiff.kernels import kernel
+from indiff.kernels import borrow, kernel
 from indiff.sanitizers.mondrian.layout import END, LABEL, MEMBERS, START
+
+
+class Counted(NamedTuple):
+    """Counts N[a][v][c] of a release, for some of the codes of every attribute.
+
+    ``codes[starts[a] : starts[a + 1]]`` are attribute a's, ascending; ``counts`` has a row for
+    each of them, and a column per class.
+    """
+
+    codes: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    counts: NDArray[np.int32]
+
+
+@kernel
+def borrow_counted(counted: Any) -> Any:
+    """Counts whose arrays are not counted as references (see ``borrow``)."""
+    return Counted(borrow(counted.codes), borrow(counted.starts), borrow(counted.counts))
 
 
 @kernel
@@ -23,17 +42,15 @@ def first_at_least(values: Any, start: Any, end: Any, bound: Any) -> Any:
 
 
 @kernel
-def add_leaves(
-    problem: Any, tree: Any, first: Any, last: Any, sign: Any, needed: Any, needed_start: Any,
-    steps: Any,
-) -> Any:  # fmt: skip
-    """Add the leaves ``tree.leaves[first:last]`` to a table of steps over the needed codes.
+def add_leaves(problem: Any, tree: Any, first: Any, last: Any, sign: Any, counted: Any) -> Any:
+    """Add the leaves ``tree.leaves[first:last]`` to counts that are still steps.
 
-    ``needed[needed_start[a] : needed_start[a + 1]]`` are attribute a's codes, ascending. A region
-    from low to high is a step up at low and one down after high; :func:`sum_steps` adds them up.
+    A region from low to high is a step up at low and one down after high; :func:`sum_steps` adds
+    them up.
     """
+    needed, steps = counted.codes, counted.counts
     for a in range(problem.codes.shape[0]):
-        begin, stop = needed_start[a], needed_start[a + 1]
+        begin, stop = counted.starts[a], counted.starts[a + 1]
         if begin == stop:
             continue
         row = problem.codes[a]
@@ -80,21 +97,36 @@ def add_members(
 
 
 @kernel
-def sum_steps(needed_start: Any, steps: Any) -> Any:
+def sum_steps(counted: Any) -> Any:
     """Turn steps into counts, attribute by attribute."""
-    for a in range(needed_start.shape[0] - 1):
-        for spot in range(needed_start[a] + 1, needed_start[a + 1]):
+    starts, steps = counted.starts, counted.counts
+    for a in range(starts.shape[0] - 1):
+        for spot in range(starts[a] + 1, starts[a + 1]):
             for c in range(steps.shape[1]):
                 steps[spot, c] += steps[spot - 1, c]
 
 
 @kernel
-def add_forest(problem: Any, tree: Any, needed: Any, needed_start: Any, table: Any) -> Any:
-    """Add the counts of a whole forest to a table of counts."""
-    steps = np.zeros_like(table)
-    add_leaves(problem, tree, 0, tree.leaves.shape[0], 1, needed, needed_start, steps)
-    sum_steps(needed_start, steps)
-    table += steps
+def add_forest(problem: Any, tree: Any, counted: Any) -> Any:
+    """Add the counts of a whole forest."""
+    steps = Counted(counted.codes, counted.starts, np.zeros_like(counted.counts))
+    add_leaves(problem, tree, 0, tree.leaves.shape[0], 1, steps)
+    sum_steps(steps)
+    counts = counted.counts
+    counts += steps.counts
+
+
+@kernel
+def leaf_covers(problem: Any, tree: Any, leaf: Any, a: Any, code: Any) -> Any:
+    """Whether a leaf's region of attribute a covers a code."""
+    if not tree.low[leaf, a] <= code <= tree.high[leaf, a]:
+        return False
+    if problem.meta[a, LABEL] != MEMBERS:
+        return True
+    for place in range(tree.nodes[leaf, START], tree.nodes[leaf, END]):
+        if problem.codes[a, tree.order[place]] == code:
+            return True
+    return False
 
 
 @kernel
@@ -106,15 +138,7 @@ def cover_one(
         leaf = tree.leaves[position]
         s, e = tree.nodes[leaf, START], tree.nodes[leaf, END]
         for a in range(problem.codes.shape[0]):
-            code = problem.codes[a, record]
-            covers = tree.low[leaf, a] <= code <= tree.high[leaf, a]
-            if covers and problem.meta[a, LABEL] == MEMBERS:
-                covers = False
-                for place in range(s, e):
-                    if problem.codes[a, tree.order[place]] == code:
-                        covers = True
-                        break
-            if covers:
+            if leaf_covers(problem, tree, leaf, a, problem.codes[a, record]):
                 for place in range(s, e):
                     counts[a, problem.classes[tree.order[place]]] += sign
 
@@ -163,7 +187,7 @@ def sort(values: Any) -> Any:
 
 @kernel
 def codes_of(problem: Any, records: Any) -> Any:
-    """The distinct codes of some records on every attribute, ascending, and where each starts."""
+    """Counts, all 0, for the distinct codes of some records on every attribute."""
     d, count = problem.codes.shape[0], records.shape[0]
     starts = np.zeros(d + 1, np.int64)
     needed = np.empty(d * count, np.int32)
@@ -178,4 +202,4 @@ def codes_of(problem: Any, records: Any) -> Any:
                 needed[filled] = codes[place]
                 filled += 1
         starts[a + 1] = filled
-    return needed[:filled], starts
+    return Counted(needed[:filled], starts, np.zeros((filled, problem.class_count), np.int32))

@@ -1,9 +1,9 @@
-"""Exact leave-one-out for Mondrian and models that need only counts: milliseconds, not hours."""
+"""Measures Mondrian exactly for models that need only counts: milliseconds, not hours."""
 
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,19 +24,17 @@ from indiff.differential.mondrian.beliefs import (
     empty_outcome,
     finish_generalized,
 )
-from indiff.differential.mondrian.coverage import add_forest
+from indiff.differential.mondrian.coverage import Counted, add_forest
 from indiff.differential.mondrian.threads import Shared
 from indiff.differential.mondrian.walk import finish_alone, walk
 from indiff.errors import UserError
 from indiff.inference import Frequency, NaiveBayes
 from indiff.sanitizers.mondrian.constraints import meets
-from indiff.sanitizers.mondrian.layout import CUT_BY, ON_A_LINE, Problem, Tree
-from indiff.sanitizers.mondrian.mondrian import Mondrian, grow_parts, missing_parts, total_extremes
+from indiff.sanitizers.mondrian.layout import CUT_BY, ON_A_LINE, Problem, Tree, total_extremes
+from indiff.sanitizers.mondrian.mondrian import Mondrian, grow_parts, missing_parts
 
 # A product of this many powers of ten still fits a floating-point number.
 LARGEST_POWER = 280
-
-Counted: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]
 
 
 def leave_one_out(
@@ -65,17 +63,19 @@ def leave_one_out(
     # A table that meets the constraints may not without a record, and the other way round: the
     # partition of D is the base of the walk even where D itself is published as one group.
     tree = grow_parts(table, problem, parts)
-    release = count_release(table, problem, tree, adversary)
+    counted = _count(table, problem, tree, adversary)
+    totals, everyone = _totals(problem), rows.astype(np.int32)
     if obstacle is None:
-        believe_all(problem, adversary, tree, *release[1:], _totals(problem), believed)
+        believe_all(problem, adversary, tree, counted, totals, believed)
     else:
-        _generalize(problem, adversary, rows, believed, leave=False)
+        finish_generalized(problem, adversary, totals, everyone, False, believed)
     generalized = unmet_without(problem, parts)
-    _generalize(problem, adversary, rows[generalized[rows]], outcome, leave=True)
-    _walk_all(
-        table, sanitizer, problem, adversary, parts, tree, release, rows, generalized, outcome,
-        Shared(jobs, progress, len(rows)),
-    )  # fmt: skip
+    finish_generalized(problem, adversary, totals, everyone[generalized[rows]], True, outcome)
+    todo = np.zeros(len(table), dtype=bool)
+    todo[rows] = True
+    shared = Shared(jobs, progress, len(rows))
+    walks = _Walks(table, sanitizer, problem, adversary, parts, outcome, shared)
+    walks.run(todo & ~generalized, tree, counted)
     rows = rows[outcome.uncovered[rows] != UNFINISHED]  # an interruption keeps what is done
     everybody = np.array_equal(rows, np.arange(len(table)))  # then nothing needs copying
     return Beliefs(
@@ -108,38 +108,19 @@ def as_adversary(model: NaiveBayes | Frequency, table: Table) -> Adversary:
     )
 
 
-def all_codes(table: Table) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return every code of every attribute, and where each attribute's codes start."""
+def _count(table: Table, problem: Problem, tree: Tree, adversary: Adversary) -> Counted:
+    """Return N[a][v][c] of a partition, for every code of every attribute."""
     sizes = [len(a.values) for a in table.attributes]
-    needed = np.concatenate([np.arange(size, dtype=np.int32) for size in sizes])
-    return needed, np.cumsum([0, *sizes]).astype(np.int64)
-
-
-def count_release(
-    table: Table, problem: Problem, tree: Tree, adversary: Adversary
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
-    """Return every code, where each attribute's start, and N[a][v][c] of a partition."""
-    needed, starts = all_codes(table)
-    counts = np.zeros((len(needed), int(problem.class_count)), np.int32)
+    codes = np.concatenate([np.arange(size, dtype=np.int32) for size in sizes])
+    counts = np.zeros((len(codes), int(problem.class_count)), np.int32)
+    counted = Counted(codes, np.cumsum([0, *sizes]).astype(np.int64), counts)
     if adversary.model == NAIVE_BAYES:
-        add_forest(problem, tree, needed, starts, counts)
-    return needed, starts, counts
+        add_forest(problem, tree, counted)
+    return counted
 
 
 def _totals(problem: Problem) -> NDArray[np.int64]:
     return np.bincount(problem.classes, minlength=int(problem.class_count)).astype(np.int64)
-
-
-def _generalize(
-    problem: Problem,
-    adversary: Adversary,
-    rows: NDArray[np.intp],
-    outcome: Outcome,
-    *,
-    leave: bool,
-) -> None:
-    """Write the beliefs from one fully generalized group, in which every value is covered."""
-    finish_generalized(problem, adversary, _totals(problem), rows.astype(np.int32), leave, outcome)
 
 
 def unmet_without(problem: Problem, parts: list[NDArray[np.int32]]) -> NDArray[np.bool_]:
@@ -165,100 +146,86 @@ def unmet_without(problem: Problem, parts: list[NDArray[np.int32]]) -> NDArray[n
     return unmet
 
 
-def _walk_all(
-    table: Table,
-    sanitizer: Mondrian,
-    problem: Problem,
-    adversary: Adversary,
-    parts: list[NDArray[np.int32]],
-    tree: Tree,
-    release: Counted,
-    rows: NDArray[np.intp],
-    generalized: NDArray[np.bool_],
-    outcome: Outcome,
-    shared: Shared,
-) -> None:
-    """Walk every target that is left; those that change the table's own ranges one by one."""
-    widening = global_extremes(problem, table)
-    todo = np.zeros(len(table), dtype=bool)
-    todo[rows] = True
-    todo &= ~generalized
-    for row in np.flatnonzero(todo & widening):
-        _rebuild(table, sanitizer, problem, adversary, parts, int(row), outcome)
-    todo &= ~widening
-    if sanitizer.t is None:
-        _walk(table, problem, adversary, tree, release, todo, outcome, shared)
-        return
-    # t-closeness refers to the distribution of the table being sanitized: D⁻ⁱ's depends on i's
-    # sensitive value alone, so each value has a base partition of its own.
-    for c in np.unique(problem.classes[todo]):
-        reference = _totals(problem)
-        reference[c] -= 1
-        shifted = sanitizer.problem(table, reference)
-        base = grow_parts(table, shifted, parts)
-        counted = count_release(table, shifted, base, adversary)
-        chosen = todo & (problem.classes == c)
-        if outcome.ticker[STOP]:
-            return
-        _walk(table, shifted, adversary, base, counted, chosen, outcome, shared)
-
-
-def _walk(
-    table: Table,
-    problem: Problem,
-    adversary: Adversary,
-    tree: Tree,
-    release: Counted,
-    todo: NDArray[np.bool_],
-    outcome: Outcome,
-    shared: Shared,
-) -> None:
-    """Walk the targets, in threads that each take the records of one stretch of the tree.
-
-    Neighbours in the tree share their way down, so that hardly any work is done twice; and as
-    every belief comes from whole-number counts, the threads change no bit of it.
-    """
-    if not todo.any():
-        return
-    needed, starts, counts = release
-    roots = len(missing_parts(table))
-
-    def run(stretch: NDArray[np.int32]) -> None:
-        mark = np.zeros(len(table), np.int32)
-        mark[stretch[todo[stretch]]] = 1
-        walk(
-            problem, adversary, tree, roots, *total_extremes(table), needed, starts, counts, mark,
-            1, _totals(problem), np.zeros(len(needed), np.int32), outcome,
-        )  # fmt: skip
-
-    shared.run(run, np.array_split(tree.order, shared.threads(len(table))), outcome.ticker)
-
-
-def global_extremes(problem: Problem, table: Table) -> NDArray[np.bool_]:
+def global_extremes(problem: Problem) -> NDArray[np.bool_]:
     """Find the records that alone hold the table's lowest or highest value of an attribute."""
-    alone = np.zeros(len(table), dtype=bool)
-    low, high = total_extremes(table)
+    alone = np.zeros(len(problem.classes), dtype=bool)
     for a in np.flatnonzero(problem.meta[:, CUT_BY] == ON_A_LINE):
-        for extreme in (low[a], high[a]):
+        for extreme in (problem.total_low[a], problem.total_high[a]):
             holders = np.flatnonzero(problem.codes[a] == extreme)
             if len(holders) == 1:
                 alone[holders[0]] = True
     return alone
 
 
-def _rebuild(
-    table: Table, sanitizer: Mondrian, problem: Problem, adversary: Adversary,
-    parts: list[NDArray[np.int32]], row: int, outcome: Outcome,
-) -> None:  # fmt: skip
-    """Partition D⁻ⁱ from scratch: its ranges differ from D's, so any decision may flip."""
-    totals = _totals(problem)
-    if sanitizer.t is not None:
-        totals[problem.classes[row]] -= 1
-        problem = sanitizer.problem(table, totals)
-        totals[problem.classes[row]] += 1
-    left = [part[part != row] for part in parts]
-    tree = grow_parts(
-        table, problem, [part for part in left if len(part)], total_extremes(table.without(row))
-    )
-    nothing = np.zeros((len(table.attributes), len(totals)), np.int64)
-    finish_alone(problem, adversary, tree, row, nothing, totals, outcome)
+@dataclass(frozen=True, eq=False)
+class _Walks:
+    """What every walk of one test needs; ``parts`` are the rows of each root of a partition."""
+
+    table: Table
+    sanitizer: Mondrian
+    problem: Problem
+    adversary: Adversary
+    parts: list[NDArray[np.int32]]
+    outcome: Outcome
+    shared: Shared
+
+    def run(self, todo: NDArray[np.bool_], tree: Tree, counted: Counted) -> None:
+        """Walk the targets; those that change the table's own ranges are rebuilt one by one."""
+        widening = global_extremes(self.problem)
+        for row in np.flatnonzero(todo & widening):
+            self._rebuild(int(row))
+        todo = todo & ~widening
+        if self.sanitizer.t is None:
+            self._walk(self.problem, tree, counted, todo)
+            return
+        # t-closeness refers to the distribution of the table being sanitized: D⁻ⁱ's depends on
+        # i's sensitive value alone, so each value has a base partition of its own.
+        for c in np.unique(self.problem.classes[todo]):
+            shifted = self._without_value(c)
+            base = grow_parts(self.table, shifted, self.parts)
+            counted = _count(self.table, shifted, base, self.adversary)
+            if self.outcome.ticker[STOP]:
+                return
+            self._walk(shifted, base, counted, todo & (self.problem.classes == c))
+
+    def _walk(
+        self, problem: Problem, tree: Tree, counted: Counted, todo: NDArray[np.bool_]
+    ) -> None:
+        """Walk the targets, in threads that each take the records of one stretch of the tree.
+
+        Neighbours in the tree share their way down, so that hardly any work is done twice; and as
+        every belief comes from whole-number counts, the threads change no bit of it.
+        """
+        if not todo.any():
+            return
+
+        def run(stretch: NDArray[np.int32]) -> None:
+            mark = np.zeros(len(self.table), np.int32)
+            mark[stretch[todo[stretch]]] = 1
+            tally = np.zeros(len(counted.codes), np.int32)
+            walk(
+                problem, self.adversary, tree, len(self.parts), counted, mark, 1,
+                _totals(problem), tally, self.outcome,
+            )  # fmt: skip
+
+        stretches = np.array_split(tree.order, self.shared.threads(len(self.table)))
+        self.shared.run(run, stretches, self.outcome.ticker)
+
+    def _rebuild(self, row: int) -> None:
+        """Partition D⁻ⁱ from scratch: its ranges differ from D's, so any decision may flip."""
+        problem = self.problem
+        if self.sanitizer.t is not None:
+            problem = self._without_value(problem.classes[row])
+        low, high = total_extremes(self.table.without(row))
+        problem = problem._replace(total_low=low, total_high=high)
+        left = [part[part != row] for part in self.parts]
+        tree = grow_parts(self.table, problem, [part for part in left if len(part)])
+        totals = _totals(problem)
+        nothing = np.zeros((len(self.table.attributes), len(totals)), np.int64)
+        finish_alone(problem, self.adversary, tree, row, nothing, totals, self.outcome)
+
+    def _without_value(self, value: int) -> Problem:
+        """Return the problem with the distribution of a table that lacks one record's value."""
+        reference = _totals(self.problem)
+        reference[value] -= 1
+        return self.sanitizer.problem(self.table, reference)

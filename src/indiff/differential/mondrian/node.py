@@ -1,4 +1,4 @@
-"""What is known of one group when any one of its records may leave."""
+"""Notes what decides a group when any one of its records may leave."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from numpy.typing import NDArray
 
 from indiff.kernels import borrow, kernel
 from indiff.sanitizers.mondrian.constraints import meets
-from indiff.sanitizers.mondrian.layout import BY_TREE, CUT_BY, DEPTH, FIRST, LEAVES, POINTS
+from indiff.sanitizers.mondrian.layout import DEPTH, FIRST, LEAVES
 from indiff.sanitizers.mondrian.partition import (
     cut_rank,
     group_counts,
-    line_width,
-    lowest_common,
     nth_smallest,
-    tree_width,
+    top_node,
     widest_first,
+    width,
 )
 
 BELOW_A, UP_TO_B = 0, 1
@@ -82,23 +81,13 @@ def borrow_node(node: Any) -> Any:
 
 
 @kernel
-def describe_node(
-    problem: Any, order: Any, start: Any, end: Any, own_low: Any, own_high: Any, total_low: Any,
-    total_high: Any, node: Any,
-) -> Any:  # fmt: skip
-    """Note a group's extremes, the order of its attributes and its counts."""
+def describe_node(problem: Any, own_low: Any, own_high: Any, node: Any) -> Any:
+    """Note a group's extremes, its widths and the order of its attributes."""
     for a in range(problem.codes.shape[0]):
         low, high = own_low[a], own_high[a]
         node.ints[LOW, a], node.ints[HIGH, a] = low, high
         node.ints[PREPARED, a] = node.ints[LOOKED, a] = 0
-        if problem.meta[a, CUT_BY] == BY_TREE:
-            node.floats[WIDTH, a] = tree_width(
-                problem.path, problem.trees, problem.meta[a, LEAVES], low, high
-            )
-        else:
-            node.floats[WIDTH, a] = line_width(
-                problem.points, problem.meta[a, POINTS], low, high, total_low[a], total_high[a]
-            )
+        node.floats[WIDTH, a] = width(problem, a, low, high)
     widest_first(node.floats[WIDTH], node.ints[RANKING])
 
 
@@ -221,7 +210,7 @@ def prepare_tree(
     """Count the parts below the children of the group's tree node."""
     node.ints[PREPARED, a] = 1
     path, trees, base = problem.path, problem.trees, problem.meta[a, LEAVES]
-    top = lowest_common(path, trees, base, node.ints[LOW, a], node.ints[HIGH, a])
+    top = top_node(problem, a, node.ints[LOW, a], node.ints[HIGH, a])
     level = trees[top, DEPTH] + 1
     counts, sizes = node.part_counts, node.parts
     codes, classes, limits = problem.codes[a], problem.classes, problem.limits

@@ -15,8 +15,8 @@ from indiff.differential.measurement import (
     join_beliefs,
     measure_beliefs,
 )
-from indiff.differential.mondrian.handout import Handout
 from indiff.differential.mondrian.leave_one_out import leave_one_out
+from indiff.differential.mondrian.releases import MondrianReleases
 from indiff.differential.path import Test, is_random
 from indiff.differential.refit.refit import refit
 from indiff.errors import InternalError, UserError, option
@@ -56,7 +56,7 @@ def _believe(test: Test, asking: Asking) -> tuple[Beliefs, tuple[str, ...]]:
     if not isinstance(sanitizer, Mondrian):
         raise InternalError("leave-one-out was chosen for a sanitizer that it does not know")
     if not isinstance(model, NaiveBayes | Frequency):  # these need only counts
-        return refit(table, sanitizer, model, people, asking, source=Handout), ()
+        return refit(table, sanitizer, model, people, asking, source=MondrianReleases), ()
     single = people.sizes == 1
     rows = people.firsts[single]
     walked = leave_one_out(

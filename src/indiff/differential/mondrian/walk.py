@@ -1,10 +1,10 @@
-"""The exact leave-one-out walk: every f(D⁻ⁱ) from one partition of D, changing only what flips.
+"""Walks all targets down one partition of D, and builds anew only what leaving changes.
 
-Beside ``docs/leave-one-out.md``. A *context* is a forest that partitions some records, together
-with the counts N[a][v][c] of a whole release that contains it. Targets walk down the forest as
-long as leaving would not change a decision. Where it would, the targets with the same new
-decision get a new context: that decision forced on their group, and everything below built anew,
-once for all of them.
+So every f(D⁻ⁱ) comes from one partition; ``docs/leave-one-out.md`` has the proof. A *context* is a
+forest that partitions some records, together with the counts N[a][v][c] of a whole release that
+contains it. Targets walk down the forest as long as leaving would not change a decision. Where it
+would, the targets with the same new decision get a new context: that decision forced on their
+group, and everything below built anew, once for all of them.
 """
 
 from __future__ import annotations
@@ -26,12 +26,15 @@ from indiff.differential.mondrian.beliefs import (
 from indiff.differential.mondrian.coverage import (
     add_forest,
     add_leaves,
+    borrow_counted,
     codes_of,
     cover_one,
     first_at_least,
+    leaf_covers,
     leaves_under,
     sum_steps,
 )
+from indiff.differential.mondrian.decisions import ALONE, BECOMES_LEAF, STAYS, find_keys
 from indiff.differential.mondrian.node import (
     CUT_A,
     HIGH_AT,
@@ -45,7 +48,6 @@ from indiff.differential.mondrian.node import (
     extremes_without,
     look_outside,
 )
-from indiff.differential.mondrian.node_keys import ALONE, BECOMES_LEAF, STAYS, find_keys
 from indiff.kernels import borrow, kernel
 from indiff.sanitizers.mondrian.layout import (
     ATTRIBUTE,
@@ -58,7 +60,6 @@ from indiff.sanitizers.mondrian.layout import (
     LABEL,
     LAST,
     LEAF,
-    LEAVES,
     MEMBERS,
     POINTS,
     START,
@@ -68,27 +69,28 @@ from indiff.sanitizers.mondrian.layout import (
 from indiff.sanitizers.mondrian.partition import (
     group_counts,
     grow,
-    lowest_common,
     narrow,
     split_by_tree,
     split_on_line,
+    top_node,
 )
 
 
 @kernel
 def settle(
     problem: Any, adversary: Any, order: Any, start: Any, end: Any, places: Any, keys: Any,
-    count: Any, key: Any, node: Any, table: Any, needed: Any, needed_start: Any,
-    is_in_table: Any, totals: Any, tally: Any, outcome: Any,
+    count: Any, key: Any, node: Any, counted: Any, is_counted: Any, totals: Any, tally: Any,
+    outcome: Any,
 ) -> Any:  # fmt: skip
     """Write the beliefs about the targets with this key, which end in this group as a leaf.
 
     Each is taken out of the group; where it alone held an outer value, the region shrinks and no
-    longer covers it. ``table`` are the counts N[a][v][c] of the release, this group's own
-    included or not; ``tally`` is room for a count per value, all zero.
+    longer covers it. ``counted`` has the counts of the release, this group's own included or not
+    (``is_counted``); ``tally`` is room for a count per value, all zero.
     """
     node, places, keys = borrow_node(node), borrow(places), borrow(keys)
-    table, needed, needed_start = borrow(table), borrow(needed), borrow(needed_start)
+    counted = borrow_counted(counted)
+    needed, starts = counted.codes, counted.starts
     d, classes = problem.codes.shape[0], totals.shape[0]
     counts = np.zeros((d, classes), np.int64)
     group = node.totals
@@ -122,20 +124,18 @@ def settle(
             ):
                 low, high = extremes_without(node, a, place)
                 if problem.meta[a, CUT_BY] == BY_TREE:
-                    top = lowest_common(
-                        problem.path, problem.trees, problem.meta[a, LEAVES], low, high
-                    )  # fmt: skip
+                    top = top_node(problem, a, low, high)
                     low, high = problem.trees[top, FIRST], problem.trees[top, LAST]
                 covered = low <= code <= high
             everywhere = everywhere and covered
             if adversary.model == FREQUENCY:
                 continue
-            spot = needed_start[a] + code  # where all codes are needed
-            if spot >= needed_start[a + 1] or needed[spot] != code:
-                spot = first_at_least(needed, needed_start[a], needed_start[a + 1], code)
-            times = (1 if covered else 0) - (1 if is_in_table else 0)
+            spot = starts[a] + code  # where all codes are counted
+            if spot >= starts[a + 1] or needed[spot] != code:
+                spot = first_at_least(needed, starts[a], starts[a + 1], code)
+            times = (1 if covered else 0) - (1 if is_counted else 0)
             for c in range(classes):
-                counts[a, c] = table[spot, c] + times * group[c]
+                counts[a, c] = counted.counts[spot, c] + times * group[c]
             if covered:
                 counts[a, own] -= 1
         totals[own] -= 1
@@ -170,17 +170,7 @@ def finish_alone(
         leaf = tree.leaves[position]
         covers = True
         for a in range(problem.codes.shape[0]):
-            code = problem.codes[a, record]
-            inside = tree.low[leaf, a] <= code <= tree.high[leaf, a]
-            if inside and problem.meta[a, LABEL] == MEMBERS:
-                inside = False
-                for place in range(tree.nodes[leaf, START], tree.nodes[leaf, END]):
-                    if problem.codes[a, tree.order[place]] == code:
-                        inside = True
-                        break
-            if not inside:
-                covers = False
-                break
+            covers = covers and leaf_covers(problem, tree, leaf, a, problem.codes[a, record])
         if covers:
             for place in range(tree.nodes[leaf, START], tree.nodes[leaf, END]):
                 group[problem.classes[tree.order[place]]] += 1
@@ -203,53 +193,44 @@ def without_record(order: Any, start: Any, end: Any, place: Any) -> Any:
 
 @kernel
 def rebuild_alone(
-    problem: Any, adversary: Any, tree: Any, node: Any, place: Any, table: Any, needed: Any,
-    needed_start: Any, totals: Any, total_low: Any, total_high: Any, outcome: Any,
+    problem: Any, adversary: Any, tree: Any, node: Any, place: Any, counted: Any, totals: Any,
+    outcome: Any,
 ) -> Any:  # fmt: skip
     """Partition one group anew without one record and write the belief about it."""
     d = problem.codes.shape[0]
     record = tree.order[place]
     counts = np.zeros((d, totals.shape[0]), np.int64)
     if adversary.model == NAIVE_BAYES:
+        starts = counted.starts
         for a in range(d):
-            spot = first_at_least(
-                needed, needed_start[a], needed_start[a + 1], problem.codes[a, record]
-            )
+            code = problem.codes[a, record]
+            spot = first_at_least(counted.codes, starts[a], starts[a + 1], code)
             for c in range(totals.shape[0]):
-                counts[a, c] = table[spot, c]
+                counts[a, c] = counted.counts[spot, c]
         first, last = leaves_under(tree, node)
         cover_one(problem, tree, first, last, -1, record, counts)
     others = without_record(tree.order, tree.nodes[node, START], tree.nodes[node, END], place)
-    ends = np.empty(1, np.int32)
-    ends[0] = others.shape[0]
-    fresh = grow(
-        problem, others, ends, tree.low[node : node + 1], tree.high[node : node + 1],
-        total_low, total_high,
-    )  # fmt: skip
+    ends = np.full(1, others.shape[0], np.int32)
+    fresh = grow(problem, others, ends, tree.low[node : node + 1], tree.high[node : node + 1])
     finish_alone(problem, adversary, fresh, record, counts, totals, outcome)
 
 
 @kernel
-def rest_for(
-    problem: Any, adversary: Any, tree: Any, node: Any, records: Any, table: Any, needed: Any,
-    needed_start: Any,
-) -> Any:  # fmt: skip
+def rest_for(problem: Any, adversary: Any, tree: Any, node: Any, records: Any, counted: Any) -> Any:
     """The counts of a release without the leaves below a node, for the codes of some records."""
     if adversary.model == FREQUENCY:
-        nothing = np.zeros(problem.codes.shape[0] + 1, np.int64)
-        return np.empty(0, np.int32), nothing, np.zeros((0, problem.class_count), np.int32)
-    codes, starts = codes_of(problem, records)
-    rest = np.zeros((codes.shape[0], problem.class_count), np.int32)
+        return codes_of(problem, records[:0])
+    rest = codes_of(problem, records)
     first, last = leaves_under(tree, node)
-    add_leaves(problem, tree, first, last, -1, codes, starts, rest)
-    sum_steps(starts, rest)
+    add_leaves(problem, tree, first, last, -1, rest)
+    sum_steps(rest)
     for a in range(problem.codes.shape[0]):
-        spot = needed_start[a]
-        for place in range(starts[a], starts[a + 1]):
-            spot = first_at_least(needed, spot, needed_start[a + 1], codes[place])
-            for c in range(rest.shape[1]):
-                rest[place, c] += table[spot, c]
-    return codes, starts, rest
+        spot = counted.starts[a]
+        for place in range(rest.starts[a], rest.starts[a + 1]):
+            spot = first_at_least(counted.codes, spot, counted.starts[a + 1], rest.codes[place])
+            for c in range(rest.counts.shape[1]):
+                rest.counts[place, c] += counted.counts[spot, c]
+    return rest
 
 
 @kernel
@@ -312,13 +293,12 @@ def targets_with(keys: Any, count: Any, key: Any, places: Any, order: Any) -> An
 
 @kernel
 def walk(
-    problem: Any, adversary: Any, tree: Any, roots: Any, total_low: Any, total_high: Any,
-    needed: Any, needed_start: Any, table: Any, mark: Any, context: Any, totals: Any, tally: Any,
-    outcome: Any,
+    problem: Any, adversary: Any, tree: Any, roots: Any, counted: Any, mark: Any, context: Any,
+    totals: Any, tally: Any, outcome: Any,
 ) -> Any:  # fmt: skip
     """Walk the targets of a context, the records r with ``mark[r] == context``.
 
-    ``table`` holds the counts of the whole release that contains this forest. Returns the last
+    ``counted`` has the counts of the whole release that contains this forest. Returns the last
     context number in use.
     """
     if tree.order.shape[0] == 0:
@@ -329,11 +309,9 @@ def walk(
         borrow(adversary.prior),
     )  # fmt: skip
     outcome = Outcome(borrow(outcome.beliefs), borrow(outcome.uncovered), borrow(outcome.ticker))
-    needed, needed_start, table = borrow(needed), borrow(needed_start), borrow(table)
-    mark, totals, tally = borrow(mark), borrow(totals), borrow(tally)
-    total_low, total_high = borrow(total_low), borrow(total_high)
-    order = tree.order
-    last_context = context
+    counted, mark = borrow_counted(counted), borrow(mark)
+    totals, tally = borrow(totals), borrow(tally)
+    order, last_context = tree.order, context
     live = np.zeros(tree.nodes.shape[0], np.int8)
     live[:roots] = 1
     room = empty_node(problem)
@@ -356,12 +334,12 @@ def walk(
             continue
         find_keys(
             problem, order, start, end, attribute, tree.nodes[node, CUT], places, count,
-            tree.own_low[node], tree.own_high[node], total_low, total_high, room, keys, work, bins,
+            tree.own_low[node], tree.own_high[node], room, keys, work, bins,
         )  # fmt: skip
         if attribute == LEAF:
             settle(
-                problem, adversary, order, start, end, places, keys, count, STAYS, room, table,
-                needed, needed_start, True, totals, tally, outcome,
+                problem, adversary, order, start, end, places, keys, count, STAYS, room, counted,
+                True, totals, tally, outcome,
             )  # fmt: skip
         else:
             send_down(problem, tree, node, places, keys, count, live)
@@ -373,33 +351,30 @@ def walk(
             if key == ALONE or (records.shape[0] == 1 and key != BECOMES_LEAF):
                 mark[order[places[first]]] = FINISHED
                 rebuild_alone(
-                    problem, adversary, tree, node, places[first], table, needed, needed_start,
-                    totals, total_low, total_high, outcome,
-                )  # fmt: skip
+                    problem, adversary, tree, node, places[first], counted, totals, outcome
+                )
                 keys[first] = STAYS
                 continue
-            codes, starts, rest = rest_for(
-                problem, adversary, tree, node, records, table, needed, needed_start
-            )
+            rest = rest_for(problem, adversary, tree, node, records, counted)
             last_context += 1
             for place in range(records.shape[0]):
                 mark[records[place]] = last_context
             if key == BECOMES_LEAF:
                 settle(
                     problem, adversary, order, start, end, places, keys, count, key, room, rest,
-                    codes, starts, False, totals, tally, outcome,
+                    False, totals, tally, outcome,
                 )  # fmt: skip
             else:
                 a = key // 2
                 by_tree = problem.meta[a, CUT_BY] == BY_TREE
                 cut = room.ints[TREE_NODE, a] if by_tree else room.ints[CUT_A + key % 2, a]
                 parts, ends, low, high = force(problem, tree, node, a, cut)
-                forest = grow(problem, parts, ends, low, high, total_low, total_high)
+                forest = grow(problem, parts, ends, low, high)
                 if adversary.model == NAIVE_BAYES:
-                    add_forest(problem, forest, codes, starts, rest)
+                    add_forest(problem, forest, rest)
                 last_context = walk(
-                    problem, adversary, forest, ends.shape[0], total_low, total_high, codes,
-                    starts, rest, mark, last_context, totals, tally, outcome,
+                    problem, adversary, forest, ends.shape[0], rest, mark, last_context, totals,
+                    tally, outcome,
                 )  # fmt: skip
             for t in range(first, count):
                 if keys[t] == key:

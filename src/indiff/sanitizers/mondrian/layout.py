@@ -1,4 +1,4 @@
-"""A table and its partition as compiled code sees them: few arrays, whole numbers."""
+"""Lays a table and its partition out for compiled code: few arrays, whole numbers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class Problem(NamedTuple):
     ``codes[a, r]`` is the place of record r's value among those of attribute a. ``meta[a]`` says
     how a is cut, what its tight regions cover, where its points begin in ``points`` and where its
     values begin in ``path``. ``trees`` has the first and last value and the depth of every node of
-    every hierarchy; ``path`` the nodes above each value, root first.
+    every hierarchy; ``path`` the nodes above each value, root first. ``total_low`` and
+    ``total_high`` are the lowest and highest codes of the whole table, which widths refer to.
     """
 
     codes: NDArray[np.int32]
@@ -40,6 +41,8 @@ class Problem(NamedTuple):
     points: NDArray[np.float64]
     trees: NDArray[np.int32]
     path: NDArray[np.int32]
+    total_low: NDArray[np.int32]
+    total_high: NDArray[np.int32]
     limits: Limits
 
 
@@ -60,6 +63,14 @@ class Tree(NamedTuple):
     own_high: NDArray[np.int32]
     leaves: NDArray[np.int32]
 
+    def groups(self, records: int) -> NDArray[np.int32]:
+        """Return for each of the table's records the number of its leaf, from left to right."""
+        leaves = self.nodes[self.leaves]
+        numbers = np.arange(len(leaves), dtype=np.int32)
+        groups = np.empty(records, np.int32)
+        groups[self.order] = np.repeat(numbers, leaves[:, END] - leaves[:, START])
+        return groups
+
 
 def as_problem(table: Table, limits: Limits, *, tight: bool) -> Problem:
     """Lay a table out for compiled code."""
@@ -73,6 +84,7 @@ def as_problem(table: Table, limits: Limits, *, tight: bool) -> Problem:
         meta[place, LABEL] = MEMBERS if members else RANGE
     meta[1:, POINTS] = np.cumsum([len(p) for p in points])[:-1]
     meta[:, LEAVES] = leaf_start
+    low, high = total_extremes(table)
     return Problem(
         codes=np.ascontiguousarray(np.stack([a.codes for a in attributes])),
         classes=np.ascontiguousarray(table.sensitive.codes),
@@ -82,45 +94,52 @@ def as_problem(table: Table, limits: Limits, *, tight: bool) -> Problem:
         points=np.concatenate(points),
         trees=trees,
         path=path,
+        total_low=low,
+        total_high=high,
         limits=limits,
     )
+
+
+def total_extremes(table: Table) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the lowest and highest code of the whole table on each attribute."""
+    low, high = [], []
+    for a in table.attributes:
+        codes = a.codes
+        if a.has_missing and a.kind != Kind.CATEGORICAL:
+            codes = codes[codes != a.missing_code]
+        low.append(codes.min() if len(codes) else 0)
+        high.append(codes.max() if len(codes) else 0)
+    return np.array(low, np.int32), np.array(high, np.int32)
 
 
 def _lay_out_trees(
     trees: list[Hierarchy | None],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
     """Number all trees' nodes one behind the other, every value with a leaf node of its own."""
-    first: list[int] = []
-    last: list[int] = []
-    depth: list[int] = []
+    nodes: list[tuple[int, int, int]] = []  # first and last value, depth
     rows: list[list[int]] = []
     leaf_start = np.zeros(len(trees), np.int64)
     for place, tree in enumerate(trees):
         leaf_start[place] = len(rows)
         if tree is None:
             continue
-        base = len(first)
+        base = len(nodes)
         paths: list[list[int]] = []
         for node, above in enumerate(tree.parent):
             paths.append([*(paths[above] if above >= 0 else []), base + node])
-        first.extend(int(value) for value in tree.first)
-        last.extend(int(value) for value in tree.last)
-        depth.extend(len(steps) - 1 for steps in paths)
+            nodes.append((int(tree.first[node]), int(tree.last[node]), len(paths[-1]) - 1))
         for code, node in enumerate(tree.value_node):
             steps = paths[node]
             if tree.last[node] > tree.first[node]:  # a value that is an inner node as well
-                steps = [*steps, len(first)]
-                first.append(code)
-                last.append(code)
-                depth.append(len(steps) - 1)
+                steps = [*steps, len(nodes)]
+                nodes.append((code, code, len(steps) - 1))
             rows.append(steps)
     deepest = max((len(steps) for steps in rows), default=1)
     path = np.full((max(1, len(rows)), deepest), -1, np.int32)
     for row, steps in enumerate(rows):
         path[row, : len(steps)] = steps
         path[row, len(steps) :] = steps[-1]
-    nodes = np.array([first, last, depth], np.int32).T if first else np.zeros((1, 3), np.int32)
-    return np.ascontiguousarray(nodes), path, leaf_start
+    return np.array(nodes or [(0, 0, 0)], np.int32), path, leaf_start
 
 
 @kernel
@@ -130,6 +149,7 @@ def borrow_problem(problem: Any) -> Any:
     return Problem(
         borrow(problem.codes), borrow(problem.classes), problem.class_count, problem.tight,
         borrow(problem.meta), borrow(problem.points), borrow(problem.trees), borrow(problem.path),
+        borrow(problem.total_low), borrow(problem.total_high),
         Limits(
             limits.k, limits.l, limits.more, limits.distinct_l, limits.log_entropy_l,
             limits.recursive_c, limits.recursive_l, limits.t, limits.ground,

@@ -1,4 +1,4 @@
-"""Mondrian: strict multidimensional partitioning that keeps every promise it makes."""
+"""Sanitizes by Mondrian: cuts groups of records as long as every part meets its constraints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from indiff.errors import UserError, from_data, option
 from indiff.release.regions import Anything, Interval, Missing, Region, ValueSet, node_region, plain
 from indiff.release.release import Release, ReleasedColumn
 from indiff.sanitizers.mondrian.constraints import Constraints, as_limits, meets
-from indiff.sanitizers.mondrian.layout import END, LABEL, MEMBERS, START, Problem, Tree, as_problem
+from indiff.sanitizers.mondrian.layout import LABEL, MEMBERS, Problem, Tree, as_problem
 from indiff.sanitizers.mondrian.partition import grow
 from indiff.sanitizers.trivial import anything, region_of, release_of
 
@@ -74,14 +74,7 @@ class Mondrian:
     @cached_property
     def constraints(self) -> Constraints:
         """The limits that every group meets."""
-        return Constraints(
-            k=self.k,
-            l=self.l,
-            distinct_l=self.distinct_l,
-            entropy_l=self.entropy_l,
-            recursive=self.recursive,
-            t=self.t,
-        )
+        return Constraints(self.k, self.l, self.distinct_l, self.entropy_l, self.recursive, self.t)
 
     def __str__(self) -> str:
         style = "" if self.regions == "tight" else f",regions={self.regions}"
@@ -182,45 +175,18 @@ def full_box(table: Table, part: NDArray[np.int32]) -> tuple[NDArray[np.int32], 
     return low, high
 
 
-def total_extremes(table: Table) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the lowest and highest code of the whole table: what widths are relative to."""
-    low, high = [], []
-    for a in table.attributes:
-        codes = a.codes
-        if a.has_missing and a.kind != Kind.CATEGORICAL:
-            codes = codes[codes != a.missing_code]
-        low.append(codes.min() if len(codes) else 0)
-        high.append(codes.max() if len(codes) else 0)
-    return np.array(low, np.int32), np.array(high, np.int32)
-
-
-def grow_parts(
-    table: Table,
-    problem: Problem,
-    parts: list[NDArray[np.int32]],
-    totals: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None,
-) -> Tree:
+def grow_parts(table: Table, problem: Problem, parts: list[NDArray[np.int32]]) -> Tree:
     """Partition the table, each part from a root of its own."""
-    boxes = [full_box(table, part) for part in parts]
-    tree: Tree = grow(
-        problem,
-        np.concatenate(parts),
-        np.cumsum([len(part) for part in parts]).astype(np.int32),
-        np.stack([low for low, _ in boxes]),
-        np.stack([high for _, high in boxes]),
-        *(totals or total_extremes(table)),
-    )
+    low, high = zip(*(full_box(table, part) for part in parts), strict=True)
+    ends = np.cumsum([len(part) for part in parts]).astype(np.int32)
+    tree: Tree = grow(problem, np.concatenate(parts), ends, np.stack(low), np.stack(high))
     return tree
 
 
 def release_from_tree(table: Table, problem: Problem, tree: Tree, sanitizer: Mondrian) -> Release:
     """Turn a partition into a release: groups are numbered from left to right."""
-    sizes = tree.nodes[tree.leaves, END] - tree.nodes[tree.leaves, START]
-    groups = np.empty(len(table), np.int32)
-    groups[tree.order] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    return release_of_groups(
-        table, problem, groups, tree.low[tree.leaves], tree.high[tree.leaves], sanitizer
-    )
+    low, high = tree.low[tree.leaves], tree.high[tree.leaves]
+    return release_of_groups(table, problem, tree.groups(len(table)), low, high, sanitizer)
 
 
 def release_of_groups(
@@ -233,55 +199,49 @@ def release_of_groups(
 ) -> Release:
     """Turn groups with the codes that their regions span into a release."""
     columns = [
-        _released_column(
-            a,
-            groups,
-            low[:, place],
-            high[:, place],
-            problem.meta[place, LABEL] == MEMBERS,
-            sanitizer,
-        )
+        _members_column(a, groups, len(low))
+        if problem.meta[place, LABEL] == MEMBERS
+        else _span_column(a, groups, low[:, place], high[:, place], sanitizer)
         for place, a in enumerate(table.attributes)
     ]
     return release_of(table, columns, sanitizer=str(sanitizer), groups=groups)
 
 
-def _released_column(
+def _members_column(attribute: Attribute, groups: NDArray[np.int32], count: int) -> ReleasedColumn:
+    """Return a column whose regions are the sets of the values that the groups hold."""
+    size = len(attribute.values)
+    cells = groups.astype(np.int64) * size + attribute.codes
+    # Marking cells takes less time than sorting rows, unless most cells are empty.
+    few = count * size <= MOST_CELLS_PER_ROW * len(cells)
+    held = np.flatnonzero(np.bincount(cells)) if few else np.unique(cells)
+    owner, code = (part.astype(np.int32) for part in np.divmod(held, size))
+
+    def make_sets() -> list[Region]:
+        ends = np.searchsorted(owner, np.arange(count + 1))
+        return [
+            ValueSet(frozenset(map(plain, attribute.values[code[start:end]])))
+            for start, end in pairwise(ends)
+        ]
+
+    return ReleasedColumn(attribute, groups, owner, code, code, count, make_sets)
+
+
+def _span_column(
     attribute: Attribute,
     groups: NDArray[np.int32],
     low: NDArray[np.int32],
     high: NDArray[np.int32],
-    members: bool,
     sanitizer: Mondrian,
 ) -> ReleasedColumn:
-    if members:
-        size = len(attribute.values)
-        cells = groups.astype(np.int64) * size + attribute.codes
-        # Marking cells takes less time than sorting rows, unless most cells are empty.
-        few = len(low) * size <= MOST_CELLS_PER_ROW * len(cells)
-        held = np.flatnonzero(np.bincount(cells)) if few else np.unique(cells)
-        owner, code = np.divmod(held, size)
-
-        def make_sets() -> list[Region]:
-            ends = np.searchsorted(owner, np.arange(len(low) + 1))
-            return [
-                ValueSet(frozenset(map(plain, attribute.values[code[start:end]])))
-                for start, end in pairwise(ends)
-            ]
-
-        spans = owner.astype(np.int32), code.astype(np.int32), code.astype(np.int32)
-        return ReleasedColumn(attribute, groups, *spans, len(low), make_sets)
-
+    """Return a column whose regions go from one code to another."""
     make = region_of if sanitizer.regions == "tight" else _cut_region
     if attribute.hierarchy is not None:
         make = _node_region
 
     def make_regions() -> list[Region]:
-        known: dict[tuple[int, int], Region] = {}
-        for pair in zip(low.tolist(), high.tolist(), strict=True):
-            if pair not in known:
-                known[pair] = make(attribute, *pair)
-        return [known[pair] for pair in zip(low.tolist(), high.tolist(), strict=True)]
+        pairs = list(zip(low.tolist(), high.tolist(), strict=True))
+        known = {pair: make(attribute, *pair) for pair in dict.fromkeys(pairs)}
+        return [known[pair] for pair in pairs]
 
     numbers = np.arange(len(low), dtype=np.int32)
     return ReleasedColumn(attribute, groups, numbers, low, high, len(low), make_regions)

@@ -1,8 +1,7 @@
-"""Mondrian's partition of the records, compiled: one decision per group, one tree per table.
+"""Cuts groups of records as the class ``Mondrian`` says, compiled, on integer codes.
 
-The rules are those of the class ``Mondrian``; this file is the
-same rules on integer codes. The leave-one-out engine uses the very same functions, so that a
-release and a release without one record can never disagree about a rule.
+The leave-one-out engine uses the very same functions, so that a release and a release without one
+record can never disagree about a rule.
 """
 
 from __future__ import annotations
@@ -32,33 +31,31 @@ from indiff.sanitizers.mondrian.layout import (
     borrow_problem,
 )
 
-# Arrays go into these functions one by one: handing a whole Problem to a function that runs once
-# per record or per small group costs more than what the function does.
-
 
 @kernel
-def lowest_common(path: Any, trees: Any, row: Any, low: Any, high: Any) -> Any:
-    """The lowest tree node above every code from ``low`` to ``high``; ``row`` is the tree's."""
+def top_node(problem: Any, a: Any, low: Any, high: Any) -> Any:
+    """The lowest node of attribute a's tree above every code from ``low`` to ``high``."""
+    path, trees, row = problem.path, problem.trees, problem.meta[a, LEAVES] + low
     level = path.shape[1] - 1
-    node = path[row + low, level]
+    node = path[row, level]
     while trees[node, LAST] < high or trees[node, FIRST] > low:
         level -= 1
-        node = path[row + low, level]
+        node = path[row, level]
     return node
 
 
 @kernel
-def tree_width(path: Any, trees: Any, row: Any, low: Any, high: Any) -> Any:
-    """The leaves under a group's tree node over all leaves."""
-    node = lowest_common(path, trees, row, low, high)
-    root = path[row, 0]
-    return (trees[node, LAST] - trees[node, FIRST] + 1) / (trees[root, LAST] + 1)
+def width(problem: Any, a: Any, low: Any, high: Any) -> Any:
+    """How wide a group is on attribute a: its share of the tree's leaves, or of the table's range.
 
-
-@kernel
-def line_width(points: Any, base: Any, low: Any, high: Any, total_low: Any, total_high: Any) -> Any:
-    """A group's highest minus lowest point over that of the whole table."""
-    span = points[base + total_high] - points[base + total_low]
+    Its codes go from ``low`` to ``high``.
+    """
+    if problem.meta[a, CUT_BY] == BY_TREE:
+        trees, root = problem.trees, problem.path[problem.meta[a, LEAVES], 0]
+        node = top_node(problem, a, low, high)
+        return (trees[node, LAST] - trees[node, FIRST] + 1) / (trees[root, LAST] + 1)
+    points, base = problem.points, problem.meta[a, POINTS]
+    span = points[base + problem.total_high[a]] - points[base + problem.total_low[a]]
     if span <= 0.0:
         return 0.0
     return (points[base + high] - points[base + low]) / span
@@ -173,11 +170,13 @@ def line_cut(
 
 
 @kernel
-def tree_sizes_fit(
-    codes: Any, order: Any, start: Any, end: Any, k: Any, path: Any, trees: Any, row: Any,
-    node: Any, sizes: Any,
-) -> Any:  # fmt: skip
-    """Whether the parts below a node's children are several and none is smaller than k."""
+def tree_cut(problem: Any, a: Any, order: Any, start: Any, end: Any, node: Any, sizes: Any) -> Any:
+    """Whether a group may be cut into the children of its tree node on attribute a.
+
+    The parts must be several, none smaller than k, and all meet the limits.
+    """
+    codes, classes, limits = problem.codes[a], problem.classes, problem.limits
+    path, trees, row = problem.path, problem.trees, problem.meta[a, LEAVES]
     level, offset = trees[node, DEPTH] + 1, trees[node, FIRST]
     spread = trees[node, LAST] - offset + 1
     sizes[:spread] = 0
@@ -187,24 +186,16 @@ def tree_sizes_fit(
     for part in range(spread):
         if sizes[part] > 0:
             parts += 1
-            if sizes[part] < k:
+            if sizes[part] < limits.k:
                 return False
-    return parts > 1
-
-
-@kernel
-def tree_parts_meet(
-    codes: Any, classes: Any, order: Any, start: Any, end: Any, limits: Any, path: Any,
-    trees: Any, row: Any, node: Any, sizes: Any, counts: Any,
-) -> Any:  # fmt: skip
-    """Whether all parts below a node's children meet the limits; ``sizes`` are theirs."""
-    level, offset = trees[node, DEPTH] + 1, trees[node, FIRST]
-    counts[:] = 0
+    if parts < 2 or not (limits.l > 1 or limits.more):
+        return parts > 1
+    counts = np.zeros((spread, problem.class_count), np.int64)
     for place in range(start, end):
         record = order[place]
         part = trees[path[row + codes[record], level], FIRST] - offset
         counts[part, classes[record]] += 1
-    for part in range(counts.shape[0]):
+    for part in range(spread):
         if sizes[part] > 0 and not meets(counts[part], sizes[part], limits):
             return False
     return True
@@ -212,13 +203,11 @@ def tree_parts_meet(
 
 @kernel
 def decide(
-    problem: Any, order: Any, start: Any, end: Any, low: Any, high: Any, total_low: Any,
-    total_high: Any, widths: Any, ranking: Any, totals: Any, counts: Any, others: Any, work: Any,
-    bins: Any, spread: Any,
+    problem: Any, order: Any, start: Any, end: Any, low: Any, high: Any, widths: Any,
+    ranking: Any, totals: Any, counts: Any, others: Any, work: Any, bins: Any, spread: Any,
 ) -> Any:  # fmt: skip
     """Decide a group: (attribute, cut code or tree node), or (LEAF, 0); writes its extremes."""
     d = problem.codes.shape[0]
-    path, trees, meta = problem.path, problem.trees, problem.meta
     for a in range(d):
         codes = problem.codes[a]
         smallest = largest = codes[order[start]]
@@ -227,13 +216,7 @@ def decide(
             smallest = min(smallest, code)
             largest = max(largest, code)
         low[a], high[a] = smallest, largest
-        if problem.meta[a, CUT_BY] == BY_TREE:
-            widths[a] = tree_width(path, trees, meta[a, LEAVES], smallest, largest)
-        else:
-            widths[a] = line_width(
-                problem.points, problem.meta[a, POINTS], smallest, largest, total_low[a],
-                total_high[a],
-            )  # fmt: skip
+        widths[a] = width(problem, a, smallest, largest)
     limits = problem.limits
     if end - start < 2 * limits.k or end - start < 2:
         return LEAF, 0
@@ -245,17 +228,8 @@ def decide(
         if low[a] == high[a]:
             continue
         if problem.meta[a, CUT_BY] == BY_TREE:
-            row = meta[a, LEAVES]
-            node = lowest_common(path, trees, row, low[a], high[a])
-            if not tree_sizes_fit(
-                problem.codes[a], order, start, end, limits.k, path, trees, row, node, spread
-            ):
-                continue
-            values = trees[node, LAST] - trees[node, FIRST] + 1
-            if not (limits.l > 1 or limits.more) or tree_parts_meet(
-                problem.codes[a], problem.classes, order, start, end, limits, path, trees, row,
-                node, spread, np.empty((values, problem.class_count), np.int64),
-            ):  # fmt: skip
+            node = top_node(problem, a, low[a], high[a])
+            if tree_cut(problem, a, order, start, end, node, spread):
                 return a, node
         else:
             cut = line_cut(
@@ -326,10 +300,7 @@ def narrow(problem: Any, a: Any, key: Any, part: Any, record: Any, low: Any, hig
 
 
 @kernel
-def grow(
-    problem: Any, order: Any, root_end: Any, root_low: Any, root_high: Any,
-    total_low: Any, total_high: Any,
-) -> Any:  # fmt: skip
+def grow(problem: Any, order: Any, root_end: Any, root_low: Any, root_high: Any) -> Any:
     """Partition ``order`` (rearranged in place) from one or more roots.
 
     Root j is the segment that ends at ``root_end[j]`` and starts where the one before it ends;
@@ -345,9 +316,8 @@ def grow(
     own_low = np.empty((room, d), np.int32)
     own_high = np.empty((room, d), np.int32)
     nodes, leaf_count = fill(
-        problem, order, root_end, root_low, root_high, total_low, total_high, tree, low, high,
-        own_low, own_high, leaves,
-    )  # fmt: skip
+        problem, order, root_end, root_low, root_high, tree, low, high, own_low, own_high, leaves
+    )
     return Tree(
         order, tree[:nodes], low[:nodes], high[:nodes], own_low[:nodes], own_high[:nodes],
         leaves[:leaf_count],
@@ -356,13 +326,13 @@ def grow(
 
 @kernel
 def fill(
-    problem: Any, order: Any, root_end: Any, root_low: Any, root_high: Any, total_low: Any,
-    total_high: Any, tree: Any, low: Any, high: Any, own_low: Any, own_high: Any, leaves: Any,
+    problem: Any, order: Any, root_end: Any, root_low: Any, root_high: Any, tree: Any, low: Any,
+    high: Any, own_low: Any, own_high: Any, leaves: Any,
 ) -> Any:  # fmt: skip
     """Write the nodes of a partition into the room made for them; count nodes and leaves."""
     problem, order, tree = borrow_problem(problem), borrow(order), borrow(tree)
     low, high, own_low, own_high = borrow(low), borrow(high), borrow(own_low), borrow(own_high)
-    total_low, total_high, leaves = borrow(total_low), borrow(total_high), borrow(leaves)
+    leaves = borrow(leaves)
     n, d, roots = order.shape[0], problem.codes.shape[0], root_end.shape[0]
     stack = np.empty(tree.shape[0], np.int32)
     work = np.empty(n, np.int32)
@@ -387,8 +357,8 @@ def fill(
         node = stack[depth]
         s, e = tree[node, START], tree[node, END]
         a, key = decide(
-            problem, order, s, e, own_low[node], own_high[node], total_low, total_high, widths,
-            ranking, totals, counts, others, work, bins, spread,
+            problem, order, s, e, own_low[node], own_high[node], widths, ranking, totals, counts,
+            others, work, bins, spread,
         )  # fmt: skip
         tree[node, ATTRIBUTE] = a
         if a == LEAF:
@@ -398,10 +368,7 @@ def fill(
                 for b in range(d):
                     low[node, b], high[node, b] = own_low[node, b], own_high[node, b]
                     if problem.meta[b, CUT_BY] == BY_TREE:
-                        top = lowest_common(
-                            problem.path, problem.trees, problem.meta[b, LEAVES],
-                            own_low[node, b], own_high[node, b],
-                        )  # fmt: skip
+                        top = top_node(problem, b, own_low[node, b], own_high[node, b])
                         low[node, b] = problem.trees[top, FIRST]
                         high[node, b] = problem.trees[top, LAST]
             continue

@@ -1,4 +1,4 @@
-"""What is handed out to a model is what sanitizing without the record from scratch gives."""
+"""The releases made for a model are what sanitizing without the record from scratch gives."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from indiff import Classifier, Mondrian, differential_test
 from indiff.differential.calls import calls
-from indiff.differential.mondrian.handout import Handout
+from indiff.differential.mondrian.releases import MondrianReleases
 from indiff.differential.people import each_record
 from indiff.differential.refit.refit import FromScratch, Without, refit
 from indiff.inference import as_model
@@ -22,9 +22,9 @@ from tests.release.test_release import coverage
 
 
 def compare(sample: Sample, sanitizer: Mondrian, most: int) -> None:
-    handout = Handout(sample.table, sanitizer)
+    releases = MondrianReleases(sample.table, sanitizer)
     for row in range(min(len(sample.table), most)):
-        given_out = handout.without(row)
+        given_out = releases.without(row)
         made = sanitizer.sanitize(sample.table.without(row))
         assert given_out.to_arrow().equals(made.to_arrow())
         assert coverage(given_out) == coverage(made)
@@ -49,9 +49,9 @@ def test_every_release_without_one_record_at_length(sample: Sample, sanitizer: M
 @given(samples(most=40), sanitizers())
 def test_a_tally_counts_the_materialised_rows(sample: Sample, sanitizer: Mondrian) -> None:
     table = sample.table
-    handout = Handout(table, sanitizer)
+    releases = MondrianReleases(table, sanitizer)
     for row in range(min(len(table), 6)):
-        tally = handout.tally(row)
+        tally = releases.tally(row)
         if tally is None:
             continue
         release = sanitizer.sanitize(table.without(row))
@@ -66,15 +66,17 @@ def test_a_tally_counts_the_materialised_rows(sample: Sample, sanitizer: Mondria
 
 def test_tallies_are_what_is_used_and_few_records_need_a_release() -> None:
     table = make_sample(3, 80, ["ties", "set", "jobs"], 4).table
-    handout = Handout(table, Mondrian(k=3))
-    assert sum(handout.tally(row) is None for row in range(len(table))) < 8
+    releases = MondrianReleases(table, Mondrian(k=3))
+    assert sum(releases.tally(row) is None for row in range(len(table))) < 8
     people = each_record(np.arange(len(table)))
     for model, used in (("tree", True), ("logistic", True), ("knn", False), ("frequency", False)):
-        ask = Without(table, Mondrian(k=3), as_model(model), people, Handout)
+        ask = Without(table, Mondrian(k=3), as_model(model), people, MondrianReleases)
         assert (ask.tally(np.array([5])) is not None) is used
     ask = Without(table, Mondrian(k=3), as_model("tree"), people, FromScratch)
     assert ask.tally(np.array([5])) is None
-    ask = Without(table, Mondrian(k=3), Classifier("tree", encoding="TF-Hot"), people, Handout)
+    ask = Without(
+        table, Mondrian(k=3), Classifier("tree", encoding="TF-Hot"), people, MondrianReleases
+    )
     assert ask.tally(np.array([5])) is None
 
 
@@ -102,7 +104,7 @@ def test_beliefs_are_those_of_releases_made_from_scratch(
     known = ["q0"] if background in ("known", "both") else None
     model, _ = with_background(as_model(name), table, prior, known)
     rows = np.arange(min(len(table), 5))
-    fast = refit(table, sanitizer, model, rows, source=Handout)
+    fast = refit(table, sanitizer, model, rows, source=MondrianReleases)
     slow = refit(table, sanitizer, model, rows)
     np.testing.assert_allclose(fast.without, slow.without, rtol=0, atol=1e-9)
     np.testing.assert_array_equal(fast.uncovered_without, slow.uncovered_without)
@@ -149,7 +151,7 @@ def test_one_slow_call_starts_no_processes(monkeypatch: pytest.MonkeyPatch) -> N
 def test_what_targets_share_is_made_before_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     table = make_sample(3, 40, ["ties", "set"], 3).table
     people = each_record(np.arange(len(table)))
-    ask = Without(table, Mondrian(k=3), as_model("tree"), people, Handout)
+    ask = Without(table, Mondrian(k=3), as_model("tree"), people, MondrianReleases)
     ask.prepare()
     assert {"_tree", "_laid_out", "_from_scratch"} <= vars(ask.releases).keys()
     monkeypatch.setattr(FromScratch, "without", lambda *_: pytest.fail("it was sanitized"))

@@ -1,4 +1,4 @@
-"""What a group decides once one of its records has left, for all its records at once.
+"""Finds what a group decides once one of its records has left, for all its records at once.
 
 For a group P of m records and a record i of it, the decision of P∖{i} is one of a few *keys*.
 With h = max(1, (m − 1) // 2), A the h-th and B the (h + 1)-th smallest value of P on an attribute,
@@ -10,6 +10,8 @@ holds the lowest or highest value of an attribute can see the attributes in anot
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 from indiff.differential.mondrian.coverage import first_at_least
 from indiff.differential.mondrian.node import (
@@ -35,6 +37,7 @@ from indiff.differential.mondrian.node import (
     WIDTH,
     borrow_node,
     describe_node,
+    empty_node,
     extremes_without,
     line_allowed,
     look_outside,
@@ -44,21 +47,26 @@ from indiff.differential.mondrian.node import (
 )
 from indiff.kernels import borrow, kernel
 from indiff.sanitizers.mondrian.layout import (
+    ATTRIBUTE,
     BY_TREE,
+    CHILD,
+    CUT,
     CUT_BY,
     DEPTH,
+    END,
     FIRST,
     LAST,
     LEAF,
     LEAVES,
-    POINTS,
+    START,
+    borrow_problem,
+    borrow_tree,
 )
 from indiff.sanitizers.mondrian.partition import (
     cut_rank,
-    line_width,
-    lowest_common,
-    tree_width,
+    top_node,
     widest_first,
+    width,
 )
 
 # Keys: 2a for a cut of attribute a at A (or by its tree), 2a + 1 for one at B, or one of these.
@@ -120,9 +128,7 @@ def try_attribute(
 
 
 @kernel
-def sees_another_order(
-    problem: Any, place: Any, key: Any, extreme: Any, total_low: Any, total_high: Any, node: Any
-) -> Any:
+def sees_another_order(problem: Any, place: Any, key: Any, extreme: Any, node: Any) -> Any:
     """Whether a target's key changes because it alone holds an extreme of attribute ``extreme``.
 
     ``key`` is what it gets in the group's own order of attributes: whatever comes before the
@@ -132,27 +138,19 @@ def sees_another_order(
     """
     low, high = extremes_without(node, extreme, place)
     if problem.meta[extreme, CUT_BY] == BY_TREE:
-        row = problem.meta[extreme, LEAVES]
-        before = lowest_common(
-            problem.path, problem.trees, row, node.ints[LOW, extreme], node.ints[HIGH, extreme]
-        )
-        return lowest_common(problem.path, problem.trees, row, low, high) != before
+        before = top_node(problem, extreme, node.ints[LOW, extreme], node.ints[HIGH, extreme])
+        return top_node(problem, extreme, low, high) != before
     if key < 0 or key // 2 != extreme:
         return False
-    own = line_width(
-        problem.points, problem.meta[extreme, POINTS], low, high, total_low[extreme],
-        total_high[extreme],
-    )  # fmt: skip
+    own = width(problem, extreme, low, high)
     position = problem.codes.shape[0] - 1
     while node.ints[RANKING, position] != extreme:
         b = node.ints[RANKING, position]
-        width = node.floats[WIDTH, b]
-        low, high = extremes_without(node, b, place)
+        other = node.floats[WIDTH, b]
         if problem.meta[b, CUT_BY] != BY_TREE:
-            width = line_width(
-                problem.points, problem.meta[b, POINTS], low, high, total_low[b], total_high[b]
-            )
-        if width > own or (width == own and b < extreme):
+            low, high = extremes_without(node, b, place)
+            other = width(problem, b, low, high)
+        if other > own or (other == own and b < extreme):
             return True
         position -= 1
     return False
@@ -160,27 +158,18 @@ def sees_another_order(
 
 @kernel
 def key_of_extreme(
-    problem: Any, order: Any, start: Any, end: Any, places: Any, t: Any,
-    total_low: Any, total_high: Any, node: Any, keys: Any, work: Any, bins: Any,
+    problem: Any, order: Any, start: Any, end: Any, places: Any, t: Any, node: Any, keys: Any,
+    work: Any, bins: Any,
 ) -> Any:  # fmt: skip
     """Write the key of a target that alone holds an extreme: its order of attributes may differ."""
     d = problem.codes.shape[0]
     place = places[t]
     keys[t] = OPEN
-    path, trees = problem.path, problem.trees
     for a in range(d):
         node.floats[OTHER_WIDTH, a] = node.floats[WIDTH, a]
         low, high = extremes_without(node, a, place)
-        if low == node.ints[LOW, a] and high == node.ints[HIGH, a]:
-            continue
-        if problem.meta[a, CUT_BY] == BY_TREE:
-            node.floats[OTHER_WIDTH, a] = tree_width(
-                path, trees, problem.meta[a, LEAVES], low, high
-            )
-        else:
-            node.floats[OTHER_WIDTH, a] = line_width(
-                problem.points, problem.meta[a, POINTS], low, high, total_low[a], total_high[a]
-            )
+        if low != node.ints[LOW, a] or high != node.ints[HIGH, a]:
+            node.floats[OTHER_WIDTH, a] = width(problem, a, low, high)
     widest_first(node.floats[OTHER_WIDTH], node.ints[OTHER_RANKING])
     for position in range(d):
         a = node.ints[OTHER_RANKING, position]
@@ -188,9 +177,8 @@ def key_of_extreme(
         if low == high:
             continue
         if problem.meta[a, CUT_BY] == BY_TREE:
-            base = problem.meta[a, LEAVES]
-            before = lowest_common(path, trees, base, node.ints[LOW, a], node.ints[HIGH, a])
-            if lowest_common(path, trees, base, low, high) != before:
+            before = top_node(problem, a, node.ints[LOW, a], node.ints[HIGH, a])
+            if top_node(problem, a, low, high) != before:
                 keys[t] = ALONE
                 return
         if not try_attribute(
@@ -202,9 +190,8 @@ def key_of_extreme(
 
 @kernel
 def nobody_changes(
-    problem: Any, order: Any, start: Any, end: Any, attribute: Any, cut: Any, total_low: Any,
-    total_high: Any, node: Any, bins: Any,
-) -> Any:  # fmt: skip
+    problem: Any, order: Any, start: Any, end: Any, attribute: Any, cut: Any, node: Any, bins: Any
+) -> Any:
     """Whether it is plain from sizes alone that every record of a group keeps its decision.
 
     Common near the root, where the widest attribute has ties at the median and large parts; it
@@ -252,9 +239,7 @@ def nobody_changes(
             while bins[high - node.ints[LOW, a]] == 0:
                 high -= 1
         # Even without both outer records it is wider than all the others.
-        narrowest = line_width(
-            problem.points, problem.meta[a, POINTS], low, high, total_low[a], total_high[a]
-        )
+        narrowest = width(problem, a, low, high)
         for b in range(problem.codes.shape[0]):
             if b != a and node.floats[WIDTH, b] >= narrowest:
                 return False
@@ -264,8 +249,7 @@ def nobody_changes(
 @kernel
 def find_keys(
     problem: Any, order: Any, start: Any, end: Any, attribute: Any, cut: Any, places: Any,
-    count: Any, own_low: Any, own_high: Any, total_low: Any, total_high: Any, node: Any,
-    keys: Any, work: Any, bins: Any,
+    count: Any, own_low: Any, own_high: Any, node: Any, keys: Any, work: Any, bins: Any,
 ) -> Any:  # fmt: skip
     """Write the key of each target (``places[:count]``, positions in ``order``).
 
@@ -273,10 +257,8 @@ def find_keys(
     """
     node, places, keys = borrow_node(node), borrow(places), borrow(keys)
     work, bins, own_low, own_high = borrow(work), borrow(bins), borrow(own_low), borrow(own_high)
-    describe_node(problem, order, start, end, own_low, own_high, total_low, total_high, node)
-    if nobody_changes(
-        problem, order, start, end, attribute, cut, total_low, total_high, node, bins
-    ):
+    describe_node(problem, own_low, own_high, node)
+    if nobody_changes(problem, order, start, end, attribute, cut, node, bins):
         keys[:count] = STAYS
         return
     keys[:count] = OPEN
@@ -305,13 +287,10 @@ def find_keys(
                     for b in range(d):
                         if not node.ints[LOOKED, b]:
                             look_outside(problem.codes[b], order, start, end, b, node.ints)
-                    if sees_another_order(
-                        problem, places[t], keys[t], a, total_low, total_high, node
-                    ):
+                    if sees_another_order(problem, places[t], keys[t], a, node):
                         key_of_extreme(
-                            problem, order, start, end, places, t, total_low, total_high, node,
-                            keys, work, bins,
-                        )  # fmt: skip
+                            problem, order, start, end, places, t, node, keys, work, bins
+                        )
     own = BECOMES_LEAF if attribute == LEAF else OPEN
     other = own
     if attribute != LEAF and node.ints[PREPARED, attribute]:
@@ -328,3 +307,29 @@ def find_keys(
             keys[t] = BECOMES_LEAF
         if keys[t] == own or keys[t] == other:
             keys[t] = STAYS
+
+
+@kernel
+def changed_node(problem: Any, tree: Any, place: Any) -> Any:
+    """The node below which the partition changes when the record at ``place`` leaves."""
+    problem, tree = borrow_problem(problem), borrow_tree(tree)
+    node = 0
+    while tree.nodes[node, END] <= place:
+        node += 1
+    room = empty_node(problem)
+    work = np.empty(tree.order.shape[0], np.int32)
+    bins = np.empty(2 * tree.order.shape[0], np.int32)
+    places = np.full(1, place, np.int32)
+    keys = np.empty(1, np.int32)
+    while tree.nodes[node, ATTRIBUTE] != LEAF:
+        find_keys(
+            problem, tree.order, tree.nodes[node, START], tree.nodes[node, END],
+            tree.nodes[node, ATTRIBUTE], tree.nodes[node, CUT], places, places.shape[0],
+            tree.own_low[node], tree.own_high[node], room, keys, work, bins,
+        )  # fmt: skip
+        if keys[0] != STAYS:
+            return node
+        node = tree.nodes[node, CHILD]
+        while tree.nodes[node, END] <= place:
+            node += 1
+    return node
