@@ -18,7 +18,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.differential.noise.closed_form import LaplaceNoise, distances
+from indiff import Laplace
+from indiff.differential.noise.closed_form import distances
 
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 10.0)
 AGE, EDUCATION, MARITAL_STATUS, OCCUPATION, HOURS, COUNTRY = 0, 3, 5, 6, 12, 13
@@ -90,7 +91,7 @@ def main() -> None:
     times = []
     for _ in range(options.repeats):
         start = time.perf_counter()
-        exact = [distances(LaplaceNoise(epsilon), counts, values) for epsilon in EPSILONS]
+        exact = [distances(Laplace(epsilon), counts, values) for epsilon in EPSILONS]
         times.append(time.perf_counter() - start)
     print(
         f"closed form, all records, {len(EPSILONS)} values of epsilon together: "

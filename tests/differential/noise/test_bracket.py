@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import wasserstein_distance
 
+from indiff import Laplace, RandomizedResponse
 from indiff.differential.noise.bracket import (
     bracket,
-    delta_bracket,
     indistinguishable_from_noise,
     order_statistics_distance,
 )
-from indiff.differential.noise.closed_form import LaplaceNoise, RandomizedResponse, distances
+from indiff.differential.noise.closed_form import distances
 from indiff.errors import UserError
 
 Runs = NDArray[np.float64]
@@ -67,14 +67,14 @@ def far_apart(rng: np.random.Generator, runs: int, paired: bool) -> tuple[Runs, 
     return np.stack([first, 1 - first], axis=1), np.stack([second, 1 - second], axis=1)
 
 
-def exact(mechanism: LaplaceNoise | RandomizedResponse, counts: list[int]) -> float:
+def exact(mechanism: Laplace | RandomizedResponse, counts: list[int]) -> float:
     return float(distances(mechanism, [counts], [0])[0])
 
 
 SMALL, MEDIUM = [2, 1, 0, 3, 0], [3, 0, 1]
 SITUATIONS: dict[str, tuple[Draw, float]] = {
-    "small": (laplace_runs(SMALL, 0.01), exact(LaplaceNoise(0.01), SMALL)),
-    "medium": (laplace_runs(MEDIUM, 1.0), exact(LaplaceNoise(1.0), MEDIUM)),
+    "small": (laplace_runs(SMALL, 0.01), exact(Laplace(0.01), SMALL)),
+    "medium": (laplace_runs(MEDIUM, 1.0), exact(Laplace(1.0), MEDIUM)),
     "response": (response_runs(MEDIUM, 0.5), exact(RandomizedResponse(0.5), MEDIUM)),
     "large": (far_apart, 1.8),
 }
@@ -99,7 +99,7 @@ def test_naive_estimate_does_not_hold_a_small_answer(epsilon: float) -> None:
 
     Where the distance is large against its noise (the medium situation) the bias does not show.
     """
-    draw, answer = laplace_runs(SMALL, epsilon), exact(LaplaceNoise(epsilon), SMALL)
+    draw, answer = laplace_runs(SMALL, epsilon), exact(Laplace(epsilon), SMALL)
     rng = np.random.default_rng(12)
     estimates = np.array([order_statistics_distance(*draw(rng, 300, False)) for _ in range(200)])
     held = np.abs(estimates - answer) <= 2 * estimates.std()
@@ -130,15 +130,6 @@ def test_correction_for_records_widens() -> None:
     one, many = bracket(*runs, paired=True), bracket(*runs, paired=True, records=10_000)
     assert many.lower < one.lower < one.upper < many.upper
     assert (one.lower_end, one.upper_end) == (many.lower_end, many.upper_end)
-
-
-def test_delta_takes_the_largest_of_both_ends() -> None:
-    rng = np.random.default_rng(6)
-    found = [
-        bracket(*SITUATIONS[name][0](rng, 400, True), paired=True, records=2)
-        for name in ("small", "large")
-    ]
-    assert delta_bracket(found) == (found[1].lower, found[1].upper)
 
 
 @pytest.mark.parametrize("runs", [2, 10, 1_000])
@@ -226,7 +217,5 @@ def test_other_bad_options_are_refused() -> None:
     runs = [[0.5, 0.5]] * 2
     with pytest.raises(UserError, match="records must be at least 1; got 0"):
         bracket(runs, runs, paired=True, records=0)
-    with pytest.raises(UserError, match="Test at least one record"):
-        delta_bracket([])
     with pytest.raises(UserError, match=r"splits must be at least 19 for level 0.05; got 5"):
         indistinguishable_from_noise(runs, runs, runs, splits=5)

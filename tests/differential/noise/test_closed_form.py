@@ -13,23 +13,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from indiff.differential.noise.closed_form import (
-    GaussianNoise,
-    GeometricNoise,
-    LaplaceNoise,
-    Mechanism,
-    RandomizedResponse,
-    distances,
-    expected_beliefs,
-)
+from indiff import Gaussian, Geometric, Laplace, RandomizedResponse
+from indiff.differential.noise.closed_form import distances, expected_beliefs
 from indiff.errors import UserError
+from indiff.sanitizers.noise.mechanisms import NoisySanitizer
 from tests.differential.noise import plain_definition
 
 INFINITY = float("inf")
 Case = tuple[list[int], int]
 
 
-def one_distance(mechanism: Mechanism, counts: list[int], s: int) -> float:
+def one_distance(mechanism: NoisySanitizer, counts: list[int], s: int) -> float:
     return float(distances(mechanism, [counts], [s])[0])
 
 
@@ -52,11 +46,11 @@ def powers(low: float, high: float) -> st.SearchStrategy[float]:
     return st.floats(math.log10(low), math.log10(high)).map(lambda x: 10.0**x)
 
 
-REFERENCES: dict[str, tuple[Callable[[float], Mechanism], Callable[[float], object]]] = {
-    "laplace": (LaplaceNoise, plain_definition.laplace),
-    "geometric": (GeometricNoise, plain_definition.geometric),
+REFERENCES: dict[str, tuple[Callable[[float], NoisySanitizer], Callable[[float], object]]] = {
+    "laplace": (Laplace, plain_definition.laplace),
+    "geometric": (Geometric, plain_definition.geometric),
     "gaussian": (
-        lambda width: GaussianNoise(1 / width),
+        lambda width: Gaussian(1 / width),
         lambda w: plain_definition.gaussian(1 / w),
     ),
 }
@@ -126,7 +120,7 @@ def expectation_by_density(counts: list[int], epsilon: float) -> float:
 
 @pytest.mark.parametrize(("counts", "epsilon"), [([1, 0], 0.3), ([3, 2], 1.0), ([2, 7], 4.0)])
 def test_double_integral_over_the_noise_agrees(counts: list[int], epsilon: float) -> None:
-    mechanism = LaplaceNoise(epsilon)
+    mechanism = Laplace(epsilon)
     present = expectation_by_density(counts, epsilon)
     absent = expectation_by_density(without(counts, 0), epsilon)
     assert expected_beliefs(mechanism, [counts])[0, 0] == pytest.approx(present, abs=1e-10)
@@ -137,15 +131,15 @@ def test_double_integral_over_the_noise_agrees(counts: list[int], epsilon: float
 
 
 MECHANISMS = st.one_of(
-    powers(1e-6, 1e6).map(LaplaceNoise),
-    powers(1e-6, 1e6).map(GeometricNoise),
-    powers(1e-6, 1e6).map(GaussianNoise),
+    powers(1e-6, 1e6).map(Laplace),
+    powers(1e-6, 1e6).map(Geometric),
+    powers(1e-6, 1e6).map(Gaussian),
     powers(1e-6, 1e2).map(RandomizedResponse),
 )
 
 
 @given(mechanism=MECHANISMS, case=cases(most_values=12))
-def test_expected_beliefs_sum_to_one(mechanism: Mechanism, case: Case) -> None:
+def test_expected_beliefs_sum_to_one(mechanism: NoisySanitizer, case: Case) -> None:
     beliefs = expected_beliefs(mechanism, [case[0]])
     assert beliefs.sum() == pytest.approx(1, abs=1e-12)
     assert beliefs.min() > 0
@@ -155,7 +149,7 @@ def test_expected_beliefs_sum_to_one(mechanism: Mechanism, case: Case) -> None:
 def test_a_thousand_values_keep_every_digit(width: float) -> None:
     """Rounding must not add up over the sensitive values, at any width of the noise."""
     counts = np.arange(1000)[None, :]
-    for mechanism in (LaplaceNoise(1 / width), GeometricNoise(1 / width), GaussianNoise(width)):
+    for mechanism in (Laplace(1 / width), Geometric(1 / width), Gaussian(width)):
         assert expected_beliefs(mechanism, counts).sum() == pytest.approx(1, abs=1e-12)
         fewer = counts[0] - (counts[0] == 7)
         present, absent = expected_beliefs(mechanism, [counts[0], fewer])
@@ -165,7 +159,7 @@ def test_a_thousand_values_keep_every_digit(width: float) -> None:
 
 @given(mechanism=MECHANISMS, case=cases(largest=1000, most_values=12))
 def test_distance_is_the_change_of_the_means_where_dominance_holds(
-    mechanism: Mechanism, case: Case
+    mechanism: NoisySanitizer, case: Case
 ) -> None:
     counts, s = case
     present, absent = expected_beliefs(mechanism, [counts, without(counts, s)])
@@ -179,12 +173,12 @@ def test_distance_is_the_change_of_the_means_where_dominance_holds(
 
 
 @given(mechanism=MECHANISMS, case=cases(most_values=12))
-def test_distance_lies_between_zero_and_two(mechanism: Mechanism, case: Case) -> None:
+def test_distance_lies_between_zero_and_two(mechanism: NoisySanitizer, case: Case) -> None:
     assert 0 < one_distance(mechanism, *case) < 2
 
 
 @given(mechanism=MECHANISMS, case=cases(), seed=st.integers(0, 100))
-def test_order_of_values_does_not_matter(mechanism: Mechanism, case: Case, seed: int) -> None:
+def test_order_of_values_does_not_matter(mechanism: NoisySanitizer, case: Case, seed: int) -> None:
     counts, s = case
     order = np.random.default_rng(seed).permutation(len(counts))
     shuffled = [counts[k] for k in order]
@@ -198,7 +192,7 @@ def test_order_of_values_does_not_matter(mechanism: Mechanism, case: Case, seed:
 
 
 @given(mechanism=MECHANISMS, seed=st.integers(0, 1000))
-def test_many_cases_at_once_equal_one_at_a_time(mechanism: Mechanism, seed: int) -> None:
+def test_many_cases_at_once_equal_one_at_a_time(mechanism: NoisySanitizer, seed: int) -> None:
     rng = np.random.default_rng(seed)
     counts = rng.integers(0, 4, (12, 3))
     values = rng.integers(0, 3, 12)
@@ -212,16 +206,16 @@ def test_many_cases_at_once_equal_one_at_a_time(mechanism: Mechanism, seed: int)
 
 def test_blocks_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = [[1, c, 2 * c] for c in range(40)]
-    whole = distances(LaplaceNoise(1.0), counts, [0] * 40)
-    beliefs = expected_beliefs(LaplaceNoise(1.0), counts)
+    whole = distances(Laplace(1.0), counts, [0] * 40)
+    beliefs = expected_beliefs(Laplace(1.0), counts)
     monkeypatch.setattr("indiff.differential.noise.closed_form._BLOCK", 700)
-    assert np.array_equal(whole, distances(LaplaceNoise(1.0), counts, [0] * 40))
-    assert np.array_equal(beliefs, expected_beliefs(LaplaceNoise(1.0), counts))
+    assert np.array_equal(whole, distances(Laplace(1.0), counts, [0] * 40))
+    assert np.array_equal(beliefs, expected_beliefs(Laplace(1.0), counts))
 
 
 def test_no_cases_give_no_distances() -> None:
     nothing = np.zeros((0, 3), dtype=np.int64)
-    for mechanism in (LaplaceNoise(1.0), GaussianNoise(1.0), RandomizedResponse(1.0)):
+    for mechanism in (Laplace(1.0), Gaussian(1.0), RandomizedResponse(1.0)):
         assert distances(mechanism, nothing, np.zeros(0, dtype=np.int64)).shape == (0,)
         assert expected_beliefs(mechanism, nothing).shape == (0, 3)
 
@@ -240,10 +234,10 @@ def noiseless(counts: list[int], s: int) -> float:
 def test_without_noise_it_is_the_distance_of_two_frequencies(case: Case) -> None:
     counts, s = case
     for mechanism in (
-        LaplaceNoise(INFINITY),
-        GeometricNoise(INFINITY),
+        Laplace(INFINITY),
+        Geometric(INFINITY),
         RandomizedResponse(INFINITY),
-        GaussianNoise(1e-90),
+        Gaussian(1e-90),
     ):
         assert one_distance(mechanism, counts, s) == pytest.approx(noiseless(counts, s), rel=1e-14)
         assert expected_beliefs(mechanism, [counts])[0] == pytest.approx(
@@ -256,9 +250,9 @@ def test_without_noise_it_is_the_distance_of_two_frequencies(case: Case) -> None
 def test_little_noise_approaches_no_noise_at_the_proven_rate(case: Case) -> None:
     for epsilon in (1e5, 1e9, 1e40):
         for mechanism in (
-            LaplaceNoise(epsilon),
-            GeometricNoise(epsilon),
-            GaussianNoise(1 / epsilon),
+            Laplace(epsilon),
+            Geometric(epsilon),
+            Gaussian(1 / epsilon),
         ):
             assert one_distance(mechanism, *case) == pytest.approx(
                 noiseless(*case), abs=4 / epsilon + 1e-13 * noiseless(*case)
@@ -276,7 +270,7 @@ def test_much_noise_approaches_its_limit_at_the_proven_rate(case: Case) -> None:
         rate = epsilon * (2.0 ** -(n - 1) * n * (1 + log) + 1.7 * n + log)
         slack = math.expm1(epsilon * sum(counts)) * (limit / epsilon + rate) + rate
         # The page bounds Laplace; the geometric mechanism adds two more shifts of the same size.
-        for mechanism, times in ((LaplaceNoise(epsilon), 1), (GeometricNoise(epsilon), 3)):
+        for mechanism, times in ((Laplace(epsilon), 1), (Geometric(epsilon), 3)):
             assert one_distance(mechanism, *case) == pytest.approx(
                 limit, abs=times * epsilon * slack + 1e-13 * limit
             )
@@ -285,9 +279,9 @@ def test_much_noise_approaches_its_limit_at_the_proven_rate(case: Case) -> None:
 # --- bad input -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [LaplaceNoise, GeometricNoise, RandomizedResponse])
+@pytest.mark.parametrize("make", [Laplace, Geometric, RandomizedResponse])
 @pytest.mark.parametrize("epsilon", [0, -1.0, float("nan"), 1e-120, -INFINITY])
-def test_epsilon_must_be_positive(make: Callable[[float], Mechanism], epsilon: float) -> None:
+def test_epsilon_must_be_positive(make: Callable[[float], NoisySanitizer], epsilon: float) -> None:
     with pytest.raises(UserError, match=r"epsilon must be greater than 0 .*; got .*or inf"):
         make(epsilon)
 
@@ -295,7 +289,7 @@ def test_epsilon_must_be_positive(make: Callable[[float], Mechanism], epsilon: f
 @pytest.mark.parametrize("sigma", [0, -1.0, float("nan"), INFINITY])
 def test_sigma_must_be_positive_and_finite(sigma: float) -> None:
     with pytest.raises(UserError, match=r"sigma must be greater than 0 and at most .*; got"):
-        GaussianNoise(sigma)
+        Gaussian(sigma)
 
 
 @pytest.mark.parametrize(
@@ -313,6 +307,6 @@ def test_sigma_must_be_positive_and_finite(sigma: float) -> None:
     ],
 )
 def test_bad_cases_are_refused(counts: object, values: object, text: str) -> None:
-    for mechanism in (LaplaceNoise(1.0), GaussianNoise(1.0), RandomizedResponse(1.0)):
+    for mechanism in (Laplace(1.0), Gaussian(1.0), RandomizedResponse(1.0)):
         with pytest.raises(UserError, match=text):
             distances(mechanism, counts, values)  # type: ignore[arg-type]

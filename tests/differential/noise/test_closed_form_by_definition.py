@@ -10,18 +10,12 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom, wasserstein_distance
 
-from indiff.differential.noise.closed_form import (
-    GaussianNoise,
-    GeometricNoise,
-    LaplaceNoise,
-    Mechanism,
-    RandomizedResponse,
-    distances,
-    expected_beliefs,
-)
+from indiff import Gaussian, Geometric, Laplace, RandomizedResponse
+from indiff.differential.noise.closed_form import distances, expected_beliefs
+from indiff.sanitizers.noise.mechanisms import NoisySanitizer
 
 
-def one_distance(mechanism: Mechanism, counts: list[int], s: int) -> float:
+def one_distance(mechanism: NoisySanitizer, counts: list[int], s: int) -> float:
     return float(distances(mechanism, [counts], [s])[0])
 
 
@@ -62,7 +56,7 @@ def geometric_atoms(
     [([1, 0], 0.5, 70), ([2, 3], 0.5, 70), ([1, 0, 0], 1.5, 22), ([2, 1, 4], 1.5, 22)],
 )
 def test_geometric_noise_by_enumeration(counts: list[int], epsilon: float, reach: int) -> None:
-    mechanism = GeometricNoise(epsilon)
+    mechanism = Geometric(epsilon)
     present = geometric_atoms(counts, epsilon, reach)
     absent = geometric_atoms(without(counts, 0), epsilon, reach)
     assert one_distance(mechanism, counts, 0) == pytest.approx(
@@ -116,20 +110,20 @@ def test_randomized_response_moves_the_own_value_either_way() -> None:
 
 
 def sample_distances(
-    mechanism: Mechanism, counts: list[int], s: int, draws: int, seed: int
+    mechanism: NoisySanitizer, counts: list[int], s: int, draws: int, seed: int
 ) -> NDArray[np.float64]:
     """One unbiased draw per run of Σ_j |p_j − p'_j|, the same noise with and without the target."""
     rng = np.random.default_rng(seed)
     n, present, absent = len(counts), np.array(counts), np.array(without(counts, s))
     shape = (draws, n)
-    if isinstance(mechanism, LaplaceNoise):
+    if isinstance(mechanism, Laplace):
         noise = rng.laplace(0, 1 / mechanism.epsilon, shape)
-    elif isinstance(mechanism, GeometricNoise):
+    elif isinstance(mechanism, Geometric):
         p = -math.expm1(-mechanism.epsilon)
         noise = (rng.geometric(p, shape) - rng.geometric(p, shape)).astype(np.float64)
-    elif isinstance(mechanism, GaussianNoise):
+    elif isinstance(mechanism, Gaussian):
         noise = rng.normal(0, mechanism.sigma, shape)
-    else:
+    elif isinstance(mechanism, RandomizedResponse):
         keep = math.exp(mechanism.epsilon) / (math.exp(mechanism.epsilon) + n - 1)
         others = np.zeros(shape)
         for k in range(n):
@@ -140,6 +134,8 @@ def sample_distances(
                 target = rng.multinomial(1, chances, draws)
         total = sum(counts) + n
         return np.abs((1 + others + target) / total - (1 + others) / (total - 1)).sum(axis=1)
+    else:
+        raise TypeError(mechanism)
     beliefs = []
     for cell in (present, absent):
         noisy = 1.0 + np.maximum(0, cell + noise)
@@ -150,13 +146,13 @@ def sample_distances(
 SAMPLED = pytest.mark.parametrize(
     ("mechanism", "counts", "s"),
     [
-        (LaplaceNoise(0.1), [3, 0, 1, 7], 0),
-        (LaplaceNoise(2.0), [1, 0, 0, 0, 0], 0),
-        (LaplaceNoise(0.5), [25, 3], 1),
-        (GeometricNoise(0.1), [3, 0, 1, 7], 0),
-        (GeometricNoise(2.0), [1, 0, 0, 0, 0], 0),
-        (GaussianNoise(5.0), [3, 0, 1, 7], 3),
-        (GaussianNoise(0.05), [2, 1, 0], 1),
+        (Laplace(0.1), [3, 0, 1, 7], 0),
+        (Laplace(2.0), [1, 0, 0, 0, 0], 0),
+        (Laplace(0.5), [25, 3], 1),
+        (Geometric(0.1), [3, 0, 1, 7], 0),
+        (Geometric(2.0), [1, 0, 0, 0, 0], 0),
+        (Gaussian(5.0), [3, 0, 1, 7], 3),
+        (Gaussian(0.05), [2, 1, 0], 1),
         (RandomizedResponse(0.5), [3, 0, 1, 7], 2),
         (RandomizedResponse(3.0), [12, 5], 1),
     ],
@@ -164,7 +160,7 @@ SAMPLED = pytest.mark.parametrize(
 
 
 @SAMPLED
-def test_sampling_agrees(mechanism: Mechanism, counts: list[int], s: int) -> None:
+def test_sampling_agrees(mechanism: NoisySanitizer, counts: list[int], s: int) -> None:
     draws = sample_distances(mechanism, counts, s, 200_000, seed=7)
     error = draws.std() / math.sqrt(len(draws))
     assert abs(draws.mean() - one_distance(mechanism, counts, s)) < 4 * error
@@ -172,7 +168,7 @@ def test_sampling_agrees(mechanism: Mechanism, counts: list[int], s: int) -> Non
 
 @pytest.mark.long
 @SAMPLED
-def test_ten_million_draws_agree(mechanism: Mechanism, counts: list[int], s: int) -> None:
+def test_ten_million_draws_agree(mechanism: NoisySanitizer, counts: list[int], s: int) -> None:
     blocks = [sample_distances(mechanism, counts, s, 500_000, seed) for seed in range(20)]
     draws = np.concatenate(blocks)
     error = draws.std() / math.sqrt(len(draws))
@@ -182,7 +178,7 @@ def test_ten_million_draws_agree(mechanism: Mechanism, counts: list[int], s: int
 
 def test_reports_of_randomized_response_are_binomial() -> None:
     """One value's count of reports, from records that all hold it, as scipy has it."""
-    keep, other = RandomizedResponse(1.2).probabilities(4)
+    keep, other = RandomizedResponse(1.2).chances(4)
     assert keep + 3 * other == pytest.approx(1, abs=1e-15)
     assert keep / other == pytest.approx(math.exp(1.2))
     expected = (1 + binom(9, keep).mean()) / (9 + 4)

@@ -1,4 +1,4 @@
-"""Honest sampling: what R runs of a randomized sanitizer say about one record's distance.
+"""Brackets a record's distance by what R runs of a randomized sanitizer say about it.
 
 The distance of DIT v2, Section 3.2 is W = Σ_j W1(law of p_j, law of p'_j). Samples give two ends:
 
@@ -15,7 +15,6 @@ is assumed to be normal.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -99,21 +98,6 @@ def bracket(
     )
 
 
-def delta_bracket(brackets: Sequence[Bracket]) -> tuple[float, float]:
-    """Return limits on δ, the maximum over records, from brackets made with ``records`` set.
-
-    Without that correction the largest of many upper limits holds, but the largest of many lower
-    limits does not.
-
-    >>> runs = [[0.5, 0.5], [0.6, 0.4]]
-    >>> delta_bracket([bracket(runs, runs, paired=True, records=2)] * 2)[0]
-    0.0
-    """
-    if not brackets:
-        raise UserError("δ is a maximum over records", "none", "Test at least one record")
-    return max(b.lower for b in brackets), max(b.upper for b in brackets)
-
-
 def order_statistics_distance(present: ArrayLike, absent: ArrayLike) -> float:
     """Return Eq. 1 of DIT v2, summed over coordinates: sort both samples, average the gaps.
 
@@ -166,6 +150,28 @@ def indistinguishable_from_noise(
         pool = rng.permutation(pool)
         exceeding += order_statistics_distance(pool[:runs], pool[runs:]) >= observed
     return (1 + exceeding) / (1 + splits) > level
+
+
+def mean_limits(each: Floats, *, largest: float, error: float) -> tuple[float, float]:
+    """Return limits on the mean of a distance that is at most ``largest``; each side may err.
+
+    Without a largest value no upper limit follows from samples, whatever they are: it is infinite.
+    The mean of min(distance, 1) is then a lower limit.
+
+    >>> low, high = mean_limits(np.full(1000, 0.25), largest=1.0, error=0.025)
+    >>> 0.2 < low < 0.25 < high < 0.3
+    True
+    >>> mean_limits(np.full(1000, 0.25), largest=np.inf, error=0.025)[1]
+    inf
+    """
+    if largest == 0:  # a ground distance that tells no two values apart
+        return 0.0, 0.0
+    bound = largest if np.isfinite(largest) else 1.0
+    share = np.minimum(each, bound) / bound
+    margin = float(_mean_margin(share[:, None], width=1.0, error=error)[0])
+    lower = bound * max(float(share.mean()) - margin, 0.0)
+    upper = bound * _mean_upper(share, error=error) if np.isfinite(largest) else np.inf
+    return lower, upper
 
 
 def check_runs(present: ArrayLike, absent: ArrayLike) -> tuple[Floats, Floats]:

@@ -1,4 +1,4 @@
-"""The differential test of a noisy contingency table, exactly and without sampling.
+"""Integrates the differential test of a noisy contingency table, exactly, without sampling.
 
 The adversary of DIT v2, Section 4.2.2 (Eqs. 2 to 4) reads the belief in sensitive value k off the
 noisy counts of the target's cell: C_k / ΣC with C_k = 1 + max(0, c_k + noise). The distance of
@@ -11,30 +11,13 @@ randomized response it is a fraction.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indiff.differential.noise.transforms import (
-    AdditiveNoise,
-    Floats,
-    GaussianNoise,
-    GeometricNoise,
-    LaplaceNoise,
-)
+from indiff.differential.noise.transforms import AdditiveNoise, Floats, noise_of
 from indiff.errors import UserError
-from indiff.sanitizers.noise.mechanisms import check_epsilon
-
-__all__ = [
-    "GaussianNoise",
-    "GeometricNoise",
-    "LaplaceNoise",
-    "Mechanism",
-    "RandomizedResponse",
-    "distances",
-    "expected_beliefs",
-]
+from indiff.sanitizers.noise.mechanisms import NoisySanitizer, RandomizedResponse
 
 # The quadrature: docs/closed-form.md, "Quadrature", proves a relative error of 2.5e-14.
 _STEP = 0.25
@@ -47,36 +30,7 @@ _NARROWEST_NOISE = 1e-60
 _BLOCK = 1 << 20  # numbers held at a time for one block of cases × nodes
 
 
-@dataclass(frozen=True)
-class RandomizedResponse:
-    """Every record reports its sensitive value with probability e^ε/(e^ε + n − 1), else another.
-
-    The other n − 1 values are equally likely then; quasi-identifiers are published as they are.
-
-    >>> RandomizedResponse(epsilon=0.5)
-    RandomizedResponse(epsilon=0.5)
-    """
-
-    epsilon: float
-
-    def __post_init__(self) -> None:
-        check_epsilon(self.epsilon)
-
-    def probabilities(self, n: int) -> tuple[float, float]:
-        """Return the probability of the true value, and of each one of the others.
-
-        >>> keep, other = RandomizedResponse(epsilon=float("inf")).probabilities(3)
-        >>> keep, other
-        (1.0, 0.0)
-        """
-        odds = math.exp(-self.epsilon)
-        return 1 / (1 + (n - 1) * odds), odds / (1 + (n - 1) * odds)
-
-
-Mechanism = LaplaceNoise | GeometricNoise | GaussianNoise | RandomizedResponse
-
-
-def distances(mechanism: Mechanism, counts: ArrayLike, target_values: ArrayLike) -> Floats:
+def distances(mechanism: NoisySanitizer, counts: ArrayLike, target_values: ArrayLike) -> Floats:
     """Return the exact distance of the differential test for each case.
 
     One row of ``counts`` per case: how many records share the target's (binned) quasi-identifiers
@@ -87,16 +41,17 @@ def distances(mechanism: Mechanism, counts: ArrayLike, target_values: ArrayLike)
     A small distance does not prove that the mechanism is differentially private, nor that another
     adversary, who combines cells, learns as little.
 
-    >>> distances(LaplaceNoise(epsilon=float("inf")), [[3, 0], [2, 1]], [0, 1])
+    >>> from indiff import Laplace
+    >>> distances(Laplace(epsilon=float("inf")), [[3, 0], [2, 1]], [0, 1])
     array([0.1, 0.3])
-    >>> distances(LaplaceNoise(epsilon=0.5), [[3, 0], [2, 1]], [0, 1]).round(6)
+    >>> distances(Laplace(epsilon=0.5), [[3, 0], [2, 1]], [0, 1]).round(6)
     array([0.104303, 0.112864])
     """
     table, values = _check(counts, target_values)
     if isinstance(mechanism, RandomizedResponse):
         return _randomized_response(mechanism, table, values)
-    own = table[np.arange(len(table)), values]
-    if mechanism.scale < _NARROWEST_NOISE:
+    own, noise = table[np.arange(len(table)), values], noise_of(mechanism)
+    if noise.scale < _NARROWEST_NOISE:
         size = (table.sum(axis=1) + table.shape[1]).astype(np.float64)
         return np.asarray(2 * (size - 1 - own) / (size * (size - 1)))
     keys = table.copy()
@@ -104,32 +59,34 @@ def distances(mechanism: Mechanism, counts: ArrayLike, target_values: ArrayLike)
     keys.sort(axis=1)
     keys[:, 0] = own
     cases, where = _distinct_rows(keys)
-    return _noisy_distances(mechanism, cases)[where]
+    return _noisy_distances(noise, cases)[where]
 
 
-def expected_beliefs(mechanism: Mechanism, counts: ArrayLike) -> Floats:
+def expected_beliefs(mechanism: NoisySanitizer, counts: ArrayLike) -> Floats:
     """Return the expected belief in each sensitive value, cases × values; rows sum to 1.
 
     ``counts`` as in :func:`distances`; a row may be all zeros. The expectation is over the noise
     only (``docs/closed-form.md``, "Expected beliefs").
 
-    >>> expected_beliefs(LaplaceNoise(epsilon=float("inf")), [[3, 0]])
+    >>> from indiff import Laplace
+    >>> expected_beliefs(Laplace(epsilon=float("inf")), [[3, 0]])
     array([[0.8, 0.2]])
-    >>> expected_beliefs(LaplaceNoise(epsilon=0.5), [[3, 0]]).round(4)
+    >>> expected_beliefs(Laplace(epsilon=0.5), [[3, 0]]).round(4)
     array([[0.6688, 0.3312]])
     """
     table = _check_counts(counts)
     n = table.shape[1]
     size = (table.sum(axis=1, keepdims=True) + n).astype(np.float64)
     if isinstance(mechanism, RandomizedResponse):
-        keep, other = mechanism.probabilities(n)
+        keep, other = mechanism.chances(n)
         return np.asarray((1 + keep * table + other * (size - n - table)) / size)
-    if mechanism.scale < _NARROWEST_NOISE:
+    noise = noise_of(mechanism)
+    if noise.scale < _NARROWEST_NOISE:
         return np.asarray((1 + table) / size)
     order = np.argsort(table, axis=1, kind="stable")
     cases, where = _distinct_rows(np.take_along_axis(table, order, axis=1))
     result = np.empty(table.shape)
-    np.put_along_axis(result, order, _noisy_beliefs(mechanism, cases)[where], axis=1)
+    np.put_along_axis(result, order, _noisy_beliefs(noise, cases)[where], axis=1)
     return result
 
 
@@ -188,7 +145,7 @@ def _randomized_response(
 ) -> Floats:
     """Return Σ_j W1_j: docs/closed-form.md, "Randomized response"."""
     n = table.shape[1]
-    keep, other = mechanism.probabilities(n)
+    keep, other = mechanism.chances(n)
     rows = np.arange(len(table))
     without = table.copy()
     without[rows, values] -= 1

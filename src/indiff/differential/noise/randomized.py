@@ -20,8 +20,7 @@ from indiff.differential.measurement import (
     from_beliefs,
 )
 from indiff.differential.noise.bracket import check_confidence
-from indiff.differential.noise.cell_runs import CellRuns
-from indiff.differential.noise.exact import exact_noise, find_cases
+from indiff.differential.noise.cells import CellRuns, exact_noise, find_cases
 from indiff.differential.noise.runs import RunSource, TableRuns, check_number_of_runs, table_runs
 from indiff.differential.noise.sampling import (
     Sampled,

@@ -10,8 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.differential.calls.run import Asking
-from indiff.differential.noise.bracket import bracket, check_runs, indistinguishable_from_noise
-from indiff.differential.noise.mean_limits import mean_limits
+from indiff.differential.noise.bracket import (
+    bracket,
+    check_runs,
+    indistinguishable_from_noise,
+    mean_limits,
+)
 from indiff.differential.noise.runs import Floats, Pairs, RunSource
 from indiff.distances.functions import DISTANCES, Distance
 from indiff.distances.ground import largest_distance

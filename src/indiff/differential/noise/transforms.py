@@ -1,4 +1,4 @@
-"""Laplace transforms of a noisy count, for the three mechanisms that add noise to counts.
+"""Computes Laplace transforms of a noisy count, for the mechanisms that add noise to counts.
 
 With X_c = max(0, c + noise), the closed form of the differential test needs, at every node t of
 its quadrature and for every count c,
@@ -19,7 +19,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.sanitizers.noise.mechanisms import check_epsilon, check_sigma
+from indiff.errors import InternalError
+from indiff.sanitizers.noise.mechanisms import Gaussian, Geometric, Laplace, NoisySanitizer
 
 Floats = NDArray[np.float64]
 
@@ -41,33 +42,28 @@ class AdditiveNoise(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class _EpsilonNoise:
-    """Noise as wide as 1/ε."""
+def noise_of(mechanism: NoisySanitizer) -> AdditiveNoise:
+    """Return the transforms of a mechanism's noise.
 
-    epsilon: float
-
-    def __post_init__(self) -> None:
-        check_epsilon(self.epsilon)
-
-    @property
-    def scale(self) -> float:
-        """Return 1/ε."""
-        return 1 / self.epsilon
-
-
-@dataclass(frozen=True)
-class LaplaceNoise(_EpsilonNoise):
-    """Laplace noise of scale 1/ε on every count: the mechanism of DIT v2, Section 4.2.2.
-
-    >>> LaplaceNoise(epsilon=0.5).scale
-    2.0
-    >>> LaplaceNoise(epsilon=0)
-    Traceback (most recent call last):
-    ...
-    indiff.errors.UserError: epsilon must be greater than 0 (at least 1e-100); got 0. Give a
-    positive number, or inf for no noise.
+    >>> noise_of(Laplace(epsilon=0.5)).scale, noise_of(Gaussian(sigma=2)).scale
+    (2.0, 2.0)
     """
+    match mechanism:
+        case Laplace():
+            return _LaplaceNoise(mechanism.scale, mechanism.epsilon)
+        case Geometric():
+            return _GeometricNoise(mechanism.scale, mechanism.epsilon)
+        case Gaussian():
+            return _GaussianNoise(mechanism.scale, mechanism.sigma)
+    raise InternalError(f"no closed form for {type(mechanism).__name__}")
+
+
+@dataclass(frozen=True)
+class _LaplaceNoise:
+    """Laplace noise of scale 1/ε on every count: the mechanism of DIT v2, Section 4.2.2."""
+
+    scale: float
+    epsilon: float
 
     def transforms(self, counts: Floats, nodes: Floats) -> tuple[Floats, Floats]:
         """Return ln φ_c(t) and μ_c(t)/φ_c(t): docs/closed-form.md, "Laplace"."""
@@ -93,12 +89,11 @@ class LaplaceNoise(_EpsilonNoise):
 
 
 @dataclass(frozen=True)
-class GeometricNoise(_EpsilonNoise):
-    """Two-sided geometric noise on every count, P(z) ∝ e^{−ε|z|}: the discrete Laplace mechanism.
+class _GeometricNoise:
+    """Two-sided geometric noise on every count, P(z) ∝ e^{−ε|z|}: the discrete Laplace one."""
 
-    >>> GeometricNoise(epsilon=0.5).scale
-    2.0
-    """
+    scale: float
+    epsilon: float
 
     def transforms(self, counts: Floats, nodes: Floats) -> tuple[Floats, Floats]:
         """Return ln φ_c(t) and μ_c(t)/φ_c(t): docs/closed-form.md, "Geometric"."""
@@ -136,27 +131,11 @@ class GeometricNoise(_EpsilonNoise):
 
 
 @dataclass(frozen=True)
-class GaussianNoise:
-    """Normal noise of standard deviation σ on every count.
+class _GaussianNoise:
+    """Normal noise of standard deviation σ on every count."""
 
-    >>> GaussianNoise(sigma=2.0).scale
-    2.0
-    >>> GaussianNoise(sigma=0)
-    Traceback (most recent call last):
-    ...
-    indiff.errors.UserError: sigma must be greater than 0 and at most 1e+100; got 0. Give the
-    standard deviation of the noise on each count.
-    """
-
+    scale: float
     sigma: float
-
-    def __post_init__(self) -> None:
-        check_sigma(self.sigma)
-
-    @property
-    def scale(self) -> float:
-        """Return σ."""
-        return self.sigma
 
     def transforms(self, counts: Floats, nodes: Floats) -> tuple[Floats, Floats]:
         """Return ln φ_c(t) and μ_c(t)/φ_c(t): docs/closed-form.md, "Gaussian"."""

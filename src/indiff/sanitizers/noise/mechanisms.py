@@ -258,7 +258,12 @@ class RandomizedResponse(ByEpsilon):
 
     def keep(self, number: int) -> float:
         """Return the probability of the true value among ``number`` values."""
-        return 1 / (1 + (number - 1) * math.exp(-self.epsilon))
+        return self.chances(number)[0]
+
+    def chances(self, number: int) -> tuple[float, float]:
+        """Return the probability of the true value, and of each one of the others."""
+        odds = math.exp(-self.epsilon)
+        return 1 / (1 + (number - 1) * odds), odds / (1 + (number - 1) * odds)
 
     def undeclared(self, grid: Grid) -> tuple[str, ...]:
         """Name the sensitive attribute if its values were taken from the records."""
