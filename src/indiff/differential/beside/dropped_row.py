@@ -117,6 +117,7 @@ def test_release(
             "a release beside its original is tested with a model that is not random",
             describe(adversary),
             "Use naive-bayes, frequency, tree, logistic or knn",
+            field="model",
         )
     if read.weights is not None:
         raise UserError(

@@ -50,10 +50,9 @@ def match_by_key(table: Table, frame: pa.Table, key: str) -> tuple[Rows, list[st
     >>> match_by_key(table, pa.table({"id": ["9", "7"]}), "id")
     (array([ 1, -1,  0]), [])
     """
-    if key not in table.source.column_names:
-        raise unknown("column of the original for the key", key, table.source.column_names)
-    if key not in frame.column_names:
-        raise unknown("column of the release for the key", key, frame.column_names)
+    for what, names in (("original", table.source.column_names), ("release", frame.column_names)):
+        if key not in names:
+            raise unknown(f"column of the {what} for the key", key, names, field="key")
     own = _keys(table.source[key].take(pa.array(table.records)), key, "the original")
     released = _keys(frame[key], key, "the release")
     place = {text: row for row, text in enumerate(released)}
@@ -75,6 +74,7 @@ def _keys(column: pa.ChunkedArray, key: str, where: str) -> list[str]:
             f"a key must be there and different in every row; column {key!r} of "
             f"{where} lacks {lacking:,} and repeats {twice:,} of {len(texts):,}",
             way_out="Choose another key",
+            field="key",
         )
     return texts
 

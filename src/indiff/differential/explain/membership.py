@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from indiff.differential.noise.mean_limits import mean_limits
 from indiff.differential.result import DifferentialResult
-from indiff.errors import UserError
+from indiff.errors import UserError, check_whole
 
 Floats = NDArray[np.float64]
 
@@ -233,11 +233,10 @@ def _check(result: DifferentialResult, confidence: float, resamples: int, seed: 
     if not len(result.records):
         raise UserError("membership inference needs at least 1 tested record", "none")
     if not 0 < confidence < 1:
-        raise UserError("confidence is a share between 0 and 1", f"{confidence!r}")
-    if isinstance(resamples, bool) or not isinstance(resamples, int) or resamples < 100:
-        raise UserError("resamples must be a whole number of at least 100", f"{resamples!r}")
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise UserError("seed must be a whole number of at least 0", f"{seed!r}")
+        rule = "confidence is a share between 0 and 1"
+        raise UserError(rule, repr(confidence), field="confidence")
+    check_whole("resamples", resamples, 100)
+    check_whole("seed", seed, 0)
 
 
 def _plain(found: Estimate) -> dict[str, float]:

@@ -106,7 +106,9 @@ def believe_all(
             record = tree.order[place]
             if adversary.model == NAIVE_BAYES:
                 for a in range(d):
-                    counts[a] = counted.counts[counted.starts[a] + problem.codes[a, record]]
+                    spot = counted.starts[a] + problem.codes[a, record]
+                    for c in range(totals.shape[0]):
+                        counts[a, c] = counted.counts[spot, c]
             outcome.uncovered[record] = 0
             believe(adversary, totals, counts, group, end - start, outcome.beliefs[record])
 

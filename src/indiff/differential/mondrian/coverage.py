@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.kernels import borrow, kernel
+from indiff.kernels import borrow, inlined, kernel
 from indiff.sanitizers.mondrian.layout import END, LABEL, MEMBERS, START
 
 
@@ -116,7 +116,7 @@ def add_forest(problem: Any, tree: Any, counted: Any) -> Any:
     counts += steps.counts
 
 
-@kernel
+@inlined
 def leaf_covers(problem: Any, tree: Any, leaf: Any, a: Any, code: Any) -> Any:
     """Whether a leaf's region of attribute a covers a code."""
     if not tree.low[leaf, a] <= code <= tree.high[leaf, a]:

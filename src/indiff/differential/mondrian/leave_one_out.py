@@ -27,7 +27,6 @@ from indiff.differential.mondrian.beliefs import (
 from indiff.differential.mondrian.coverage import Counted, add_forest
 from indiff.differential.mondrian.threads import Shared
 from indiff.differential.mondrian.walk import finish_alone, walk
-from indiff.errors import UserError
 from indiff.inference import Frequency, NaiveBayes
 from indiff.sanitizers.mondrian.constraints import meets
 from indiff.sanitizers.mondrian.layout import CUT_BY, ON_A_LINE, Problem, Tree, total_extremes
@@ -55,7 +54,7 @@ def leave_one_out(
     problem = sanitizer.problem(table)
     obstacle = sanitizer.obstacle(table, problem, parts)
     if obstacle is not None and sanitizer.unmet == "error":
-        raise UserError(obstacle)
+        raise obstacle
     adversary = as_adversary(model, table)
     size = len(table.sensitive.values)
     outcome = empty_outcome(len(table), size)

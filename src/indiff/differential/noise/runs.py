@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from indiff.data.table import Table
 from indiff.differential.people import People
 from indiff.differential.without import fallback, without_rows
-from indiff.errors import UserError
+from indiff.errors import check_whole
 from indiff.inference import Model
 from indiff.inference.protocol import is_randomized_model
 from indiff.release.release import Release
@@ -205,9 +205,5 @@ def _repeats(sanitizer: Sanitizer, model: Model) -> bool:
 
 def check_number_of_runs(runs: int) -> None:
     """Refuse a number of runs from which nothing follows."""
-    if type(runs) is not int or runs < 2:
-        raise UserError(
-            "runs must be a whole number of at least 2",
-            f"{runs!r}",
-            "Use 100 or more: the interval narrows with the number of runs",
-        )
+    way_out = "Use 100 or more: the interval narrows with the number of runs"
+    check_whole("runs", runs, 2, way_out)

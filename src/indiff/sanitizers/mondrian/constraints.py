@@ -9,6 +9,7 @@ k-anonymity (Samarati and Sweeney 1998), ℓ-diversity in the papers' form (no v
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.schema import Kind
 from indiff.data.table import Sensitive
-from indiff.errors import UserError
+from indiff.errors import UserError, check_whole
 from indiff.kernels import kernel
 
 # Rounding may not turn an exactly met limit into a failure; integer counts cannot come this close.
@@ -46,29 +47,24 @@ class Constraints:
 
     def __post_init__(self) -> None:
         for name in ("k", "l", "distinct_l"):
-            value = getattr(self, name)
-            if value is None and name != "k":
-                continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise UserError(f"{name} must be a whole number of at least 1", f"{value!r}")
+            if name == "k" or getattr(self, name) is not None:
+                check_whole(name, getattr(self, name), 1)
         if self.entropy_l is not None and not (
             _is_number(self.entropy_l) and 1 <= self.entropy_l < math.inf
         ):
-            raise UserError("entropy_l must be a number of at least 1", f"{self.entropy_l!r}")
+            rule = "entropy_l must be a number of at least 1"
+            raise UserError(rule, repr(self.entropy_l), field="entropy_l")
         if self.t is not None and not (_is_number(self.t) and 0 <= self.t <= 1):
-            raise UserError("t must be a number from 0 to 1", f"{self.t!r}")
-        if self.recursive is not None:
-            try:
-                c, depth = self.recursive
-            except (TypeError, ValueError):
-                raise UserError(
-                    "recursive must be a pair (c, l) such as (3, 2)", f"{self.recursive!r}"
-                ) from None
-            if not (_is_number(c) and 0 < c < math.inf and type(depth) is int and depth >= 1):
-                raise UserError(
-                    "recursive=(c, l) needs a positive number c and a whole number l of at least 1",
-                    f"{self.recursive!r}",
-                )
+            raise UserError("t must be a number from 0 to 1", repr(self.t), field="t")
+        if self.recursive is None:
+            return
+        rule = "recursive must be a pair (c, l) such as (3, 2)"
+        if isinstance(self.recursive, Sequence) and len(self.recursive) == 2:
+            c, depth = self.recursive
+            if _is_number(c) and 0 < c < math.inf and type(depth) is int and depth >= 1:
+                return
+            rule = "recursive=(c, l) needs a positive number c and a whole number l of at least 1"
+        raise UserError(rule, repr(self.recursive), field="recursive")
 
     @property
     def needs_sensitive(self) -> bool:

@@ -66,9 +66,11 @@ class Mondrian:
 
     def __post_init__(self) -> None:
         if self.regions not in ("tight", "cut"):
-            raise UserError("regions must be 'tight' or 'cut'", f"{self.regions!r}")
+            raise UserError("regions must be 'tight' or 'cut'", repr(self.regions), field="regions")
         if self.unmet not in ("error", "generalize"):
-            raise UserError("unmet must be 'error' or 'generalize'", f"{self.unmet!r}")
+            raise UserError(
+                "unmet must be 'error' or 'generalize'", repr(self.unmet), field="unmet"
+            )
         self.constraints  # noqa: B018 - validated when made
 
     @cached_property
@@ -87,7 +89,7 @@ class Mondrian:
         obstacle = self.obstacle(table, problem, parts)
         if obstacle is not None:
             if self.unmet == "error":
-                raise UserError(obstacle)
+                raise obstacle
             return release_of(
                 table,
                 [anything(a) for a in table.attributes],
@@ -105,40 +107,42 @@ class Mondrian:
 
     def obstacle(
         self, table: Table, problem: Problem, parts: list[NDArray[np.int32]]
-    ) -> str | None:
-        """Say why the constraints cannot be met at all, or return None."""
+    ) -> UserError | None:
+        """Return why the constraints cannot be met at all; None where they can."""
         size, asked = len(table), self.constraints
         if asked.k > size:
-            return (
-                f"k must be at least 1 and at most the number of records ({size:,}); "
-                f"got {asked.k:,}. Lower k."
-            )
+            rule = f"k must be at least 1 and at most the number of records ({size:,})"
+            return UserError(rule, f"{asked.k:,}", "Lower k", field="k")
         for part in parts:
             counts = np.bincount(problem.classes[part], minlength=int(problem.class_count))
             if not meets(counts.astype(np.int64), len(part), problem.limits):
                 return self._explain(table, counts, len(parts) > 1)
         return None
 
-    def _explain(self, table: Table, counts: NDArray[np.int64], split: bool) -> str:
+    def _explain(self, table: Table, counts: NDArray[np.int64], split: bool) -> UserError:
         size, asked = int(counts.sum()), self.constraints
         where = "a part with missing values" if split else "the whole table"
         generalize = option("unmet", "generalize", of="sanitizer")
-        way_out = f"Lower the constraint, or pass {generalize} to publish one group."
+        way_out = f"Lower the constraint, or pass {generalize} to publish one group"
         if asked.k > size:
-            return f"k={asked.k} cannot be met: {where} has only {size:,} records. {way_out}"
+            rule = f"k={asked.k} cannot be met: {where} has only {size:,} records"
+            return UserError(rule, way_out=way_out, field="k")
         present = int((counts > 0).sum())
         for name in ("l", "distinct_l", "entropy_l"):
             wanted = getattr(asked, name)
             if wanted is not None and wanted > present:
-                return (
+                return UserError(
                     f"{name}={wanted} cannot be met: {where} has only {present} distinct values of "
-                    f"{table.sensitive.name!r}. {way_out}"
+                    f"{table.sensitive.name!r}",
+                    way_out=way_out,
+                    field=name,
                 )
-        top = table.sensitive.values[int(counts.argmax())]
-        share = counts.max() / size
-        return (
+        top = from_data(table.sensitive.values[int(counts.argmax())])
+        return UserError(
             f"{asked.describe()} cannot be met even by {where} as one group: the sensitive value "
-            f"{from_data(top)} is held by {share:.1%} of its {size:,} records. {way_out}"
+            f"{top} is held by {counts.max() / size:.1%} of its {size:,} records",
+            way_out=way_out,
+            field="sanitizer",
         )
 
 

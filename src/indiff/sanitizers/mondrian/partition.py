@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from indiff.kernels import borrow, kernel
+from indiff.kernels import borrow, inlined, kernel
 from indiff.sanitizers.mondrian.constraints import meets
 from indiff.sanitizers.mondrian.layout import (
     ATTRIBUTE,
@@ -32,7 +32,7 @@ from indiff.sanitizers.mondrian.layout import (
 )
 
 
-@kernel
+@inlined
 def top_node(problem: Any, a: Any, low: Any, high: Any) -> Any:
     """The lowest node of attribute a's tree above every code from ``low`` to ``high``."""
     path, trees, row = problem.path, problem.trees, problem.meta[a, LEAVES] + low
@@ -44,7 +44,7 @@ def top_node(problem: Any, a: Any, low: Any, high: Any) -> Any:
     return node
 
 
-@kernel
+@inlined
 def width(problem: Any, a: Any, low: Any, high: Any) -> Any:
     """How wide a group is on attribute a: its share of the tree's leaves, or of the table's range.
 
