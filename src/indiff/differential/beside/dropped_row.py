@@ -1,4 +1,4 @@
-"""One release beside its original: linkage, beliefs, and the test that drops a released row."""
+"""Tests one release beside its original: linkage, beliefs, and each record's row dropped."""
 # ruff: noqa: PT028 - test_release is no test of this project
 
 from __future__ import annotations
@@ -133,9 +133,9 @@ def test_release(
     adversary, told = with_background(adversary, table, prior, known)
     measure = bind_distance(distance, table.sensitive)
     rows = np.sort(as_rows(table, targets))  # results are in table order
-    linkage = link(read, table, rows)
-    shift = _shift(read, table, rows, adversary, measure, prior)
-    notes = [*told, *_notes(read, table, linkage)]
+    beside = _Beside(table, read, rows, link(read, table, rows), adversary, measure)
+    shift = beside.shift(prior)
+    notes = [*told, *_notes(read, table, beside.linkage)]
     test, skipped = None, NO_ROWS
     if key is not None or rows_in_order:
         matched, more = (
@@ -144,16 +144,13 @@ def test_release(
         notes += [*more, *_fit(read, table, matched)]
         skipped = NONE_OWNED
         if (matched[rows] >= 0).any():
-            test = _test(
-                table, read, matched, rows, adversary, measure, sanitizer=f"release:{name}",
-                linkage=linkage, notes=tuple(notes), start=start,
-            )  # fmt: skip
+            test = beside.test(matched, f"release:{name}", tuple(notes), start)
     return ReleaseResult(
         name=name,
         sensitive_name=table.sensitive.name,
         model=describe(adversary),
         distance=measure[0],
-        linkage=linkage,
+        linkage=beside.linkage,
         shift=shift,
         test=test,
         skipped=None if test is not None else skipped,
@@ -230,141 +227,111 @@ def _row_covers(column: Any, rows: NDArray[np.intp], codes: NDArray[np.int32]) -
     return found[back.ravel()]
 
 
-def _shares(release: Release) -> Floats:
-    totals = release.class_totals()
-    return totals / totals.sum()
+@dataclass(frozen=True, eq=False)
+class _Beside:
+    """A release beside its original, and who asks what about which of its records."""
 
+    table: Table
+    release: Release
+    rows: NDArray[np.intp]
+    linkage: Linkage
+    model: Model
+    measure: tuple[str, Distance]
 
-def _shift(
-    release: Release,
-    table: Table,
-    rows: NDArray[np.intp],
-    model: Model,
-    measure: tuple[str, Distance],
-    prior: Mapping[Any, Any] | str | Path | None,
-) -> Shift:
-    """Measure each belief against the prior: by default the shares of the sensitive values."""
-    believed = np.asarray(model.beliefs(release, table.take(rows)), np.float64)
-    before = np.broadcast_to(_shares(release), believed.shape)
-    if prior is not None:
-        before = Prior.of(prior).for_records(table.sensitive.values, table.records[rows])
-    columns = from_beliefs([measure], believed, np.ascontiguousarray(before))
-    return Shift(
-        distances=columns[measure[0]].distances,
-        beliefs=believed,
-        prior=before,
-        classes=table.sensitive.codes[rows],
-    )
+    def shift(self, prior: Mapping[Any, Any] | str | Path | None) -> Shift:
+        """Measure each belief against the prior: by default the shares of the sensitive values."""
+        table, rows = self.table, self.rows
+        believed = np.asarray(self.model.beliefs(self.release, table.take(rows)), np.float64)
+        totals = self.release.class_totals()
+        before = np.broadcast_to(totals / totals.sum(), believed.shape)
+        if prior is not None:
+            before = Prior.of(prior).for_records(table.sensitive.values, table.records[rows])
+        columns = from_beliefs([self.measure], believed, np.ascontiguousarray(before))
+        distances = columns[self.measure[0]].distances
+        return Shift(distances, believed, before, table.sensitive.codes[rows])
 
-
-def _test(
-    table: Table,
-    release: Release,
-    matched: NDArray[np.intp],
-    rows: NDArray[np.intp],
-    model: Model,
-    measure: tuple[str, Distance],
-    *,
-    sanitizer: str,
-    linkage: Linkage,
-    notes: tuple[str, ...],
-    start: float,
-) -> DifferentialResult:
-    """Measure the belief about each record with and without its released row."""
-    owned = rows[matched[rows] >= 0]
-    if len(owned) < len(rows):
-        notes = (
-            *notes,
-            f"{len(rows) - len(owned):,} records have no released row to drop: not measured",
+    def test(
+        self, matched: NDArray[np.intp], sanitizer: str, notes: tuple[str, ...], start: float
+    ) -> DifferentialResult:
+        """Measure the belief about each record with and without its released row."""
+        table, rows, name = self.table, self.rows, self.measure[0]
+        owned = rows[matched[rows] >= 0]
+        if len(owned) < len(rows):
+            missing = len(rows) - len(owned)
+            notes = (*notes, f"{missing:,} records have no released row to drop: not measured")
+        if len(owned) < len(table):
+            notes = (
+                *notes,
+                f"{len(owned):,} of {len(table):,} records were measured: the largest of their "
+                "distances is a lower bound on that of all",
+            )
+        beliefs = self._beliefs(matched, owned)
+        column = from_beliefs([self.measure], beliefs.with_record, beliefs.without)[name]
+        return DifferentialResult(
+            distances=column.distances,
+            beliefs=beliefs.with_record,
+            beliefs_without=beliefs.without,
+            records=table.records[beliefs.rows],
+            classes=table.sensitive.codes[beliefs.rows],
+            sensitive_name=table.sensitive.name,
+            sensitive_values=table.sensitive.values,
+            sanitizer=sanitizer,
+            model=describe(self.model),
+            distance=name,
+            method="dropped-row",
+            exactness="approximation",
+            table_size=len(table),
+            fingerprint=table.fingerprint,
+            uncovered=int(beliefs.uncovered.sum()),
+            uncovered_without=int(beliefs.uncovered_without.sum()),
+            dropped=table.dropped,
+            requested=len(owned),
+            seconds=time.perf_counter() - start,
+            backend=table.backend,
+            notes=(*table.notes, *notes, WHY_APPROXIMATE),
+            largest=column.largest,
         )
-    if len(owned) < len(table):
-        notes = (
-            *notes,
-            f"{len(owned):,} of {len(table):,} records were measured: the largest of their "
-            "distances is a lower bound on that of all",
-        )
-    beliefs = _beliefs(table, release, matched, owned, model, linkage, rows)
-    columns = from_beliefs([measure], beliefs.with_record, beliefs.without)
-    column = columns[measure[0]]
-    return DifferentialResult(
-        distances=column.distances,
-        beliefs=beliefs.with_record,
-        beliefs_without=beliefs.without,
-        records=table.records[beliefs.rows],
-        classes=table.sensitive.codes[beliefs.rows],
-        sensitive_name=table.sensitive.name,
-        sensitive_values=table.sensitive.values,
-        sanitizer=sanitizer,
-        model=describe(model),
-        distance=measure[0],
-        method="dropped-row",
-        exactness="approximation",
-        table_size=len(table),
-        fingerprint=table.fingerprint,
-        uncovered=int(beliefs.uncovered.sum()),
-        uncovered_without=int(beliefs.uncovered_without.sum()),
-        dropped=table.dropped,
-        requested=len(owned),
-        seconds=time.perf_counter() - start,
-        backend=table.backend,
-        notes=(*table.notes, *notes, WHY_APPROXIMATE),
-        largest=column.largest,
-    )
 
-
-def _beliefs(
-    table: Table,
-    release: Release,
-    matched: NDArray[np.intp],
-    owned: NDArray[np.intp],
-    model: Model,
-    linkage: Linkage,
-    rows: NDArray[np.intp],
-) -> Beliefs:
-    if not isinstance(model, NaiveBayes | Frequency):
-        return refit(
-            table, _Beside(release, tuple(matched.tolist())), model, owned, source=_Dropped
+    def _beliefs(self, matched: NDArray[np.intp], owned: NDArray[np.intp]) -> Beliefs:
+        """Return the beliefs with and without each row, from counts where those are enough."""
+        table, release, model = self.table, self.release, self.model
+        if not isinstance(model, NaiveBayes | Frequency):
+            done = _Done(release, tuple(matched.tolist()))
+            return refit(table, done, model, owned, source=_Dropped)
+        size, columns = len(release.sensitive_values), release.columns
+        codes = [table.attribute(column.attribute.name).codes[owned] for column in columns]
+        own, classes = matched[owned], release.classes[matched[owned]]
+        one = np.eye(size)[classes]
+        inside = np.stack(
+            [_row_covers(c, own, code) for c, code in zip(columns, codes, strict=True)]
         )
-    size = len(release.sensitive_values)
-    own, classes = matched[owned], release.classes[matched[owned]]
-    one = np.zeros((len(owned), size))
-    one[np.arange(len(owned)), classes] = 1.0
-    inside = np.stack(
-        [
-            _row_covers(c, own, table.attribute(c.attribute.name).codes[owned])
-            for c in release.columns
-        ]
-    )
-    place = np.searchsorted(rows, owned)
-    candidates = linkage.candidates[place]
-    inside_all: NDArray[np.bool_] = np.asarray(inside.all(axis=0))
-    left = candidates - inside_all
-    if isinstance(model, NaiveBayes):
-        counts = np.empty((len(owned), len(release.columns), size))
-        for spot, column in enumerate(release.columns):
-            codes = table.attribute(column.attribute.name).codes[owned]
-            counts[:, spot] = column.cover_counts(release.classes, size, None)[codes]
+        place = np.searchsorted(self.rows, owned)
+        candidates = self.linkage.candidates[place]
+        inside_all: NDArray[np.bool_] = np.asarray(inside.all(axis=0))
+        left = candidates - inside_all
         totals = release.class_totals()
-        believed = model.from_counts(totals, counts)
-        fewer = counts - inside.T[:, :, None] * one[:, None, :]
-        without = np.empty_like(believed)
-        for value in np.unique(classes):
-            chosen = classes == value
-            remaining = totals - (np.arange(size) == value)
-            without[chosen] = model.from_counts(remaining, fewer[chosen])
-    else:
-        counts = np.rint(linkage.shares[place] * candidates[:, None])
-        believed = linkage.shares[place]
-        fewer = counts - inside_all[:, None] * one
-        overall = release.class_totals() - one
-        shares = np.where((left > 0)[:, None], fewer, overall)
-        without = shares / shares.sum(axis=1, keepdims=True)
-    nothing = np.zeros(len(owned), dtype=bool)
-    return Beliefs(owned, believed, without, candidates == 0, left == 0, nothing, True, release)
+        if isinstance(model, NaiveBayes):
+            counts = np.empty((len(owned), len(columns), size))
+            for spot, (column, code) in enumerate(zip(columns, codes, strict=True)):
+                counts[:, spot] = column.cover_counts(release.classes, size, None)[code]
+            believed = model.from_counts(totals, counts)
+            fewer = counts - inside.T[:, :, None] * one[:, None, :]
+            without = np.empty_like(believed)
+            for value in np.unique(classes):
+                chosen = classes == value
+                remaining = totals - (np.arange(size) == value)
+                without[chosen] = model.from_counts(remaining, fewer[chosen])
+        else:
+            believed = self.linkage.shares[place]
+            fewer = np.rint(believed * candidates[:, None]) - inside_all[:, None] * one
+            shares = np.where((left > 0)[:, None], fewer, totals - one)
+            without = shares / shares.sum(axis=1, keepdims=True)
+        nothing = np.zeros(len(owned), dtype=bool)
+        return Beliefs(owned, believed, without, candidates == 0, left == 0, nothing, True, release)
 
 
 @dataclass(frozen=True, eq=False)
-class _Beside:
+class _Done:
     """A sanitizer that has run already: its one release, and the row of each row of the table."""
 
     release: Release = field(repr=False)
@@ -380,10 +347,10 @@ class _Dropped:
     """The release without the row of a record."""
 
     def __init__(self, table: Table, sanitizer: Any) -> None:
-        self._beside: _Beside = sanitizer
+        self._done: _Done = sanitizer
 
     def without(self, row: int) -> Release:
-        return drop_rows(self._beside.release, [self._beside.matched[row]])
+        return drop_rows(self._done.release, [self._done.matched[row]])
 
 
 def drop_rows(release: Release, rows: Sequence[int]) -> Release:

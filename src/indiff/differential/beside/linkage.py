@@ -1,4 +1,4 @@
-"""Linkage: which released rows an original record could be, by its quasi-identifiers alone."""
+"""Links records to the released rows that they could be, by quasi-identifiers alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which row of a release is a record's own: told by a key or by the order, never guessed."""
+"""Finds each record's own row of a release: by a key or by the order, never by guessing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ReleaseResult: what one release beside its original tells."""
+"""Holds what one release beside its original tells: ReleaseResult."""
 
 from __future__ import annotations
 

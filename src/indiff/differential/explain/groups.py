@@ -1,4 +1,4 @@
-"""What becomes of a record's group in the release without the record."""
+"""Follows a record's group into the release without the record."""
 
 from __future__ import annotations
 

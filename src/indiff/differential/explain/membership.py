@@ -1,4 +1,4 @@
-"""Membership inference: from the two beliefs, how well an adversary tells "in" from "out"."""
+"""Measures how well an adversary tells from the two beliefs who is in the data."""
 
 from __future__ import annotations
 

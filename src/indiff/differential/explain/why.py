@@ -1,4 +1,4 @@
-"""Why a record makes a difference: what becomes of its group, and which attributes tell."""
+"""Explains why a record makes a difference: what becomes of its group, which attributes tell."""
 
 from __future__ import annotations
 
@@ -11,8 +11,13 @@ import numpy as np
 
 from indiff.data.table import Table
 from indiff.differential.explain.groups import GroupChange, covering, group_change, records
-from indiff.differential.explain.log_odds import Shift, shifts
-from indiff.differential.explain.trees import DecisionPath, decision_path, is_tree
+from indiff.differential.explain.models import (
+    DecisionPath,
+    Shift,
+    decision_path,
+    is_tree,
+    shifts,
+)
 from indiff.differential.method import choose_model
 from indiff.differential.mondrian.releases import MondrianReleases
 from indiff.differential.refit.refit import FromScratch, Releases
