@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.kernels import borrow, inlined, kernel
+from indiff.kernels import inlined, kernel
 from indiff.sanitizers.mondrian.layout import END, LABEL, MEMBERS, START
 
 
@@ -21,12 +21,6 @@ class Counted(NamedTuple):
     codes: NDArray[np.int32]
     starts: NDArray[np.int64]
     counts: NDArray[np.int32]
-
-
-@kernel
-def borrow_counted(counted: Any) -> Any:
-    """Counts whose arrays are not counted as references (see ``borrow``)."""
-    return Counted(borrow(counted.codes), borrow(counted.starts), borrow(counted.counts))
 
 
 @kernel

@@ -35,7 +35,6 @@ from indiff.differential.mondrian.node import (
     UNKNOWN,
     UP_TO_B,
     WIDTH,
-    borrow_node,
     describe_node,
     empty_node,
     extremes_without,
@@ -59,8 +58,6 @@ from indiff.sanitizers.mondrian.layout import (
     LEAF,
     LEAVES,
     START,
-    borrow_problem,
-    borrow_tree,
 )
 from indiff.sanitizers.mondrian.partition import (
     cut_rank,
@@ -255,7 +252,7 @@ def find_keys(
 
     A key that is the group's own decision is written as STAYS.
     """
-    node, places, keys = borrow_node(node), borrow(places), borrow(keys)
+    node, places, keys = borrow(node), borrow(places), borrow(keys)
     work, bins, own_low, own_high = borrow(work), borrow(bins), borrow(own_low), borrow(own_high)
     describe_node(problem, own_low, own_high, node)
     if nobody_changes(problem, order, start, end, attribute, cut, node, bins):
@@ -312,7 +309,7 @@ def find_keys(
 @kernel
 def changed_node(problem: Any, tree: Any, place: Any) -> Any:
     """The node below which the partition changes when the record at ``place`` leaves."""
-    problem, tree = borrow_problem(problem), borrow_tree(tree)
+    problem, tree = borrow(problem), borrow(tree)
     node = 0
     while tree.nodes[node, END] <= place:
         node += 1

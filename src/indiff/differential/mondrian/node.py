@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.kernels import borrow, kernel
+from indiff.kernels import kernel
 from indiff.sanitizers.mondrian.constraints import meets
 from indiff.sanitizers.mondrian.layout import DEPTH, FIRST, LEAVES
 from indiff.sanitizers.mondrian.partition import (
@@ -68,16 +68,6 @@ def empty_node(problem: Any) -> Any:
         np.empty((leaves, c), np.int64),
         np.empty((leaves, c), np.int8),
     )
-
-
-@kernel
-def borrow_node(node: Any) -> Any:
-    """A node whose arrays are not counted as references (see ``borrow``)."""
-    return Node(
-        borrow(node.ints), borrow(node.floats), borrow(node.sizes), borrow(node.totals),
-        borrow(node.left), borrow(node.allowed), borrow(node.parts), borrow(node.part_counts),
-        borrow(node.part_allowed),
-    )  # fmt: skip
 
 
 @kernel

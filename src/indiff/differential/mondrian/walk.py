@@ -19,14 +19,11 @@ from indiff.differential.mondrian.beliefs import (
     FREQUENCY,
     NAIVE_BAYES,
     STOP,
-    Adversary,
-    Outcome,
     believe,
 )
 from indiff.differential.mondrian.coverage import (
     add_forest,
     add_leaves,
-    borrow_counted,
     codes_of,
     cover_one,
     first_at_least,
@@ -43,7 +40,6 @@ from indiff.differential.mondrian.node import (
     LOW_AT,
     LOW_COUNT,
     TREE_NODE,
-    borrow_node,
     empty_node,
     extremes_without,
     look_outside,
@@ -63,8 +59,6 @@ from indiff.sanitizers.mondrian.layout import (
     MEMBERS,
     POINTS,
     START,
-    borrow_problem,
-    borrow_tree,
 )
 from indiff.sanitizers.mondrian.partition import (
     group_counts,
@@ -88,8 +82,8 @@ def settle(
     longer covers it. ``counted`` has the counts of the release, this group's own included or not
     (``is_counted``); ``tally`` is room for a count per value, all zero.
     """
-    node, places, keys = borrow_node(node), borrow(places), borrow(keys)
-    counted = borrow_counted(counted)
+    node, places, keys = borrow(node), borrow(places), borrow(keys)
+    counted = borrow(counted)
     needed, starts = counted.codes, counted.starts
     d, classes = problem.codes.shape[0], totals.shape[0]
     counts = np.zeros((d, classes), np.int64)
@@ -303,13 +297,9 @@ def walk(
     """
     if tree.order.shape[0] == 0:
         return context
-    problem, tree = borrow_problem(problem), borrow_tree(tree)
-    adversary = Adversary(
-        adversary.model, adversary.arithmetic, adversary.alpha, adversary.follow,
-        borrow(adversary.prior),
-    )  # fmt: skip
-    outcome = Outcome(borrow(outcome.beliefs), borrow(outcome.uncovered), borrow(outcome.ticker))
-    counted, mark = borrow_counted(counted), borrow(mark)
+    problem, tree = borrow(problem), borrow(tree)
+    adversary, outcome = borrow(adversary), borrow(outcome)
+    counted, mark = borrow(counted), borrow(mark)
     totals, tally = borrow(totals), borrow(tally)
     order, last_context = tree.order, context
     live = np.zeros(tree.nodes.shape[0], np.int8)

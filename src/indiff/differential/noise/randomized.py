@@ -1,4 +1,4 @@
-"""The two paths for randomized sanitizers and models: the closed form, and runs."""
+"""Measures randomized sanitizers and models: by the closed form, or by runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from indiff.differential.measurement import (
 )
 from indiff.differential.noise.bracket import check_confidence
 from indiff.differential.noise.cells import CellRuns, exact_noise, find_cases
-from indiff.differential.noise.runs import RunSource, TableRuns, check_number_of_runs, table_runs
+from indiff.differential.noise.runs import RunSource, TableRuns, check_number_of_runs
 from indiff.differential.noise.sampling import (
     Sampled,
     Settings,
@@ -86,11 +86,12 @@ def measure_by_runs(
     if isinstance(sanitizer, NoisySanitizer) and reads_one_cell:
         cases = find_cases(table, grid, people.rows)
         source, back, names = CellRuns(sanitizer, cases, runs, seed), cases.back, cases.first
-        distinct = each_record(people.rows[_first_places(back)])
+        distinct = each_record(people.rows[np.unique(back, return_index=True)[1]])
     else:
         chosen, back = distinct_people(table, people, sanitizer, model)
         distinct = people.choose(chosen)
-        source = table_runs(table, mechanism, model, distinct, runs=runs, seed=seed)
+        source = TableRuns(table, mechanism, model, distinct, runs, seed)
+        whole = source.whole  # before the work is shared out
         names = table.records[distinct.firsts]
     settings = Settings(tuple(distances), confidence, records=len(distinct.rows))
     samples = sample(source, settings, asking, names=names, back=back)
@@ -110,18 +111,13 @@ def measure_by_runs(
     rows = np.repeat(finished, people.sizes)
     uncovered, met = np.zeros(len(done), np.bool_), True
     if isinstance(source, TableRuns):
-        uncovered, met = source.uncovered[distinct.places(chosen)], source.constraint_met
+        uncovered, met = whole.uncovered[distinct.places(chosen)], whole.constraint_met
     beliefs = replace(
         _mean_beliefs(done, people.rows[rows], place, uncovered, len(values)),
         constraint_met=met,
         failures=Failures.of_people(people, back, samples.failed, samples.repeated),
     )
     return Measurement(beliefs, columns, classes[rows], values, "sampled", notes)
-
-
-def _first_places(back: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return where each number first stands."""
-    return np.unique(back, return_index=True)[1].astype(np.intp)
 
 
 SMOOTHED = (

@@ -1,4 +1,4 @@
-"""Runs of a randomized sanitizer or model: R beliefs with a record and R without it.
+"""Runs a randomized sanitizer or model: R beliefs with a record and R without it.
 
 Run r has the same random numbers with and without the record, wherever sanitizer and model take
 them from us: common random numbers. They depend on the seed and on r, never on the order in which
@@ -7,11 +7,12 @@ targets are computed, so that one core gives what many give.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.random import Generator, SeedSequence
+from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
@@ -76,22 +77,36 @@ class TableRuns:
     people: People
     runs: int
     seed: int
-    paired: bool
-    present: Floats
-    uncovered: NDArray[np.bool_]
-    constraint_met: bool
 
     def __len__(self) -> int:
         return len(self.people)
+
+    @property
+    def paired(self) -> bool:
+        """Whether the same random numbers can be given again.
+
+        A sanitizer that ignores its generator makes the pairs independent, and the bracket wider;
+        it does not make it wrong, since its upper end holds for any two runs put side by side.
+        """
+        model_repeats = not is_randomized_model(self.model) or hasattr(self.model, "seeded")
+        # A black box that says it is random takes our numbers, but for a function without ``rng``.
+        takes_ours = self.sanitizer.randomized and not isinstance(self.sanitizer, Oracle)
+        return model_repeats and (takes_ours or not isinstance(self.sanitizer, BlackBox))
+
+    @cached_property
+    def whole(self) -> Believed:
+        """The R runs of the whole table, from which every target's ``present`` is read."""
+        targets = self.table.take(self.people.rows)
+        return self._believe(self.table, targets, PAIRED, self.sanitizer)
 
     def pairs(self, place: int) -> list[Pairs]:
         """Sanitize the table without the target's records, and ask the model, R times."""
         rows, first = self.people.of(place), int(self.people.starts[place])
         targets, without = self.table.take(rows), without_rows(self.table, rows)
-        believed = _believe(self, without, targets, PAIRED, fallback(self.sanitizer))
+        believed = self._believe(without, targets, PAIRED, fallback(self.sanitizer))
         return [
             Pairs(
-                np.ascontiguousarray(self.present[:, first + record]),
+                np.ascontiguousarray(self.whole.beliefs[:, first + record]),
                 np.ascontiguousarray(believed.beliefs[:, record]),
                 bool(believed.uncovered[record]),
                 not believed.constraint_met,
@@ -102,64 +117,35 @@ class TableRuns:
     def repeated(self, place: int, record: int) -> Floats:
         """Sanitize the whole table R times more."""
         target = self.table.take(self.people.of(place)[record : record + 1])
-        return _believe(self, self.table, target, REPEATED, self.sanitizer).beliefs[:, 0]
+        return self._believe(self.table, target, REPEATED, self.sanitizer).beliefs[:, 0]
 
-
-def table_runs(
-    table: Table,
-    sanitizer: Sanitizer,
-    model: Model,
-    people: People,
-    *,
-    runs: int,
-    seed: int,
-) -> TableRuns:
-    """Make the R runs of the whole table, from which every target's ``present`` is read."""
-    source = TableRuns(
-        table=table,
-        sanitizer=sanitizer,
-        model=model,
-        people=people,
-        runs=runs,
-        seed=seed,
-        paired=_repeats(sanitizer, model),
-        present=np.empty((runs, 0, 0)),
-        uncovered=np.zeros(0, np.bool_),
-        constraint_met=True,
-    )
-    believed = _believe(source, table, table.take(people.rows), PAIRED, sanitizer)
-    return replace(
-        source,
-        present=believed.beliefs,
-        uncovered=believed.uncovered,
-        constraint_met=believed.constraint_met,
-    )
+    def _believe(
+        self, table: Table, targets: Table, purpose: int, sanitizer: Sanitizer
+    ) -> Believed:
+        # An oracle that says it is not randomized may be: it is called for every run.
+        fixed = not sanitizer.randomized and not isinstance(sanitizer, BlackBox)
+        release = sanitizer.sanitize(table) if fixed else None
+        beliefs, met = [], True
+        uncovered = np.zeros(len(targets), np.bool_)
+        for run in range(self.runs):
+            if release is None or not fixed:
+                seed = SeedSequence(self.seed, spawn_key=(purpose, run))
+                release = sanitizer.sanitize(table, np.random.default_rng(seed))
+            model = _seeded(self.model, self.seed, purpose, run)
+            beliefs.append(np.asarray(model.beliefs(release, targets), np.float64))
+            met &= release.constraint_met
+            if run == 0 or not fixed:
+                uncovered |= _uncovered(sanitizer, release, targets)
+        return Believed(np.stack(beliefs), uncovered, met)
 
 
 @dataclass(frozen=True)
-class _Believed:
+class Believed:
+    """The beliefs of all runs of one table, and what happened in any of them."""
+
     beliefs: Floats  # runs × targets × sensitive values
     uncovered: NDArray[np.bool_]
     constraint_met: bool
-
-
-def _believe(
-    source: TableRuns, table: Table, targets: Table, purpose: int, sanitizer: Sanitizer
-) -> _Believed:
-    # An oracle that says it is not randomized may be: it is called for every run.
-    fixed = not sanitizer.randomized and not isinstance(sanitizer, BlackBox)
-    release = sanitizer.sanitize(table) if fixed else None
-    beliefs, met = [], True
-    uncovered = np.zeros(len(targets), np.bool_)
-    for run in range(source.runs):
-        if release is None or not fixed:
-            release = sanitizer.sanitize(table, _rng(source.seed, purpose, run))
-        model = _seeded(source.model, source.seed, purpose, run)
-        beliefs.append(np.asarray(model.beliefs(release, targets), np.float64))
-        met &= release.constraint_met
-        if run == 0 or not fixed:
-            uncovered |= _uncovered(sanitizer, release, targets)
-    return _Believed(np.stack(beliefs), uncovered, met)
 
 
 def _uncovered(sanitizer: Sanitizer, release: Release, targets: Table) -> NDArray[np.bool_]:
@@ -178,10 +164,6 @@ def _uncovered(sanitizer: Sanitizer, release: Release, targets: Table) -> NDArra
     return np.asarray(~found[back.ravel()])
 
 
-def _rng(seed: int, purpose: int, run: int) -> Generator:
-    return np.random.default_rng(SeedSequence(seed, spawn_key=(purpose, run)))
-
-
 def _seeded(model: Model, seed: int, purpose: int, run: int) -> Model:
     """Return the model with this run's seed, if it is randomized and offers ``seeded(seed)``."""
     make: Any = getattr(model, "seeded", None)
@@ -189,18 +171,6 @@ def _seeded(model: Model, seed: int, purpose: int, run: int) -> Model:
         return model
     state = SeedSequence(seed, spawn_key=(purpose, run, 0)).generate_state(1)
     return make(int(state[0]))
-
-
-def _repeats(sanitizer: Sanitizer, model: Model) -> bool:
-    """Tell whether the same random numbers can be given again.
-
-    A sanitizer that ignores its generator makes the pairs independent, and the bracket wider; it
-    does not make it wrong, since its upper end holds for any two runs put side by side.
-    """
-    model_repeats = not is_randomized_model(model) or hasattr(model, "seeded")
-    # A black box that says it is random takes our numbers, but for a function without ``rng``.
-    takes_ours = sanitizer.randomized and not isinstance(sanitizer, Oracle)
-    return model_repeats and (takes_ours or not isinstance(sanitizer, BlackBox))
 
 
 def check_number_of_runs(runs: int) -> None:

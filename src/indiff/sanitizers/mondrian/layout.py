@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.schema import Kind
 from indiff.data.table import Table
-from indiff.kernels import borrow, kernel
 from indiff.sanitizers.mondrian.constraints import Limits
 
 ON_A_LINE, BY_TREE = 0, 1  # how an attribute is cut
@@ -140,29 +139,3 @@ def _lay_out_trees(
         path[row, : len(steps)] = steps
         path[row, len(steps) :] = steps[-1]
     return np.array(nodes or [(0, 0, 0)], np.int32), path, leaf_start
-
-
-@kernel
-def borrow_problem(problem: Any) -> Any:
-    """A problem whose arrays are not counted as references (see ``borrow``)."""
-    limits = problem.limits
-    return Problem(
-        borrow(problem.codes), borrow(problem.classes), problem.class_count, problem.tight,
-        borrow(problem.meta), borrow(problem.points), borrow(problem.trees), borrow(problem.path),
-        borrow(problem.total_low), borrow(problem.total_high),
-        Limits(
-            limits.k, limits.l, limits.more, limits.distinct_l, limits.log_entropy_l,
-            limits.recursive_c, limits.recursive_l, limits.t, limits.ground,
-            borrow(limits.reference), borrow(limits.tree_parent), borrow(limits.tree_height),
-            borrow(limits.tree_node),
-        ),
-    )  # fmt: skip
-
-
-@kernel
-def borrow_tree(tree: Any) -> Any:
-    """A tree whose arrays are not counted as references (see ``borrow``)."""
-    return Tree(
-        borrow(tree.order), borrow(tree.nodes), borrow(tree.low), borrow(tree.high),
-        borrow(tree.own_low), borrow(tree.own_high), borrow(tree.leaves),
-    )  # fmt: skip

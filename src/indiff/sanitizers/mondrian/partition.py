@@ -28,7 +28,6 @@ from indiff.sanitizers.mondrian.layout import (
     POINTS,
     START,
     Tree,
-    borrow_problem,
 )
 
 
@@ -330,7 +329,7 @@ def fill(
     high: Any, own_low: Any, own_high: Any, leaves: Any,
 ) -> Any:  # fmt: skip
     """Write the nodes of a partition into the room made for them; count nodes and leaves."""
-    problem, order, tree = borrow_problem(problem), borrow(order), borrow(tree)
+    problem, order, tree = borrow(problem), borrow(order), borrow(tree)
     low, high, own_low, own_high = borrow(low), borrow(high), borrow(own_low), borrow(own_high)
     leaves = borrow(leaves)
     n, d, roots = order.shape[0], problem.codes.shape[0], root_end.shape[0]
