@@ -184,7 +184,7 @@ def option(name: str, value: Any = None, *, of: str | None = None) -> str:
     return _marked(_OPTION, json.dumps([name, value, of]))
 
 
-def check_whole(name: str, value: Any, least: int) -> None:
+def check_whole(name: str, value: Any, least: int, way_out: str = "") -> None:
     """Raise where a value is not a whole number of at least ``least``.
 
     >>> check_whole("k", True, 1)
@@ -192,9 +192,8 @@ def check_whole(name: str, value: Any, least: int) -> None:
     indiff.errors.UserError: k must be a whole number of at least 1; got True.
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise UserError(
-            f"{name} must be a whole number of at least {least}", repr(value), field=name
-        )
+        rule = f"{name} must be a whole number of at least {least}"
+        raise UserError(rule, repr(value), way_out, field=name)
 
 
 def did_you_mean(word: str, known: Iterable[str], written: Callable[[object], str] = repr) -> str:
