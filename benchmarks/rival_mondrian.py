@@ -23,7 +23,7 @@ from indiff import Mondrian, NaiveBayes, Table
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.schema import Kind
 from indiff.differential.mondrian.coverage import cover_one
-from indiff.sanitizers.mondrian.layout import END, START, Tree
+from indiff.sanitizers.mondrian.layout import END, START, Tree, relative_to, total_extremes
 from indiff.sanitizers.mondrian.mondrian import grow_parts, missing_parts
 
 Ints = NDArray[np.int32]
@@ -268,12 +268,12 @@ class CompiledBruteForce:
 
     def without(self, target: int) -> Tree:
         """Partition D⁻ⁱ."""
-        low, high = (self.problem.total_low.copy(), self.problem.total_high.copy())
+        low, high = total_extremes(self.table)
         for a, ranked in enumerate(self.ranked):
             code = self.problem.codes[a, target]
             low[a] = ranked[1] if code == ranked[0] else ranked[0]
             high[a] = ranked[-2] if code == ranked[-1] else ranked[-1]
-        problem = self.problem._replace(total_low=low, total_high=high)
+        problem = relative_to(self.problem, low, high)
         return grow_parts(self.table, problem, [np.delete(self.rows, target)])
 
     def distance(self, target: int) -> float:

@@ -64,16 +64,6 @@ def kernel(function: Callable[..., Any]) -> Any:
         return numba.jit(**_numba_options)(function)
 
 
-def inlined(function: Callable[..., Any]) -> Any:
-    """Make ``function`` a part of every kernel that calls it: handing it many arrays costs nothing.
-
-    For what runs once per small group and takes a whole table laid out in arrays.
-    """
-    if numba.config.DISABLE_JIT:
-        return np.errstate(all="ignore")(function)
-    return numba.jit(inline="always", **_numba_options)(function)
-
-
 def borrow(value: Any) -> Any:
     """Return an array, or a tuple with arrays, that is not counted as a reference.
 

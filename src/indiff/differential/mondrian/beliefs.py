@@ -98,6 +98,7 @@ def believe_all(
     d = problem.codes.shape[0]
     counts = np.zeros((d, totals.shape[0]), np.int64)
     group = np.zeros(totals.shape[0], np.int64)
+    starts, table = counted.starts, counted.counts
     for position in range(tree.leaves.shape[0]):
         leaf = tree.leaves[position]
         start, end = tree.nodes[leaf, START], tree.nodes[leaf, END]
@@ -106,9 +107,9 @@ def believe_all(
             record = tree.order[place]
             if adversary.model == NAIVE_BAYES:
                 for a in range(d):
-                    spot = counted.starts[a] + problem.codes[a, record]
+                    spot = starts[a] + problem.codes[a, record]
                     for c in range(totals.shape[0]):
-                        counts[a, c] = counted.counts[spot, c]
+                        counts[a, c] = table[spot, c]
             outcome.uncovered[record] = 0
             believe(adversary, totals, counts, group, end - start, outcome.beliefs[record])
 

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.kernels import inlined, kernel
+from indiff.kernels import kernel
 from indiff.sanitizers.mondrian.layout import END, LABEL, MEMBERS, START
+from indiff.sanitizers.mondrian.ranks import first_at_least, sort
 
 
 class Counted(NamedTuple):
@@ -21,18 +22,6 @@ class Counted(NamedTuple):
     codes: NDArray[np.int32]
     starts: NDArray[np.int64]
     counts: NDArray[np.int32]
-
-
-@kernel
-def first_at_least(values: Any, start: Any, end: Any, bound: Any) -> Any:
-    """The first place in the sorted ``values[start:end]`` that is not below ``bound``."""
-    while start < end:
-        middle = (start + end) // 2
-        if values[middle] < bound:
-            start = middle + 1
-        else:
-            end = middle
-    return start
 
 
 @kernel
@@ -110,15 +99,11 @@ def add_forest(problem: Any, tree: Any, counted: Any) -> Any:
     counts += steps.counts
 
 
-@inlined
-def leaf_covers(problem: Any, tree: Any, leaf: Any, a: Any, code: Any) -> Any:
-    """Whether a leaf's region of attribute a covers a code."""
-    if not tree.low[leaf, a] <= code <= tree.high[leaf, a]:
-        return False
-    if problem.meta[a, LABEL] != MEMBERS:
-        return True
-    for place in range(tree.nodes[leaf, START], tree.nodes[leaf, END]):
-        if problem.codes[a, tree.order[place]] == code:
+@kernel
+def somebody_holds(codes: Any, a: Any, order: Any, start: Any, end: Any, code: Any) -> Any:
+    """Whether a record of a group holds this code of attribute a."""
+    for place in range(start, end):  # noqa: SIM110 - numba compiles no generator
+        if codes[a, order[place]] == code:
             return True
     return False
 
@@ -132,7 +117,11 @@ def cover_one(
         leaf = tree.leaves[position]
         s, e = tree.nodes[leaf, START], tree.nodes[leaf, END]
         for a in range(problem.codes.shape[0]):
-            if leaf_covers(problem, tree, leaf, a, problem.codes[a, record]):
+            code = problem.codes[a, record]
+            covers = tree.low[leaf, a] <= code <= tree.high[leaf, a]
+            if covers and problem.meta[a, LABEL] == MEMBERS:
+                covers = somebody_holds(problem.codes, a, tree.order, s, e, code)
+            if covers:
                 for place in range(s, e):
                     counts[a, problem.classes[tree.order[place]]] += sign
 
@@ -154,29 +143,6 @@ def leaf_position(tree: Any, place: Any) -> Any:
         else:
             high = middle
     return low
-
-
-@kernel
-def sort(values: Any) -> Any:
-    """Sort in place by a heap: numba's own sort takes seconds to compile."""
-    size = values.shape[0]
-    for end in range(size // 2 + size - 1, 0, -1):
-        if end >= size:
-            root, stop = end - size, size
-        else:
-            values[0], values[end] = values[end], values[0]
-            root, stop = 0, end
-        value = values[root]
-        child = 2 * root + 1
-        while child < stop:
-            if child + 1 < stop and values[child + 1] > values[child]:
-                child += 1
-            if values[child] <= value:
-                break
-            values[root] = values[child]
-            root = child
-            child = 2 * root + 1
-        values[root] = value
 
 
 @kernel

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from indiff.differential.mondrian.coverage import first_at_least
 from indiff.differential.mondrian.node import (
     BELOW_A,
     CUT_A,
@@ -57,14 +56,17 @@ from indiff.sanitizers.mondrian.layout import (
     LAST,
     LEAF,
     LEAVES,
+    POINTS,
+    RANGE_AT,
     START,
 )
 from indiff.sanitizers.mondrian.partition import (
-    cut_rank,
+    line_width,
     top_node,
+    tree_width,
     widest_first,
-    width,
 )
+from indiff.sanitizers.mondrian.ranks import cut_rank, first_at_least
 
 # Keys: 2a for a cut of attribute a at A (or by its tree), 2a + 1 for one at B, or one of these.
 STAYS, BECOMES_LEAF, ALONE, OPEN = -2, -1, -3, -4
@@ -135,18 +137,20 @@ def sees_another_order(problem: Any, place: Any, key: Any, extreme: Any, node: A
     """
     low, high = extremes_without(node, extreme, place)
     if problem.meta[extreme, CUT_BY] == BY_TREE:
-        before = top_node(problem, extreme, node.ints[LOW, extreme], node.ints[HIGH, extreme])
-        return top_node(problem, extreme, low, high) != before
+        path, trees, row = problem.path, problem.trees, problem.meta[extreme, LEAVES]
+        before = top_node(path, trees, row, node.ints[LOW, extreme], node.ints[HIGH, extreme])
+        return top_node(path, trees, row, low, high) != before
     if key < 0 or key // 2 != extreme:
         return False
-    own = width(problem, extreme, low, high)
+    meta, points = problem.meta, problem.points
+    own = line_width(points, meta[extreme, POINTS], points[meta[extreme, RANGE_AT]], low, high)
     position = problem.codes.shape[0] - 1
     while node.ints[RANKING, position] != extreme:
         b = node.ints[RANKING, position]
         other = node.floats[WIDTH, b]
         if problem.meta[b, CUT_BY] != BY_TREE:
             low, high = extremes_without(node, b, place)
-            other = width(problem, b, low, high)
+            other = line_width(points, meta[b, POINTS], points[meta[b, RANGE_AT]], low, high)
         if other > own or (other == own and b < extreme):
             return True
         position -= 1
@@ -162,11 +166,16 @@ def key_of_extreme(
     d = problem.codes.shape[0]
     place = places[t]
     keys[t] = OPEN
+    meta, points, path, trees = problem.meta, problem.points, problem.path, problem.trees
     for a in range(d):
         node.floats[OTHER_WIDTH, a] = node.floats[WIDTH, a]
         low, high = extremes_without(node, a, place)
         if low != node.ints[LOW, a] or high != node.ints[HIGH, a]:
-            node.floats[OTHER_WIDTH, a] = width(problem, a, low, high)
+            if meta[a, CUT_BY] == BY_TREE:
+                wide = tree_width(path, trees, meta[a, LEAVES], low, high)
+            else:
+                wide = line_width(points, meta[a, POINTS], points[meta[a, RANGE_AT]], low, high)
+            node.floats[OTHER_WIDTH, a] = wide
     widest_first(node.floats[OTHER_WIDTH], node.ints[OTHER_RANKING])
     for position in range(d):
         a = node.ints[OTHER_RANKING, position]
@@ -174,8 +183,9 @@ def key_of_extreme(
         if low == high:
             continue
         if problem.meta[a, CUT_BY] == BY_TREE:
-            before = top_node(problem, a, node.ints[LOW, a], node.ints[HIGH, a])
-            if top_node(problem, a, low, high) != before:
+            row = meta[a, LEAVES]
+            before = top_node(path, trees, row, node.ints[LOW, a], node.ints[HIGH, a])
+            if top_node(path, trees, row, low, high) != before:
                 keys[t] = ALONE
                 return
         if not try_attribute(
@@ -236,7 +246,8 @@ def nobody_changes(
             while bins[high - node.ints[LOW, a]] == 0:
                 high -= 1
         # Even without both outer records it is wider than all the others.
-        narrowest = width(problem, a, low, high)
+        points, meta = problem.points, problem.meta
+        narrowest = line_width(points, meta[a, POINTS], points[meta[a, RANGE_AT]], low, high)
         for b in range(problem.codes.shape[0]):
             if b != a and node.floats[WIDTH, b] >= narrowest:
                 return False

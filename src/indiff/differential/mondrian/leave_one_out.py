@@ -29,7 +29,14 @@ from indiff.differential.mondrian.threads import Shared
 from indiff.differential.mondrian.walk import finish_alone, walk
 from indiff.inference import Frequency, NaiveBayes
 from indiff.sanitizers.mondrian.constraints import meets
-from indiff.sanitizers.mondrian.layout import CUT_BY, ON_A_LINE, Problem, Tree, total_extremes
+from indiff.sanitizers.mondrian.layout import (
+    CUT_BY,
+    ON_A_LINE,
+    Problem,
+    Tree,
+    relative_to,
+    total_extremes,
+)
 from indiff.sanitizers.mondrian.mondrian import Mondrian, grow_parts, missing_parts
 
 # A product of this many powers of ten still fits a floating-point number.
@@ -145,11 +152,12 @@ def unmet_without(problem: Problem, parts: list[NDArray[np.int32]]) -> NDArray[n
     return unmet
 
 
-def global_extremes(problem: Problem) -> NDArray[np.bool_]:
+def global_extremes(problem: Problem, table: Table) -> NDArray[np.bool_]:
     """Find the records that alone hold the table's lowest or highest value of an attribute."""
-    alone = np.zeros(len(problem.classes), dtype=bool)
+    alone = np.zeros(len(table), dtype=bool)
+    low, high = total_extremes(table)
     for a in np.flatnonzero(problem.meta[:, CUT_BY] == ON_A_LINE):
-        for extreme in (problem.total_low[a], problem.total_high[a]):
+        for extreme in (low[a], high[a]):
             holders = np.flatnonzero(problem.codes[a] == extreme)
             if len(holders) == 1:
                 alone[holders[0]] = True
@@ -170,7 +178,7 @@ class _Walks:
 
     def run(self, todo: NDArray[np.bool_], tree: Tree, counted: Counted) -> None:
         """Walk the targets; those that change the table's own ranges are rebuilt one by one."""
-        widening = global_extremes(self.problem)
+        widening = global_extremes(self.problem, self.table)
         for row in np.flatnonzero(todo & widening):
             self._rebuild(int(row))
         todo = todo & ~widening
@@ -215,8 +223,7 @@ class _Walks:
         problem = self.problem
         if self.sanitizer.t is not None:
             problem = self._without_value(problem.classes[row])
-        low, high = total_extremes(self.table.without(row))
-        problem = problem._replace(total_low=low, total_high=high)
+        problem = relative_to(problem, *total_extremes(self.table.without(row)))
         left = [part[part != row] for part in self.parts]
         tree = grow_parts(self.table, problem, [part for part in left if len(part)])
         totals = _totals(problem)

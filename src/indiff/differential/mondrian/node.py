@@ -11,13 +11,12 @@ from indiff.kernels import kernel
 from indiff.sanitizers.mondrian.constraints import meets
 from indiff.sanitizers.mondrian.layout import DEPTH, FIRST, LEAVES
 from indiff.sanitizers.mondrian.partition import (
-    cut_rank,
     group_counts,
-    nth_smallest,
+    group_widths,
     top_node,
     widest_first,
-    width,
 )
+from indiff.sanitizers.mondrian.ranks import cut_rank, nth_smallest
 
 BELOW_A, UP_TO_B = 0, 1
 UNKNOWN = -1
@@ -74,10 +73,9 @@ def empty_node(problem: Any) -> Any:
 def describe_node(problem: Any, own_low: Any, own_high: Any, node: Any) -> Any:
     """Note a group's extremes, its widths and the order of its attributes."""
     for a in range(problem.codes.shape[0]):
-        low, high = own_low[a], own_high[a]
-        node.ints[LOW, a], node.ints[HIGH, a] = low, high
+        node.ints[LOW, a], node.ints[HIGH, a] = own_low[a], own_high[a]
         node.ints[PREPARED, a] = node.ints[LOOKED, a] = 0
-        node.floats[WIDTH, a] = width(problem, a, low, high)
+    group_widths(problem, own_low, own_high, node.floats[WIDTH])
     widest_first(node.floats[WIDTH], node.ints[RANKING])
 
 
@@ -200,7 +198,7 @@ def prepare_tree(
     """Count the parts below the children of the group's tree node."""
     node.ints[PREPARED, a] = 1
     path, trees, base = problem.path, problem.trees, problem.meta[a, LEAVES]
-    top = top_node(problem, a, node.ints[LOW, a], node.ints[HIGH, a])
+    top = top_node(path, trees, base, node.ints[LOW, a], node.ints[HIGH, a])
     level = trees[top, DEPTH] + 1
     counts, sizes = node.part_counts, node.parts
     codes, classes, limits = problem.codes[a], problem.classes, problem.limits

@@ -64,7 +64,8 @@ class MondrianReleases:
     def _from_scratch(self) -> NDArray[np.bool_]:
         if not self._met or self.sanitizer.t is not None:
             return np.ones(len(self.table), dtype=bool)
-        return global_extremes(self._problem) | unmet_without(self._problem, self._parts)
+        alone = global_extremes(self._problem, self.table)
+        return alone | unmet_without(self._problem, self._parts)
 
     def without(self, row: int) -> Release:
         """Return f(D⁻ⁱ) for the record in this row of the table."""

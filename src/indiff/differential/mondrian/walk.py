@@ -26,9 +26,8 @@ from indiff.differential.mondrian.coverage import (
     add_leaves,
     codes_of,
     cover_one,
-    first_at_least,
-    leaf_covers,
     leaves_under,
+    somebody_holds,
     sum_steps,
 )
 from indiff.differential.mondrian.decisions import ALONE, BECOMES_LEAF, STAYS, find_keys
@@ -56,6 +55,7 @@ from indiff.sanitizers.mondrian.layout import (
     LABEL,
     LAST,
     LEAF,
+    LEAVES,
     MEMBERS,
     POINTS,
     START,
@@ -68,6 +68,7 @@ from indiff.sanitizers.mondrian.partition import (
     split_on_line,
     top_node,
 )
+from indiff.sanitizers.mondrian.ranks import first_at_least
 
 
 @kernel
@@ -84,7 +85,7 @@ def settle(
     """
     node, places, keys = borrow(node), borrow(places), borrow(keys)
     counted = borrow(counted)
-    needed, starts = counted.codes, counted.starts
+    needed, starts, table = counted.codes, counted.starts, counted.counts
     d, classes = problem.codes.shape[0], totals.shape[0]
     counts = np.zeros((d, classes), np.int64)
     group = node.totals
@@ -118,7 +119,8 @@ def settle(
             ):
                 low, high = extremes_without(node, a, place)
                 if problem.meta[a, CUT_BY] == BY_TREE:
-                    top = top_node(problem, a, low, high)
+                    row = problem.meta[a, LEAVES]
+                    top = top_node(problem.path, problem.trees, row, low, high)
                     low, high = problem.trees[top, FIRST], problem.trees[top, LAST]
                 covered = low <= code <= high
             everywhere = everywhere and covered
@@ -129,7 +131,7 @@ def settle(
                 spot = first_at_least(needed, starts[a], starts[a + 1], code)
             times = (1 if covered else 0) - (1 if is_counted else 0)
             for c in range(classes):
-                counts[a, c] = counted.counts[spot, c] + times * group[c]
+                counts[a, c] = table[spot, c] + times * group[c]
             if covered:
                 counts[a, own] -= 1
         totals[own] -= 1
@@ -164,7 +166,13 @@ def finish_alone(
         leaf = tree.leaves[position]
         covers = True
         for a in range(problem.codes.shape[0]):
-            covers = covers and leaf_covers(problem, tree, leaf, a, problem.codes[a, record])
+            code = problem.codes[a, record]
+            covers = tree.low[leaf, a] <= code <= tree.high[leaf, a]
+            if covers and problem.meta[a, LABEL] == MEMBERS:
+                s, e = tree.nodes[leaf, START], tree.nodes[leaf, END]
+                covers = somebody_holds(problem.codes, a, tree.order, s, e, code)
+            if not covers:
+                break
         if covers:
             for place in range(tree.nodes[leaf, START], tree.nodes[leaf, END]):
                 group[problem.classes[tree.order[place]]] += 1
@@ -195,12 +203,11 @@ def rebuild_alone(
     record = tree.order[place]
     counts = np.zeros((d, totals.shape[0]), np.int64)
     if adversary.model == NAIVE_BAYES:
-        starts = counted.starts
+        codes, starts, table = counted.codes, counted.starts, counted.counts
         for a in range(d):
-            code = problem.codes[a, record]
-            spot = first_at_least(counted.codes, starts[a], starts[a + 1], code)
+            spot = first_at_least(codes, starts[a], starts[a + 1], problem.codes[a, record])
             for c in range(totals.shape[0]):
-                counts[a, c] = counted.counts[spot, c]
+                counts[a, c] = table[spot, c]
         first, last = leaves_under(tree, node)
         cover_one(problem, tree, first, last, -1, record, counts)
     others = without_record(tree.order, tree.nodes[node, START], tree.nodes[node, END], place)
@@ -218,12 +225,14 @@ def rest_for(problem: Any, adversary: Any, tree: Any, node: Any, records: Any, c
     first, last = leaves_under(tree, node)
     add_leaves(problem, tree, first, last, -1, rest)
     sum_steps(rest)
+    needed, starts, table = counted.codes, counted.starts, counted.counts
+    codes, own_starts, counts = rest.codes, rest.starts, rest.counts
     for a in range(problem.codes.shape[0]):
-        spot = counted.starts[a]
-        for place in range(rest.starts[a], rest.starts[a + 1]):
-            spot = first_at_least(counted.codes, spot, counted.starts[a + 1], rest.codes[place])
-            for c in range(rest.counts.shape[1]):
-                rest.counts[place, c] += counted.counts[spot, c]
+        spot = starts[a]
+        for place in range(own_starts[a], own_starts[a + 1]):
+            spot = first_at_least(needed, spot, starts[a + 1], codes[place])
+            for c in range(counts.shape[1]):
+                counts[place, c] += table[spot, c]
     return rest
 
 

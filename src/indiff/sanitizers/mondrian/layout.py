@@ -17,7 +17,7 @@ RANGE, MEMBERS = 0, 1  # what a tight region covers: lowest to highest, or just 
 LEAF = -1
 
 # Columns of Problem.meta, Problem.trees and Tree.nodes.
-CUT_BY, LABEL, POINTS, LEAVES = 0, 1, 2, 3
+CUT_BY, LABEL, POINTS, LEAVES, RANGE_AT = 0, 1, 2, 3, 4
 FIRST, LAST, DEPTH = 0, 1, 2
 START, END, ATTRIBUTE, CUT, CHILD, CHILDREN = 0, 1, 2, 3, 4, 5
 
@@ -28,8 +28,8 @@ class Problem(NamedTuple):
     ``codes[a, r]`` is the place of record r's value among those of attribute a. ``meta[a]`` says
     how a is cut, what its tight regions cover, where its points begin in ``points`` and where its
     values begin in ``path``. ``trees`` has the first and last value and the depth of every node of
-    every hierarchy; ``path`` the nodes above each value, root first. ``total_low`` and
-    ``total_high`` are the lowest and highest codes of the whole table, which widths refer to.
+    every hierarchy; ``path`` the nodes above each value, root first. ``points`` ends with each
+    attribute's range over the whole table (``meta[a, RANGE_AT]``), which widths are relative to.
     """
 
     codes: NDArray[np.int32]
@@ -40,8 +40,6 @@ class Problem(NamedTuple):
     points: NDArray[np.float64]
     trees: NDArray[np.int32]
     path: NDArray[np.int32]
-    total_low: NDArray[np.int32]
-    total_high: NDArray[np.int32]
     limits: Limits
 
 
@@ -76,27 +74,36 @@ def as_problem(table: Table, limits: Limits, *, tight: bool) -> Problem:
     attributes = table.attributes
     points = [attribute.points for attribute in attributes]
     trees, path, leaf_start = _lay_out_trees([a.hierarchy for a in attributes])
-    meta = np.zeros((len(attributes), 4), np.int64)
+    meta = np.zeros((len(attributes), 5), np.int64)
     for place, a in enumerate(attributes):
         members = tight and a.kind == Kind.CATEGORICAL and a.hierarchy is None
         meta[place, CUT_BY] = BY_TREE if a.hierarchy is not None else ON_A_LINE
         meta[place, LABEL] = MEMBERS if members else RANGE
     meta[1:, POINTS] = np.cumsum([len(p) for p in points])[:-1]
     meta[:, LEAVES] = leaf_start
-    low, high = total_extremes(table)
-    return Problem(
+    meta[:, RANGE_AT] = sum(map(len, points)) + np.arange(len(attributes))
+    problem = Problem(
         codes=np.ascontiguousarray(np.stack([a.codes for a in attributes])),
         classes=np.ascontiguousarray(table.sensitive.codes),
         class_count=np.int64(len(table.sensitive.values)),
         tight=np.int64(tight),
         meta=meta,
-        points=np.concatenate(points),
+        points=np.concatenate([*points, np.zeros(len(attributes))]),
         trees=trees,
         path=path,
-        total_low=low,
-        total_high=high,
         limits=limits,
     )
+    return relative_to(problem, *total_extremes(table))
+
+
+def relative_to(problem: Problem, low: NDArray[np.int32], high: NDArray[np.int32]) -> Problem:
+    """Return the problem of a table whose lowest and highest codes are these."""
+    points, meta = problem.points.copy(), problem.meta
+    for a in np.flatnonzero(meta[:, CUT_BY] == ON_A_LINE):
+        if meta[a, POINTS] < meta[0, RANGE_AT]:  # not so in a table without records
+            span = points[meta[a, POINTS] + high[a]] - points[meta[a, POINTS] + low[a]]
+            points[meta[a, RANGE_AT]] = span
+    return problem._replace(points=points)
 
 
 def total_extremes(table: Table) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from indiff.kernels import borrow, inlined, kernel
+from indiff.kernels import borrow, kernel
 from indiff.sanitizers.mondrian.constraints import meets
 from indiff.sanitizers.mondrian.layout import (
     ATTRIBUTE,
@@ -26,38 +26,50 @@ from indiff.sanitizers.mondrian.layout import (
     LEAF,
     LEAVES,
     POINTS,
+    RANGE_AT,
     START,
     Tree,
 )
+from indiff.sanitizers.mondrian.ranks import cut_rank, nth_between
+
+# Arrays go into these functions one by one: handing a whole Problem to a function that runs once
+# per record or per small group costs more than what the function does.
 
 
-@inlined
-def top_node(problem: Any, a: Any, low: Any, high: Any) -> Any:
-    """The lowest node of attribute a's tree above every code from ``low`` to ``high``."""
-    path, trees, row = problem.path, problem.trees, problem.meta[a, LEAVES] + low
+@kernel
+def top_node(path: Any, trees: Any, row: Any, low: Any, high: Any) -> Any:
+    """The lowest tree node above every code from ``low`` to ``high``; ``row`` is the tree's."""
     level = path.shape[1] - 1
-    node = path[row, level]
+    node = path[row + low, level]
     while trees[node, LAST] < high or trees[node, FIRST] > low:
         level -= 1
-        node = path[row, level]
+        node = path[row + low, level]
     return node
 
 
-@inlined
-def width(problem: Any, a: Any, low: Any, high: Any) -> Any:
-    """How wide a group is on attribute a: its share of the tree's leaves, or of the table's range.
+@kernel
+def tree_width(path: Any, trees: Any, row: Any, low: Any, high: Any) -> Any:
+    """The leaves under a group's tree node over all leaves."""
+    node, root = top_node(path, trees, row, low, high), path[row, 0]
+    return (trees[node, LAST] - trees[node, FIRST] + 1) / (trees[root, LAST] + 1)
 
-    Its codes go from ``low`` to ``high``.
-    """
-    if problem.meta[a, CUT_BY] == BY_TREE:
-        trees, root = problem.trees, problem.path[problem.meta[a, LEAVES], 0]
-        node = top_node(problem, a, low, high)
-        return (trees[node, LAST] - trees[node, FIRST] + 1) / (trees[root, LAST] + 1)
-    points, base = problem.points, problem.meta[a, POINTS]
-    span = points[base + problem.total_high[a]] - points[base + problem.total_low[a]]
-    if span <= 0.0:
-        return 0.0
-    return (points[base + high] - points[base + low]) / span
+
+@kernel
+def line_width(points: Any, base: Any, span: Any, low: Any, high: Any) -> Any:
+    """A group's highest minus lowest point over that of the whole table."""
+    return (points[base + high] - points[base + low]) / span if span > 0.0 else 0.0
+
+
+@kernel
+def group_widths(problem: Any, low: Any, high: Any, widths: Any) -> Any:
+    """Write how wide a group is on each attribute; its codes go from ``low`` to ``high``."""
+    meta, points, path, trees = problem.meta, problem.points, problem.path, problem.trees
+    for a in range(meta.shape[0]):
+        if meta[a, CUT_BY] == BY_TREE:
+            widths[a] = tree_width(path, trees, meta[a, LEAVES], low[a], high[a])
+        else:
+            span = points[meta[a, RANGE_AT]]
+            widths[a] = line_width(points, meta[a, POINTS], span, low[a], high[a])
 
 
 @kernel
@@ -70,66 +82,6 @@ def widest_first(widths: Any, ranking: Any) -> Any:
             ranking[spot] = ranking[spot - 1]
             spot -= 1
         ranking[spot] = a
-
-
-@kernel
-def nth_smallest(values: Any, size: Any, rank: Any) -> Any:
-    """The ``rank``-th smallest (from 1) of ``values[:size]``, which is rearranged."""
-    left, right, place = 0, size - 1, rank - 1
-    while left < right:
-        middle = (left + right) // 2
-        if values[middle] < values[left]:
-            values[middle], values[left] = values[left], values[middle]
-        if values[right] < values[left]:
-            values[right], values[left] = values[left], values[right]
-        if values[right] < values[middle]:
-            values[right], values[middle] = values[middle], values[right]
-        pivot = values[middle]
-        i, j = left, right
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if place <= j:
-            right = j
-        elif place >= i:
-            left = i
-        else:
-            return values[place]
-    return values[place]
-
-
-@kernel
-def nth_between(values: Any, size: Any, rank: Any, low: Any, high: Any, bins: Any) -> Any:
-    """The ``rank``-th smallest of ``values[:size]``, which lie between ``low`` and ``high``.
-
-    Counts where there are few different values, which is common and several times faster.
-    ``values`` may be rearranged.
-    """
-    spread = high - low + 1
-    if spread > 2 * size:
-        return nth_smallest(values, size, rank)
-    for bin in range(spread):
-        bins[bin] = 0
-    for place in range(size):
-        bins[values[place] - low] += 1
-    seen = 0
-    for bin in range(spread):
-        seen += bins[bin]
-        if seen >= rank:
-            return np.int32(low + bin)
-    return np.int32(high)
-
-
-@kernel
-def cut_rank(size: Any) -> Any:
-    """Which order statistic cuts a group: the max(1, m // 2)-th smallest value."""
-    return max(1, size // 2)
 
 
 @kernel
@@ -215,10 +167,10 @@ def decide(
             smallest = min(smallest, code)
             largest = max(largest, code)
         low[a], high[a] = smallest, largest
-        widths[a] = width(problem, a, smallest, largest)
     limits = problem.limits
     if end - start < 2 * limits.k or end - start < 2:
         return LEAF, 0
+    group_widths(problem, low, high, widths)
     widest_first(widths, ranking)
     if limits.l > 1 or limits.more:
         group_counts(problem.classes, order, start, end, totals)
@@ -227,7 +179,8 @@ def decide(
         if low[a] == high[a]:
             continue
         if problem.meta[a, CUT_BY] == BY_TREE:
-            node = top_node(problem, a, low[a], high[a])
+            row = problem.meta[a, LEAVES]
+            node = top_node(problem.path, problem.trees, row, low[a], high[a])
             if tree_cut(problem, a, order, start, end, node, spread):
                 return a, node
         else:
@@ -367,7 +320,10 @@ def fill(
                 for b in range(d):
                     low[node, b], high[node, b] = own_low[node, b], own_high[node, b]
                     if problem.meta[b, CUT_BY] == BY_TREE:
-                        top = top_node(problem, b, own_low[node, b], own_high[node, b])
+                        top = top_node(
+                            problem.path, problem.trees, problem.meta[b, LEAVES],
+                            own_low[node, b], own_high[node, b],
+                        )  # fmt: skip
                         low[node, b] = problem.trees[top, FIRST]
                         high[node, b] = problem.trees[top, LAST]
             continue
