@@ -22,13 +22,12 @@ from indiff.errors import UserError
 from indiff.papers.published.partition import NO_MISSING
 from indiff.release.release import Release
 from indiff.sanitizers.mondrian import layout
-from indiff.sanitizers.mondrian.layout import Problem
+from indiff.sanitizers.mondrian.layout import Problem, total_extremes
 from indiff.sanitizers.mondrian.mondrian import (
     Mondrian,
     RegionStyle,
     full_box,
     release_of_groups,
-    total_extremes,
 )
 
 Rows = NDArray[np.int64]
