@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.differential.noise.mean_limits import mean_limits
+from indiff.differential.noise.bracket import mean_limits
 from indiff.differential.result import DifferentialResult
 from indiff.errors import UserError, check_whole
 
