@@ -229,7 +229,7 @@ def test_what_a_failing_program_says_is_left_out(tmp_path: Path, ends: Any) -> N
     assert result.verdict["exit_code"] == 3
     reason = str(result.finding("delta:ill:naive-bayes").reason)
     assert "ended with code 4" in reason
-    assert reason.endswith("It said: (its words are left out: they may hold values).")
+    assert reason.endswith("It said: (its words are left out: they may hold values)")
     values = {
         str(value).upper() for name in frame.column_names for value in frame[name].to_pylist()
     }

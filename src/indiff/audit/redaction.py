@@ -44,6 +44,7 @@ class Redaction:
         """Return a value that enough records hold, or none hold; else ``"a rare value"``.
 
         >>> from indiff.data.table import read_table
+        >>> import pyarrow as pa
         >>> people = pa.table({"age": [30, 30, 47], "ill": ["flu", "flu", "HIV"]})
         >>> redaction = Redaction(read_table(people, quasi=["age"], sensitive="ill"), min_cell=2)
         >>> [redaction.value("ill", value) for value in ("flu", "HIV", "cold")]
@@ -58,13 +59,14 @@ class Redaction:
 
         >>> from indiff.data.table import read_table
         >>> from indiff.errors import UserError, from_data, said
+        >>> import pyarrow as pa
         >>> people = pa.table({"age": [30, 30, 47], "ill": ["flu", "flu", "HIV"]})
         >>> redaction = Redaction(read_table(people, quasi=["age"], sensitive="ill"), min_cell=2)
         >>> error = UserError("'ill' has no level for", f"{from_data('flu')}, {from_data('HIV')}")
         >>> redaction.text(str(error))
         "'ill' has no level for; got 'flu', a rare value."
         >>> redaction.text(UserError(f"it failed: {said('HIV')}").message)
-        'it failed: (its words are left out: they may hold values).'
+        'it failed: (its words are left out: they may hold values)'
         """
         if isinstance(text, Message) and not self.show_values:
             text = text.worded(data=self._part)
@@ -88,6 +90,7 @@ class Redaction:
         """Return a document or a part of it, messages without data and with the other names.
 
         >>> from indiff.data.table import read_table
+        >>> import pyarrow as pa
         >>> people = pa.table({"age": [30, 47], "pay": [1, 762_431]})
         >>> redaction = Redaction(read_table(people, quasi=["age"], sensitive="pay < 762431"))
         >>> redaction.document({"limits": {"inference.pay < 762431.itpr": 0.5}})

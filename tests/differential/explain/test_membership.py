@@ -161,6 +161,12 @@ def test_intervals_hold_where_few_people_are_exposed(exposed: float, size: int) 
     assert missed.max() <= 0.05 * runs
 
 
+def test_one_record_allows_everything() -> None:
+    found = membership_inference(result_of(np.array([0.5]), np.array([0.5])), resamples=100)
+    assert found.advantage.upper == pytest.approx(1 - 0.0125)
+    assert (found.area.lower, found.area.upper) == (0.5, 1.0)
+
+
 def test_the_seed_decides() -> None:
     rng = np.random.default_rng(3)
     result = result_of(rng.random(300), rng.random(300))

@@ -166,6 +166,8 @@ def mean_limits(each: Floats, *, largest: float, error: float) -> tuple[float, f
     """
     if largest == 0:  # a ground distance that tells no two values apart
         return 0.0, 0.0
+    if len(each) < 2:  # one value says nothing of the spread
+        return 0.0, largest
     bound = largest if np.isfinite(largest) else 1.0
     share = np.minimum(each, bound) / bound
     margin = float(_mean_margin(share[:, None], width=1.0, error=error)[0])
