@@ -162,7 +162,7 @@ def test_what_is_not_known_to_keep_the_limit_is_never_recommended(unfit: dict[st
 def test_limits_are_checked() -> None:
     with pytest.raises(UserError, match="no limit 'detla': did you mean 'delta'"):
         compared().recommend(detla=1)
-    with pytest.raises(UserError, match="a limit is a number of at least 0; got delta=-1"):
+    with pytest.raises(UserError, match="a limit on delta is a number of at least 0; got -1"):
         compared().recommend(delta=-1)
     with pytest.raises(UserError, match="needs a limit, such as delta"):
         compared().recommend()

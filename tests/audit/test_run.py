@@ -203,7 +203,7 @@ def test_an_unmet_constraint_fails(patients: Any) -> None:
         plan(release={"sanitizer": "mondrian:l=300,unmet=generalize"}, limits={"k": 1}), patients
     )
     assert (result.verdict["status"], result.verdict["exit_code"]) == ("fail", 1)
-    assert "does not meet its own constraint" in result.verdict["reasons"][0]
+    assert "the constraint of mondrian:l=300 is not met" in result.verdict["reasons"][0]
     valid(result)
 
 
@@ -221,7 +221,8 @@ def test_a_noisy_table_has_no_group_models(patients: Any) -> None:
     assert result.finding("k").status == "skipped"
     assert result.finding("delta:diagnosis:frequency").status == "measured"
     assert result.finding("advantage:diagnosis:frequency").status == "skipped"
-    assert (result.verdict["status"], result.verdict["exit_code"]) == ("incomplete", 3)
+    assert (result.verdict["status"], result.verdict["exit_code"]) == ("fail", 1)
+    assert "not differentially private" in result.verdict["reasons"][0]
     assert {one["why"] for one in result.document["charts"]["worst"]} == {
         "the release or the adversary is random, so no single group explains it"
     }

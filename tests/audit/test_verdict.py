@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import indiff
 from indiff.audit.metrics import METRICS, metric
 from indiff.audit.plan.limits import check_limit_names, limit_names
-from indiff.audit.verdict import judge
+from indiff.audit.verdict import judge, judge_tests
 from indiff.errors import UserError
 from indiff.report.finding import Finding
 
@@ -120,9 +121,9 @@ def test_without_limits_nothing_is_exceeded_and_the_reason_says_so() -> None:
 
 
 def test_an_unmet_constraint_never_passes() -> None:
-    _, verdict = judge([found("k", 100)], {"k": 5}, constraint_met=False)
+    _, verdict = judge([found("k", 100)], {"k": 5}, broken=["the release breaks its own promise"])
     assert (verdict.status, verdict.exit_code) == ("fail", 1)
-    _, verdict = judge([found("k", 100)], {}, constraint_met=False)
+    _, verdict = judge([found("k", 100)], {}, broken=["the release breaks its own promise"])
     assert verdict.exit_code == 1
 
 
@@ -192,3 +193,44 @@ def test_every_metric_says_two_sentences_and_what_it_does_not_prove() -> None:
         assert sentences == 2, (one.name, told)
         assert one.does_not_prove.endswith(".")
         assert one.source
+
+
+def test_a_limit_that_cannot_be_exceeded_is_no_pass() -> None:
+    """Where only the table tells how large a distance can be."""
+    _, verdict = judge([found("delta", 0.5, range=(0, 2))], {"delta": 3})
+    assert (verdict.status, verdict.exit_code) == ("incomplete", 3)
+    assert "above its largest value, 2" in verdict.reasons[0]
+
+
+def test_a_limit_on_an_estimate_without_an_interval_is_no_pass() -> None:
+    one = found("changed_predictions", 1.0, exactness="estimate")
+    (checked,), verdict = judge([one], {"changed_predictions": 5})
+    assert (verdict.status, checked.exceeded) == ("incomplete", None)
+    assert "an estimate without an interval" in verdict.reasons[0]
+    (checked,), verdict = judge([one], {"changed_predictions": 0.5})
+    assert (verdict.status, checked.exceeded) == ("fail", True)
+
+
+def test_a_limit_on_what_was_not_measured_is_no_pass() -> None:
+    plan = indiff.Plan(
+        data={"quasi": ["sex"], "sensitive": "diagnosis"},
+        adversary={"membership": False},
+        limits={"advantage": 0.5},
+    )
+    result = indiff.run_audit(plan, indiff.datasets.demo(records=100))
+    assert (result.verdict["status"], result.verdict["exit_code"]) == ("incomplete", 3)
+    assert "the limit on advantage was not checked" in result.verdict["reasons"][0]
+
+
+def test_changed_predictions_of_runs_are_no_pass() -> None:
+    table = indiff.read_table(
+        indiff.datasets.demo(records=100), quasi=["sex"], sensitive="diagnosis"
+    )
+    tested = indiff.differential_test(
+        table, "mondrian:k=5", method="sampled", runs=5, model="frequency"
+    )
+    verdict = judge_tests([tested], {"changed_predictions": 100})
+    assert verdict.exit_code == 3
+    assert "an estimate without an interval" in verdict.reasons[0]
+    assert "no limit was exceeded" not in verdict.reasons
+    assert judge_tests([tested], {"mean": 2}).exit_code == 0

@@ -107,7 +107,7 @@ def test_some_targets_are_a_lower_bound_in_every_output(visits: Path, tmp_path: 
     assert document["exactness"] == "lower-bound"
     assert "is a lower bound on that of all" in str(document["notes"])
     assert "with 95 % confidence" in document["guarantee"]
-    ended = call(*words, "--targets", "5", "--order", "worst-first", "--limit", "delta=100")
+    ended = call(*words, "--targets", "5", "--order", "worst-first", "--limit", "delta=2")
     assert ended.code == 3
     assert "95 % confidence" not in flat(ended)
     ended = call(*words, "--targets", "4", "--method", "sampled", "--runs", "3")
@@ -127,7 +127,7 @@ def test_people(visits: Path, tmp_path: Path) -> None:
     lines = (tmp_path / "r.csv").read_text().splitlines()
     assert lines[0].replace('"', "").startswith("record,distance,records,")
     assert len(lines) == 13
-    assert call(*words, "--limit", "delta=100").code == 0
+    assert call(*words, "--limit", "delta=2").code == 0
     one = call(*words, "--targets", "7-7")
     assert "1 tested of 12 by who" in flat(one)
 

@@ -204,7 +204,7 @@ def test_a_bug_of_ours_is_70(people: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_files_hold_what_python_computes(people: Path, tmp_path: Path) -> None:
     places = {"--json": tmp_path / "r.json", "--records": tmp_path / "r.csv"}
-    ended = call("test", people, "--sensitive", "ill", "--quasi", "age,town", "--limit", "delta=9",
+    ended = call("test", people, "--sensitive", "ill", "--quasi", "age,town", "--limit", "delta=2",
                  *(word for pair in places.items() for word in pair))  # fmt: skip
     assert ended.code == 0
     table = indiff.read_table(people, sensitive="ill", quasi=["age", "town"])
@@ -342,7 +342,7 @@ def test_sanitize_writes_a_release_that_reads_back(people: Path, tmp_path: Path)
              "--sanitizer", "mondrian:k=4", "--out", place)  # fmt: skip
     ended = call(*words)
     assert ended.code == 0
-    assert "met by every group" in ended.out
+    assert "constraint     met" in ended.out
     assert re.search(r"left out +id, wage", ended.out)
     assert place.stat().st_mode & 0o777 == 0o600
     table = indiff.read_table(people, sensitive="ill", identifier="id", other="wage")

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from indiff.audit.findings.risks import measured
+from indiff.audit.plan.limits import check_ranges
 from indiff.audit.plan.settings import Setting, sweep
 from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
@@ -81,7 +82,7 @@ class Row:
 
     def within(self, limits: Mapping[str, float]) -> bool:
         """Tell whether everything that a limit is set on was measured and keeps it."""
-        if self.status != "measured" or not self.constraint_met:
+        if self.status != "measured" or self.constraint_met is False:
             return False
         if self.exactness in ("lower-bound", "approximation"):  # it may be worse than it looks
             return False
@@ -126,11 +127,10 @@ class Comparison:
         """
         if not limits:
             raise UserError("a recommendation needs a limit, such as delta=0.1.")
-        for name, limit in limits.items():
+        for name in limits:
             if name not in LIMITS:
                 raise unknown("limit", name, LIMITS)
-            if not math.isfinite(limit) or limit < 0:
-                raise UserError("a limit is a number of at least 0", f"{name}={limit}")
+        check_ranges(limits)
         eligible = [row for row in self.rows if row.within(limits)]
         eligible = [row for row in eligible if getattr(row, self.utility) is not None]
         if not eligible:
@@ -348,7 +348,7 @@ def _with_front(rows: Sequence[Row], utility: str) -> tuple[Row, ...]:
     points: list[tuple[float, float] | None] = []
     for row in rows:
         useful = getattr(row, utility)
-        counts = row.status == "measured" and row.constraint_met and useful is not None
+        counts = row.status == "measured" and row.constraint_met is not False and useful is not None
         points.append((row.delta_upper or 0.0, sign * useful) if counts else None)
     return tuple(replace(row, on_front=on) for row, on in zip(rows, on_front(points), strict=True))
 

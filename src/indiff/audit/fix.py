@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from indiff.audit.plan.limits import check_ranges
 from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
 from indiff.differential import differential_test
@@ -39,6 +40,11 @@ DOES_NOT_PROVE = (
     "removed depends on the data: whoever knows the rule and misses somebody in the release learns "
     "that this person stood out, and the people removed are not protected by their absence from "
     "anyone who can tell that they are absent. Keep the list of removed records to yourself."
+)
+MISSED = (
+    "The limit was not reached: nothing is said of any release, and the table was audited whole. "
+    "More removals, or another order of them, might have reached it. The list names people who "
+    "stand out: keep it to yourself."
 )
 Progress = Callable[[str, int, int], object]
 Status = Literal["below", "budget", "stopped", "interrupted"]
@@ -95,8 +101,8 @@ class Fix:
 
     @property
     def does_not_prove(self) -> str:
-        """What removing records does not prove."""
-        return DOES_NOT_PROVE
+        """What removing records does not prove; that the limit holds is said only if it does."""
+        return DOES_NOT_PROVE if self.holds else MISSED
 
     def _repr_html_(self) -> str:
         rows = [
@@ -128,7 +134,7 @@ class Fix:
             "verified_by": self.verified_by,
             "utility_before": None if self.utility_before is None else asdict(self.utility_before),
             "utility_after": None if self.utility_after is None else asdict(self.utility_after),
-            "does_not_prove": DOES_NOT_PROVE,
+            "does_not_prove": self.does_not_prove,
             "fingerprint": self.fingerprint,
             "seed": self.seed,
             "versions": {"indiff": __version__, "numpy": np.__version__},
@@ -195,7 +201,7 @@ def fix(
     (True, True)
     """
     chosen, most = as_sanitizer(sanitizer), _budget(budget, len(table))
-    _check(table, chosen, delta, share)
+    _check(table, chosen, delta, distance, share)
     options = {
         "model": model, "distance": distance, "runs": runs, "confidence": confidence,
         "jobs": jobs, "seed": seed, "prior": prior, "known": known,
@@ -231,10 +237,9 @@ def fix(
     )
 
 
-def _check(table: Table, chosen: Sanitizer, delta: float, share: float) -> None:
+def _check(table: Table, chosen: Sanitizer, delta: float, distance: Any, share: float) -> None:
     """Refuse what no removal can be searched for."""
-    if not 0 <= delta < math.inf:
-        raise UserError("a limit on delta is a number of at least 0", f"{delta!r}")
+    check_ranges({"delta": delta}, distance)
     if not 0 < share <= 1:
         raise UserError("share must be above 0 and at most 1", f"{share!r}")
     table.sensitive  # noqa: B018 - one attribute at a time: says how to choose
@@ -289,8 +294,8 @@ class _Search:
             checked = _checked(result)
             above = int((~(checked <= self.limit)).sum())
             self.rounds.append(Round(len(self.removed), result.delta_upper, result.mean, above))
-            if not result.constraint_met:
-                return self.end("stopped", f"{result.sanitizer} is not met, which is never a pass")
+            if result.constraint_met is False:
+                return self.end("stopped", f"{result.unmet}, which is never a pass")
             if not above:
                 held = f"δ is at most {self.limit:g} for all {len(self.left):,} records left"
                 return self.end("below", held)

@@ -31,6 +31,7 @@ from indiff.release.release import Release, read_release
 from indiff.report.finding import QUESTIONS, Finding
 from indiff.sanitizers.oracles.function import BlackBox
 from indiff.sanitizers.parse import as_sanitizer
+from indiff.sanitizers.promise import Promise, all_kept, promise_of
 from indiff.sanitizers.protocol import Sanitizer
 from indiff.text import FORMAT, json_values
 
@@ -187,7 +188,8 @@ def run_audit(
         findings += subject.titled(one.findings)
     for subject in subjects:
         findings += subject.titled(_utility(audit, subject))
-    judged, verdict = _judged(audit, findings, subjects, exposures)
+    promises = _promises(audit, subjects, exposures)
+    judged, verdict = _judged(audit, findings, subjects, exposures, promises)
     name = source or (Path(chosen.data.path).name if chosen.data.path else "a frame")
     document = {
         "format": FORMAT,
@@ -195,7 +197,7 @@ def run_audit(
         "title": chosen.report.title or f"Audit of {name}",
         "verdict": verdict.to_dict(),
         "table": table_block(read, name, audit.redaction),
-        "release": _release_block(audit, subjects),
+        "release": _release_block(audit, subjects, promises),
         "findings": [finding.to_dict() for finding in judged],
         "charts": charts,
         **_settings_block(audit, command),
@@ -333,13 +335,18 @@ def _in_order(findings: list[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda finding: order.index(finding.question))
 
 
-def _met(release: Release) -> bool:
-    """Tell whether a release meets its constraint; that of noise is its privacy budget.
-
-    Noise that repeats from a seed is for testing and never differentially private: the release's
-    note says what keeps it from being so, which is no broken constraint.
-    """
-    return release.constraint_met or release.weights is not None
+def _promises(
+    audit: _Audit, subjects: Sequence[_Subject], exposures: Sequence[exposure.Exposure]
+) -> list[Promise]:
+    """Judge the promise of every release that was made, and of those that the tests made."""
+    made = [
+        Promise(kept=False)
+        if one.release is None
+        else promise_of(audit.sanitizer, one.table, one.release.constraint_met)
+        for one in subjects
+    ]
+    tests = [result for one in exposures for result in one.results.values()]
+    return [*made, *(Promise(test.constraint_met, test.unmet) for test in tests)]
 
 
 def _judged(
@@ -347,20 +354,25 @@ def _judged(
     findings: Iterable[Finding],
     subjects: Sequence[_Subject],
     exposures: Sequence[exposure.Exposure],
+    promises: Sequence[Promise],
 ) -> tuple[tuple[Finding, ...], Verdict]:
-    met = all(one.release is None or _met(one.release) for one in subjects)
     key = audit.plan.release.key
+    unkept = [one.why_not for one in promises if one.why_not is not None]
     return judge(
         _in_order([audit.redaction.finding(one) for one in findings]),
         audit.plan.limits,
-        constraint_met=met and all(one.constraint_met for one in exposures),
         interrupted=bool(audit.stopped),
         unfinished=[text for one in exposures for text in one.unfinished],
-        broken=unmeasured_columns.identifiers(subjects[0].release, audit.table, key),
+        broken=[
+            *(f"the release breaks its own promise: {why}" for why in unkept[:1]),
+            *unmeasured_columns.identifiers(subjects[0].release, audit.table, key),
+        ],
     )
 
 
-def _release_block(audit: _Audit, subjects: Sequence[_Subject]) -> dict[str, Any]:
+def _release_block(
+    audit: _Audit, subjects: Sequence[_Subject], promises: Sequence[Promise]
+) -> dict[str, Any]:
     plan, release = audit.plan, subjects[0].release
     notes = [
         f"no release of {one.table.sensitive.name} could be made: {one.reason}"
@@ -378,7 +390,7 @@ def _release_block(audit: _Audit, subjects: Sequence[_Subject]) -> dict[str, Any
     return {
         "sanitizer": plan.release.sanitizer if file is None else Path(file).name,
         "records": 0 if release is None else len(release),
-        "constraint_met": all(one.release is not None and _met(one.release) for one in subjects),
+        "constraint_met": all_kept(one.kept for one in promises),
         "groups": groups,
         "notes": [
             *map(audit.redaction.text, notes),

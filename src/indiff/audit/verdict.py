@@ -113,7 +113,6 @@ def judge(
     findings: Sequence[Finding],
     limits: Mapping[str, float],
     *,
-    constraint_met: bool = True,
     interrupted: bool = False,
     unfinished: Sequence[str] = (),
     broken: Sequence[str] = (),
@@ -122,19 +121,18 @@ def judge(
 
     An estimate is checked at the worse end of its interval, and a lower bound below the limit is
     no pass. A failed finding, or a limit on something that was not measured, leaves the audit
-    incomplete, as does a measurement that was ``unfinished``. A release that does not meet its own
-    constraint never passes, nor does one of which something ``broken`` is known.
+    incomplete, as does a measurement that was ``unfinished``. A release of which something
+    ``broken`` is known never passes: that it does not keep its own promise, or names people.
     """
     checked = tuple(_checked(finding, dict(limits)) for finding in findings)
     exceeded = [finding for finding in checked if finding.exceeded]
     gaps = [*unfinished, *_gaps(checked, limits)]
     reasons = [*broken]
-    reasons += [] if constraint_met else ["the release does not meet its own constraint"]
     reasons += [_beyond(finding) for finding in exceeded]
     if interrupted:
         reasons.append("the audit was interrupted; what was measured so far is kept")
     reasons += gaps
-    if exceeded or broken or not constraint_met:
+    if exceeded or broken:
         code = Exit.EXCEEDED
     elif interrupted or gaps:
         code = Exit.INTERRUPTED if interrupted else Exit.INCOMPLETE
@@ -148,8 +146,13 @@ def _checked(finding: Finding, limits: dict[str, float]) -> Finding:
     limit = limit_on(finding.metric, finding.about, limits)
     if limit is None or finding.value is None:
         return replace(finding, limit=limit)
-    exceeded = None if finding.exactness in _NO_PROOF else False
+    exceeded = None if finding.exactness in _NO_PROOF or _lacks_interval(finding) else False
     return replace(finding, limit=limit, exceeded=exceeded if _holds(finding, limit) else True)
+
+
+def _lacks_interval(finding: Finding) -> bool:
+    """Tell whether a number is an estimate of which nobody knows how far off it may be."""
+    return finding.exactness == "estimate" and finding.interval is None
 
 
 def _holds(finding: Finding, limit: Limit) -> bool:
@@ -190,6 +193,10 @@ def _gaps(findings: Sequence[Finding], limits: Mapping[str, float]) -> list[str]
             reasons.append(f"{finding.title} is a lower bound: not every record was tested")
         elif finding.limit is not None and finding.exactness == "approximation":
             reasons.append(f"{finding.title} is an approximation, which proves nothing if small")
+        if finding.limit is not None and finding.range is not None and finding.range[1] is not None:
+            reasons += beyond_reach(finding.title, finding.limit.value, finding.range[1])
+        if finding.limit is not None and _lacks_interval(finding):
+            reasons.append(f"{finding.title} is an estimate without an interval: no pass")
     reached = {finding.limit.name for finding in findings if finding.limit is not None}
     reasons += [
         f"the limit on {name} was not checked: nothing of that name was measured"
@@ -197,6 +204,13 @@ def _gaps(findings: Sequence[Finding], limits: Mapping[str, float]) -> list[str]
         if name not in reached
     ]
     return list(dict.fromkeys(reasons))
+
+
+def beyond_reach(title: str, limit: float, largest: float) -> list[str]:
+    """Say that a limit could not be exceeded, whatever was measured."""
+    if limit <= largest:
+        return []
+    return [f"the limit {number(limit)} on {title} is above its largest value, {number(largest)}"]
 
 
 def _by_reason(findings: Sequence[Finding]) -> list[tuple[str, str | None]]:
@@ -222,7 +236,7 @@ def judge_tests(
     records is a lower bound: above the limit it fails, below the limit it does not pass.
     """
     checks = tuple(_test_checks(results, limits))
-    unmet = [result for result in results if not result.constraint_met]
+    unmet = [result for result in results if result.constraint_met is False]
     out_of_time = any(result.out_of_time for result in results)
     interrupted = any(result.interrupted for result in results) or (
         bool(untested) and not out_of_time
@@ -234,11 +248,7 @@ def judge_tests(
         or any(len(result.distances) < result.population for result in results)
     )
     exceeded = [str(check) for check in checks if check.exceeded]
-    reasons = [
-        f"the constraint of {result.sanitizer} is not met: everything was generalized instead, "
-        "which is never a pass"
-        for result in unmet[:1]
-    ]
+    reasons = [f"{result.unmet}, which is never a pass" for result in unmet[:1]]
     reasons += exceeded
     where = "" if run is None else f"; the same command goes on from {str(run)!r}"
     if interrupted:
@@ -250,20 +260,34 @@ def judge_tests(
     if failed:
         calls, records = ("call", "this record") if failed == 1 else ("calls", "these records")
         reasons.append(f"{failed:,} {calls} failed: nothing is known about {records}")
+    unproven = _unproven(results, limits)
+    reasons += unproven
     if not limits and not unmet:
         reasons.append(NO_LIMIT)
     elif limits and not exceeded and partial:
         reasons.append("nothing exceeded so far, but not every record was tested: no pass")
-    elif limits and not exceeded:
+    elif limits and not exceeded and not unproven:
         reasons.append("no limit was exceeded")
     if unmet or exceeded:
         code = Exit.EXCEEDED
     elif interrupted:
         code = Exit.INTERRUPTED
     else:
-        unproven = incomplete or (limits and partial)
-        code = Exit.INCOMPLETE if unproven else Exit.NOTHING_EXCEEDED
+        open_end = incomplete or unproven or (limits and partial)
+        code = Exit.INCOMPLETE if open_end else Exit.NOTHING_EXCEEDED
     return Verdict(code, tuple(reasons), checks, bool(limits))
+
+
+def _unproven(results: Sequence[Test], limits: Mapping[str, float]) -> list[str]:
+    """Say which limits could not be exceeded, or are on an estimate without an interval."""
+    reasons = []
+    for result in results:
+        for name, limit in limits.items():
+            if TEST_LIMITS[name] != name:
+                reasons += beyond_reach(f"{name} of {result.sensitive_name}", limit, result.largest)
+            elif result.exactness == "estimate":
+                reasons.append(f"{name} is an estimate without an interval: no pass")
+    return list(dict.fromkeys(reasons))
 
 
 def _test_checks(results: Sequence[Test], limits: Mapping[str, float]) -> list[Check]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from indiff.audit.plan import parsing
+from indiff.audit.plan.limits import check_ranges
 from indiff.audit.plan.recipe import Recipe
 from indiff.audit.verdict import Exit, Verdict
 from indiff.cli.shell import announce_compilation
@@ -36,6 +37,7 @@ def command(recipe: Recipe) -> None:
     for text in settings:
         as_sanitizer(text)
     plan = recipe.plan(release={"sanitizer": settings[0]})  # of which a plan has one
+    check_ranges(limits, plan.adversary.distance)
     outputs = {f"--{name}": recipe[name] for name in ("json", "markdown", "chart")}
     check_places(outputs, [Path(name) for name in plan.files], frames=())
     chart: Path | None = recipe["chart"]

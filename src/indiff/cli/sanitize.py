@@ -24,6 +24,7 @@ def command(recipe: Recipe) -> None:
     from indiff.data.schema import Role
     from indiff.report.terminal import tables as terminal
     from indiff.sanitizers.noise.mechanisms import NotDifferentiallyPrivate
+    from indiff.sanitizers.promise import promise_of
 
     out, seed = recipe["out"], recipe["seed"]
     plan = recipe.plan(run={"seed": seed or 0})
@@ -46,10 +47,11 @@ def command(recipe: Recipe) -> None:
     console = terminal.open_console()
     terminal.show_table(console, table, Path(recipe["data"]).name)
     terminal.show_release(console, release, table, str(out), seed)
-    if not release.constraint_met:
-        reason = f"{release.sanitizer} is not met, which is never a pass"
-        terminal.show_reasons(console, [reason], passed=False)
-    raise typer.Exit(Exit.NOTHING_EXCEEDED if release.constraint_met else Exit.EXCEEDED)
+    promise = promise_of(chosen, table, release.constraint_met)
+    if promise.why_not is None:
+        raise typer.Exit(Exit.NOTHING_EXCEEDED)
+    terminal.show_reasons(console, [f"{promise.why_not}, which is never a pass"], passed=False)
+    raise typer.Exit(Exit.EXCEEDED)
 
 
 def _declared(recipe: Recipe) -> Sanitizer:

@@ -52,7 +52,7 @@ class Beliefs:
     uncovered: NDArray[np.bool_]
     uncovered_without: NDArray[np.bool_]
     generalized: NDArray[np.bool_]
-    constraint_met: bool
+    constraint_met: bool | None
     release: Release | None = None
     failures: Failures = Failures({})
 

@@ -66,7 +66,9 @@ class DifferentialResult(Reported):
     a column, each row is a person instead: ``records`` is the person's first record, ``sizes`` is
     how many the person has, and distance and beliefs are those of the record among them with the
     largest distance. ``failures`` are records for which a call failed again and again;
-    ``guarantee`` is what a random draw of targets says about everybody.
+    ``guarantee`` is what a random draw of targets says about everybody. ``constraint_met`` says
+    whether the release keeps what its sanitizer promises (None: it promises nothing), ``unmet``
+    why not.
 
     A sampled result (``exactness="estimate"``) has ``lower`` and ``upper`` limits per record that
     hold for all tested records together with the given ``confidence``, and ``run_distances``,
@@ -90,7 +92,8 @@ class DifferentialResult(Reported):
     exactness: Exactness
     table_size: int
     fingerprint: str
-    constraint_met: bool = True
+    constraint_met: bool | None = None
+    unmet: str | None = None
     generalized_without: int = 0
     uncovered: int = 0
     uncovered_without: int = 0

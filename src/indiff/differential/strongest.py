@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from indiff.differential.result import DifferentialResult, Exactness, Reported
 from indiff.errors import UserError
+from indiff.sanitizers.promise import all_kept
 from indiff.text import FORMAT
 
 # From the one that says least to the one that says most.
@@ -108,9 +109,19 @@ class StrongestResult(Reported):
         return any(result.out_of_time for result in self.results.values())
 
     @property
-    def constraint_met(self) -> bool:
-        """Whether the release meets the sanitizer's own constraint."""
-        return all(result.constraint_met for result in self.results.values())
+    def constraint_met(self) -> bool | None:
+        """Whether the release keeps what its sanitizer promises; None where that is nothing."""
+        return all_kept(result.constraint_met for result in self.results.values())
+
+    @property
+    def largest(self) -> float:
+        """The largest value that any model's distance can take."""
+        return _largest(result.largest for result in self.results.values())
+
+    @property
+    def unmet(self) -> str | None:
+        """Why the release does not keep what its sanitizer promises."""
+        return next((one.unmet for one in self.results.values() if one.unmet), None)
 
     @property
     def failures(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from indiff.differential.path import Test
 from indiff.differential.result import DifferentialResult, Exactness
 from indiff.differential.targets.guarantee import statement
 from indiff.errors import Message, marked
+from indiff.sanitizers.promise import promise_of
 from indiff.text import describe
 
 
@@ -33,6 +34,9 @@ def as_result(
     failures = beliefs.failures
     out_of_time = test.calls.is_over and len(tested) + len(failures.texts) < len(people)
     told = [*table.notes, *test.notes, *measurement.notes, *column.notes]
+    promise = promise_of(test.sanitizer, table, beliefs.constraint_met)
+    if promise.why_not is not None:
+        told.append(promise.why_not)
     release = beliefs.release
     if release is not None and release.weights is None and len(release) > len(table):
         told.append(f"the release has {len(release):,} rows for {len(table):,} records")
@@ -56,7 +60,8 @@ def as_result(
         exactness="estimate" if sampled else exactness,
         table_size=len(table),
         fingerprint=table.fingerprint,
-        constraint_met=beliefs.constraint_met,
+        constraint_met=promise.kept,
+        unmet=promise.why_not,
         generalized_without=count(beliefs.generalized),
         uncovered=count(beliefs.uncovered),
         uncovered_without=count(beliefs.uncovered_without),

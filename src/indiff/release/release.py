@@ -107,9 +107,10 @@ def _weighted_counts(
 class Release:
     """A sanitized table f(D); made by a sanitizer or by :func:`read_release`.
 
-    ``constraint_met`` is False where the asked-for constraint could not be met and everything
-    was generalized instead: such a release is never a pass. ``unread`` names the columns of what
-    was read that are neither a quasi-identifier nor sensitive: nothing here says what they tell.
+    ``constraint_met`` is False where the asked-for constraint could not be met, and such a release
+    is never a pass; it is None where nothing was promised, as of a file made elsewhere. ``unread``
+    names the columns of what was read that are neither a quasi-identifier nor sensitive: nothing
+    here says what they tell.
     """
 
     columns: tuple[ReleasedColumn, ...]
@@ -118,7 +119,7 @@ class Release:
     classes: NDArray[np.int32]
     weights: NDArray[np.float64] | None = None
     groups: NDArray[np.int32] | None = None
-    constraint_met: bool = True
+    constraint_met: bool | None = None
     kept: pa.Table | None = field(default=None, repr=False)
     backend: str = "pyarrow"
     sanitizer: str = ""

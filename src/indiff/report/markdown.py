@@ -11,6 +11,7 @@ from indiff import text as plain
 from indiff.report.finding import MIN_CELL
 from indiff.report.words import (
     MEASURES,
+    PROMISE,
     QUESTIONS,
     RISK_COLUMNS,
     UTILITY_COLUMNS,
@@ -84,6 +85,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters |= {
+        "promise": PROMISE.__getitem__,
         "beside": _beside,
         "compared_number": compared_number,
         "escaped": lambda text: Markup(escaped(text)),

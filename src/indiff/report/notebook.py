@@ -40,7 +40,7 @@ def compared(document: Mapping[str, Any]) -> str:
         last = "on the front" if row["on_front"] else ""
         if row["status"] == "failed":
             last = f"failed: {row['reason']}"
-        elif not row["constraint_met"]:
+        elif row["constraint_met"] is False:
             last = "does not meet its own constraint"
         rows.append((row["setting"], *(number(row[name]) for name in columns), last))
     table = html_table(("setting", *columns.values(), ""), rows)

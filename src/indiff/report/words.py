@@ -16,6 +16,8 @@ EXACTNESS = {
     "lower-bound": "a lower bound: not every record was tested",
     "approximation": "an approximation",
 }
+# Whether a release keeps what its sanitizer promises; a raw table or a file promises nothing.
+PROMISE = {True: "met", False: "NOT met: never a pass", None: "none is declared"}
 RISK_COLUMNS = {"delta": "δ", "mean": "mean", "itpr": "ITPR", "k": "k", "l": "ℓ", "t": "t"}
 MEASURES = {
     "ncp": "NCP",

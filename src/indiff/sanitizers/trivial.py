@@ -44,7 +44,7 @@ def release_of(
     *,
     sanitizer: str,
     groups: NDArray[np.int32] | None = None,
-    constraint_met: bool = True,
+    constraint_met: bool | None = None,
 ) -> Release:
     """Put a release of these columns together, one row per record of the table."""
     return Release(

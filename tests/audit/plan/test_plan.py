@@ -27,7 +27,10 @@ GOOD = '[data]\npath = "people.csv"\nsensitive = "ill"\n'
         (GOOD + '[adversary]\nmethod = "fast"\n', r"\[adversary\] method: no method 'fast'"),
         (GOOD + "[adversary]\nconfidence = 1.0\n", r"\[adversary\] confidence must be less than 1"),
         (GOOD + "[limits]\nkk = 5\n", r"no limit 'kk'.*Known: k, "),
-        (GOOD + "[limits]\nk = -1\n", r"\[limits\]: a limit is a number of at least 0; got k"),
+        (
+            GOOD + "[limits]\nk = -1\n",
+            r"\[limits\]: a limit on k is a number of at least 1; got -1",
+        ),
         (GOOD + '[limits]\nk = "five"\n', r"\[limits\] k must be a valid number.*got 'five'"),
         (GOOD + "[report]\nmin_cell = 0\n", r"\[report\] min_cell must be greater than or equal"),
         (GOOD + '[report]\nparameter = "mondrian:k=5"\n', r"\[report\] parameter: a curve needs"),

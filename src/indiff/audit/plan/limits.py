@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from indiff.audit.metrics import METRICS
 from indiff.audit.plan import parsing
@@ -25,6 +27,14 @@ INFORMATION = (
     "h_normalised",
 )  # fmt: skip
 
+# Of what no audit shows; METRICS has the others.
+_RANGES: dict[str, tuple[float, float | None]] = {
+    "journalist": (0, 1), "beta_enhanced": (0, None), "mi": (0, None), "cp": (0, 1),
+    "mil": (0, None), "mil_unweighted": (0, None), "eld": (0, 1), "theta": (0, None),
+    "h_conditional": (0, None), "h_normalised": (0, 1),
+} | {name.rpartition(".")[2]: one.range or (0, None) for name, one in METRICS.items()}  # fmt: skip
+_DISTANCES = ("delta", "mean", "quantile")
+
 
 def limit_names() -> list[str]:
     """Return every name of a limit that does not name an attribute.
@@ -46,6 +56,38 @@ def check_limit_names(names: Iterable[str], sensitive: Sequence[str]) -> None:
             raise unknown("limit", name, limit_names())
         if attribute not in sensitive:
             raise unknown("sensitive attribute", attribute, sensitive)
+
+
+def range_of(name: str, distance: Any = None) -> tuple[float, float | None]:
+    """Return between what a number can lie; that of δ depends on the distance.
+
+    >>> range_of("k"), range_of("inference.ill.dr"), range_of("delta", "wasserstein")
+    ((1, None), (0, 1), (0, 2.0))
+    """
+    what = name.rpartition(".")[2]
+    if what not in _DISTANCES:
+        return _RANGES[what]
+    from indiff.distances.functions import LARGEST
+
+    largest = LARGEST.get(distance, math.inf) if isinstance(distance, str) else math.inf
+    return (0, None if math.isinf(largest) else largest)
+
+
+def check_ranges(limits: Mapping[str, float], distance: Any = None) -> None:
+    """Refuse a limit outside what its number can be: it would hold, or not, whatever is measured.
+
+    >>> check_ranges({"delta": 3}, "wasserstein")
+    Traceback (most recent call last):
+        ...
+    indiff.errors.UserError: a limit on delta (wasserstein) is a number from 0 to 2; got 3.
+    """
+    for name, limit in limits.items():
+        least, largest = range_of(name, distance)
+        if not least <= limit < math.inf or (largest is not None and limit > largest):
+            span = f"of at least {least:g}" if largest is None else f"from {least:g} to {largest:g}"
+            by = f" ({distance})" if largest is not None and name in _DISTANCES else ""
+            rule = f"a limit on {name}{by} is a number {span}"
+            raise UserError(rule, f"{limit:g}", field="limit")
 
 
 def limit_on(metric: str, about: str | None, limits: dict[str, float]) -> Limit | None:
@@ -87,6 +129,7 @@ def risk_limits(texts: Iterable[str] | None, sensitive: Sequence[str]) -> dict[s
             if expanded in read:
                 raise UserError("a limit may be given once", f"{expanded!r} twice", field="limit")
             read[expanded] = limit
+    check_ranges(read)
     return read
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +17,7 @@ from pydantic import (
 )
 
 from indiff.audit.plan import options
-from indiff.audit.plan.limits import check_limit_names
+from indiff.audit.plan.limits import check_limit_names, check_ranges
 from indiff.errors import UserError, did_you_mean
 
 if TYPE_CHECKING:
@@ -195,14 +194,6 @@ class Plan(_Section):
         """Read ``inference.itpr = 0.5``, which TOML nests."""
         return dict(_flattened(value)) if isinstance(value, Mapping) else value
 
-    @field_validator("limits")
-    @classmethod
-    def _known_limits(cls, value: dict[str, float]) -> dict[str, float]:
-        for name, limit in value.items():
-            if not 0 <= limit < math.inf:
-                raise UserError("a limit is a number of at least 0", f"{name} = {limit}")
-        return value
-
     @property
     def files(self) -> tuple[str, ...]:
         """Every file that the audit reads."""
@@ -219,6 +210,7 @@ class Plan(_Section):
         if self.data.joint and len(names) > 1:
             names = [", ".join(names)]
         check_limit_names(self.limits, names)
+        check_ranges(self.limits, self.adversary.distance)
         return self
 
 

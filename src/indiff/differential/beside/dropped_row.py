@@ -327,7 +327,7 @@ class _Beside:
             shares = np.where((left > 0)[:, None], fewer, totals - one)
             without = shares / shares.sum(axis=1, keepdims=True)
         nothing = np.zeros(len(owned), dtype=bool)
-        return Beliefs(owned, believed, without, candidates == 0, left == 0, nothing, True, release)
+        return Beliefs(owned, believed, without, candidates == 0, left == 0, nothing, None, release)
 
 
 @dataclass(frozen=True, eq=False)

@@ -63,7 +63,7 @@ def group_change(
     shown = None
     if show_values:
         shown = " × ".join(text for text in regions.values() if text != "*") or "*"
-    if release.constraint_met and not without.constraint_met:
+    if release.constraint_met and without.constraint_met is False:
         return GroupChange(len(members), "generalized", (len(without),), regions=shown)
     ends = np.unique(without.groups[places])
     sizes = tuple(int((without.groups == end).sum()) for end in ends)

@@ -55,7 +55,7 @@ def measure_exactly(
         columns = from_beliefs(distances, found.with_record, found.without)
     covered = np.zeros(len(rows), np.bool_)
     return Measurement(
-        Beliefs(rows, found.with_record, found.without, covered, covered, covered, True),
+        Beliefs(rows, found.with_record, found.without, covered, covered, covered, None),
         columns,
         grid.classes(table)[rows],
         grid.sensitive_values,
@@ -109,7 +109,7 @@ def measure_by_runs(
         for number, distance in enumerate(distances)
     }
     rows = np.repeat(finished, people.sizes)
-    uncovered, met = np.zeros(len(done), np.bool_), True
+    uncovered, met = np.zeros(len(done), np.bool_), None
     if isinstance(source, TableRuns):
         uncovered, met = whole.uncovered[distinct.places(chosen)], whole.constraint_met
     beliefs = replace(
@@ -210,5 +210,5 @@ def _mean_beliefs(
         uncovered[place],
         np.array([outcome.lost for outcome in done], np.bool_)[place],
         np.array([outcome.generalized for outcome in done], np.bool_)[place],
-        True,
+        None,
     )

@@ -24,6 +24,7 @@ from indiff.inference.protocol import is_randomized_model
 from indiff.release.release import Release
 from indiff.sanitizers.noise.mechanisms import OnGrid
 from indiff.sanitizers.oracles.function import BlackBox, Oracle
+from indiff.sanitizers.promise import all_kept
 from indiff.sanitizers.protocol import Sanitizer
 
 Floats = NDArray[np.float64]
@@ -109,7 +110,7 @@ class TableRuns:
                 np.ascontiguousarray(self.whole.beliefs[:, first + record]),
                 np.ascontiguousarray(believed.beliefs[:, record]),
                 bool(believed.uncovered[record]),
-                not believed.constraint_met,
+                believed.constraint_met is False,
             )
             for record in range(len(rows))
         ]
@@ -125,7 +126,7 @@ class TableRuns:
         # An oracle that says it is not randomized may be: it is called for every run.
         fixed = not sanitizer.randomized and not isinstance(sanitizer, BlackBox)
         release = sanitizer.sanitize(table) if fixed else None
-        beliefs, met = [], True
+        beliefs, met = [], []
         uncovered = np.zeros(len(targets), np.bool_)
         for run in range(self.runs):
             if release is None or not fixed:
@@ -133,10 +134,10 @@ class TableRuns:
                 release = sanitizer.sanitize(table, np.random.default_rng(seed))
             model = _seeded(self.model, self.seed, purpose, run)
             beliefs.append(np.asarray(model.beliefs(release, targets), np.float64))
-            met &= release.constraint_met
+            met.append(release.constraint_met)
             if run == 0 or not fixed:
                 uncovered |= _uncovered(sanitizer, release, targets)
-        return Believed(np.stack(beliefs), uncovered, met)
+        return Believed(np.stack(beliefs), uncovered, all_kept(met))
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ class Believed:
 
     beliefs: Floats  # runs × targets × sensitive values
     uncovered: NDArray[np.bool_]
-    constraint_met: bool
+    constraint_met: bool | None
 
 
 def _uncovered(sanitizer: Sanitizer, release: Release, targets: Table) -> NDArray[np.bool_]:

@@ -148,7 +148,7 @@ def _without(ask: Without, rows: NDArray[np.intp]) -> Outcome:
     lost = ~Frequency().beliefs_and_coverage(release, targets)[1]
     beliefs = np.asarray(ask.model.beliefs(release, targets), np.float64)
     check_beliefs(beliefs, ask.table, rows, ask.model, OracleFailed)
-    return Outcome(beliefs, lost, release.constraint_met)
+    return Outcome(beliefs, lost, release.constraint_met is not False)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from indiff import text as plain
 from indiff.report.finding import MIN_CELL
 from indiff.report.page.bundle import chart_bundle, script_json, source_hash, starter, stylesheet
 from indiff.report.page.figures import by_distance, figures
-from indiff.report.words import QUESTIONS, VERDICTS, badge, flat, glance, headline
+from indiff.report.words import PROMISE, QUESTIONS, VERDICTS, badge, flat, glance, headline
 from indiff.text import apart, duration, moment, number, percent
 
 if TYPE_CHECKING:
@@ -116,6 +116,7 @@ def environment() -> Environment:
     )
     environment.globals |= {"flat": flat, "usual_cell": MIN_CELL}
     environment.filters |= {
+        "promise": PROMISE.__getitem__,
         "apart": apart,
         "badge": badge,
         "duration": duration,

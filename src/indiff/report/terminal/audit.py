@@ -12,7 +12,7 @@ from indiff import text as plain
 from indiff.report.finding import MIN_CELL
 from indiff.report.terminal import tables as terminal
 from indiff.report.terminal.tables import print_clean, section
-from indiff.report.words import QUESTIONS, VERDICTS, measured
+from indiff.report.words import PROMISE, QUESTIONS, VERDICTS, measured
 from indiff.text import number
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _show_release(console: Console, release: Mapping[str, Any]) -> None:
     lines = [
         ("sanitizer", plain.message(release["sanitizer"])),
         ("rows", f"{release['records']:,}{groups}"),
-        ("constraint", "met" if release["constraint_met"] else "NOT met: never a pass"),
+        ("constraint", PROMISE[release["constraint_met"]]),
     ]
     lines += [("note", plain.message(note)) for note in release["notes"]]
     section(console, "Release", lines)

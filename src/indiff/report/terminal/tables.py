@@ -19,7 +19,7 @@ from rich.text import Text
 
 from indiff import text as plain
 from indiff.data.schema import Role
-from indiff.report.words import EXACTNESS
+from indiff.report.words import EXACTNESS, PROMISE
 from indiff.text import number, percent_down
 
 if TYPE_CHECKING:
@@ -104,10 +104,7 @@ def show_release(
         sizes = np.bincount(release.groups)
         sizes = sizes[sizes > 0]
         lines.append(("groups", f"{len(sizes):,} of {sizes.min():,} to {sizes.max():,} records"))
-    if not release.constraint_met:
-        lines.append(("constraint", "NOT met"))
-    elif release.groups is not None:
-        lines.append(("constraint", "met by every group"))
+    lines.append(("constraint", PROMISE[release.constraint_met]))
     dropped = table.schema.names(Role.IDENTIFIER)
     if release.kept is None:
         dropped += table.schema.names(Role.OTHER)
@@ -204,9 +201,9 @@ def _numbers(result: DifferentialResult) -> list[tuple[str, str]]:
 
 def constraint_lines(result: DifferentialResult | StrongestResult) -> list[tuple[str, str]]:
     """Return a line where the sanitizer's constraint is not met."""
-    if result.constraint_met:
+    if result.constraint_met is not False:
         return []
-    return [("constraint", "NOT met: everything was generalized; never a pass")]
+    return [("constraint", PROMISE[False])]
 
 
 def limit_lines(result: DifferentialResult | StrongestResult, how: str) -> list[tuple[str, str]]:

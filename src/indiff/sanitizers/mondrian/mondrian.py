@@ -208,7 +208,7 @@ def release_of_groups(
         else _span_column(a, groups, low[:, place], high[:, place], sanitizer)
         for place, a in enumerate(table.attributes)
     ]
-    return release_of(table, columns, sanitizer=str(sanitizer), groups=groups)
+    return release_of(table, columns, sanitizer=str(sanitizer), groups=groups, constraint_met=True)
 
 
 def _members_column(attribute: Attribute, groups: NDArray[np.int32], count: int) -> ReleasedColumn:

@@ -99,6 +99,8 @@ class NoisySanitizer(ABC):
         reasons = []
         if not self.randomized:
             reasons.append("there is no noise")
+        elif not noise.opendp_is_there():
+            reasons.append("its noise is numpy's, not vetted: install indiff[dp]")
         if missing := self.undeclared(grid):
             reasons.append(
                 f"the bins or values of {', '.join(missing)} come from the records: declare "
@@ -114,7 +116,6 @@ class NoisySanitizer(ABC):
         if rng is not None:
             reasons.append("its noise repeats from a seed, for testing only")
         elif self.randomized and not noise.opendp_is_there():
-            reasons.append("its noise is numpy's, not vetted: install indiff[dp]")
             source = np.random.default_rng()
         label = str(self)
         if reasons:

@@ -115,7 +115,9 @@ def drawn_together(
             continue
         sign = UTILITIES[utility]
         points = [
-            (float(row["delta"]), sign * float(row[utility])) if row["constraint_met"] else None
+            (float(row["delta"]), sign * float(row[utility]))
+            if row["constraint_met"] is not False
+            else None
             for row in both
         ]
         marked = [{**row, "on_front": on} for row, on in zip(both, on_front(points), strict=True)]

@@ -1,0 +1,64 @@
+"""The range of a limit: what could never be exceeded, or never hold, is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import indiff
+from indiff.audit.metrics import METRICS
+from indiff.audit.plan.limits import LOWER, check_ranges, limit_names, range_of, risk_limits
+from indiff.errors import UserError
+
+
+@pytest.mark.parametrize(
+    ("limits", "distance", "message"),
+    [
+        ({"delta": 3}, "wasserstein", r"delta \(wasserstein\) is a number from 0 to 2; got 3"),
+        ({"mean": 1.5}, "tv", r"mean \(tv\) is a number from 0 to 1; got 1.5"),
+        ({"inference.itpr": 2}, "tv", "inference.itpr is a number from 0 to 1"),
+        ({"t": 1.2}, "tv", "t is a number from 0 to 1"),
+        ({"changed_predictions": 101}, "tv", "from 0 to 100"),
+        ({"k": 0.5}, "tv", "k is a number of at least 1"),
+        ({"l": 0}, "tv", "l is a number of at least 1"),
+        ({"accuracy": 80}, "tv", "accuracy is a number from 0 to 1; got 80"),
+        ({"delta": -1}, "kl", "delta is a number of at least 0"),
+        ({"k": float("nan")}, "kl", "k is a number of at least 1"),
+        ({"delta": float("inf")}, "kl", "delta is a number of at least 0"),
+    ],
+)
+def test_a_limit_outside_the_range_is_refused(limits: Any, distance: Any, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        indiff.Plan(data={"sensitive": "ill"}, limits=limits, adversary={"distance": distance})
+
+
+def test_the_ends_of_a_range_are_limits() -> None:
+    check_ranges({"delta": 2, "k": 1, "itpr": 1, "prosecutor": 0}, "wasserstein")
+    check_ranges({"delta": 99}, "kl")
+    check_ranges({"delta": 99}, "emd:numeric")
+
+
+def test_every_limit_has_a_range() -> None:
+    for name in [*limit_names(), *LOWER, "reidentification.cp", "inference.a.b.theta"]:
+        least, largest = range_of(name)
+        assert least in (0, 1)
+        assert largest is None or largest >= 1
+    assert range_of("delta", "tv") == (0, 1)
+    assert "delta" in METRICS
+
+
+@pytest.mark.parametrize("text", ["k=0.5", "reidentification.itpr=1.5", "marketer=2"])
+def test_limits_on_risk_have_ranges(text: str) -> None:
+    with pytest.raises(UserError, match="is a number"):
+        risk_limits([text], ["ill"])
+
+
+def test_a_recommendation_has_ranges() -> None:
+    table = indiff.read_table(
+        indiff.datasets.demo(records=100), quasi=["sex"], sensitive="diagnosis"
+    )
+    with pytest.raises(UserError, match="from 0 to 1; got 7"):
+        indiff.compare(table, "suppress").recommend(t=7)
+    with pytest.raises(UserError, match="from 0 to 2; got 3"):
+        indiff.fix(table, "suppress", delta=3)
