@@ -75,7 +75,8 @@ def describe_node(problem: Any, own_low: Any, own_high: Any, node: Any) -> Any:
     for a in range(problem.codes.shape[0]):
         node.ints[LOW, a], node.ints[HIGH, a] = own_low[a], own_high[a]
         node.ints[PREPARED, a] = node.ints[LOOKED, a] = 0
-    group_widths(problem, own_low, own_high, node.floats[WIDTH])
+    meta, points, path, trees = problem.meta, problem.points, problem.path, problem.trees
+    group_widths(meta, points, path, trees, own_low, own_high, node.floats[WIDTH])
     widest_first(node.floats[WIDTH], node.ints[RANKING])
 
 

@@ -61,9 +61,10 @@ def line_width(points: Any, base: Any, span: Any, low: Any, high: Any) -> Any:
 
 
 @kernel
-def group_widths(problem: Any, low: Any, high: Any, widths: Any) -> Any:
+def group_widths(
+    meta: Any, points: Any, path: Any, trees: Any, low: Any, high: Any, widths: Any
+) -> Any:
     """Write how wide a group is on each attribute; its codes go from ``low`` to ``high``."""
-    meta, points, path, trees = problem.meta, problem.points, problem.path, problem.trees
     for a in range(meta.shape[0]):
         if meta[a, CUT_BY] == BY_TREE:
             widths[a] = tree_width(path, trees, meta[a, LEAVES], low[a], high[a])
@@ -170,7 +171,7 @@ def decide(
     limits = problem.limits
     if end - start < 2 * limits.k or end - start < 2:
         return LEAF, 0
-    group_widths(problem, low, high, widths)
+    group_widths(problem.meta, problem.points, problem.path, problem.trees, low, high, widths)
     widest_first(widths, ranking)
     if limits.l > 1 or limits.more:
         group_counts(problem.classes, order, start, end, totals)
