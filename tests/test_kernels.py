@@ -71,6 +71,7 @@ def test_nothing_is_left_to_compile_where_nothing_is_compiled(
     from indiff import kernels
 
     monkeypatch.setattr(kernels, "_KERNELS", tmp_path / "kernels")
+    monkeypatch.setattr("numba.config.DISABLE_JIT", 0)
     assert not kernels.is_warm()
     monkeypatch.setattr("numba.config.DISABLE_JIT", 1)
     assert kernels.is_warm()
