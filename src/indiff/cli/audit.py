@@ -14,7 +14,7 @@ import typer
 from indiff.audit.plan import parsing
 from indiff.audit.plan.recipe import Recipe
 from indiff.audit.verdict import Exit
-from indiff.cli.shell import announce_compilation
+from indiff.cli.shell import announce_compilation, worded_for_shell
 from indiff.errors import UserError
 from indiff.files import refuse_inputs, write_text
 
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 # What may be given beside a plan; everything else belongs in it.
 _IN_A_PLAN = {"show-values": "report", "min-cell": "report", "seed": "run", "jobs": "run"}
 _BESIDE_A_PLAN = ("data", "init", "out", "limit", "fix", "budget", *_IN_A_PLAN)
-_BESIDE_INIT = ("data", "init", "encoding", "sheet")
+_HOW_READ = (
+    "missing-token", "decimal", "date-format", "header-row", "encoding", "sheet",
+)  # fmt: skip
+_BESIDE_INIT = ("data", "init", *_HOW_READ)
 
 
 def command(recipe: Recipe) -> None:
@@ -41,7 +44,9 @@ def command(recipe: Recipe) -> None:
     if recipe["init"]:
         rule = "--{} belongs in the plan that --init writes; write the plan first, then edit it."
         _refuse_beside(recipe, _BESIDE_INIT, rule)
-        _write_first_plan(data, recipe["encoding"], recipe["sheet"])
+        reading = {name.replace("-", "_"): recipe[name] for name in _HOW_READ}
+        reading["missing_tokens"] = reading.pop("missing_token")
+        _write_first_plan(data, reading)
         return
     limits = parsing.limits(recipe["limit"])
     if data.suffix.lower() == ".toml":
@@ -188,10 +193,11 @@ def _command(data: Path, plan: Plan) -> str:
     return f"indiff audit {data.name} {option} {how} … (every parameter: see the plan)"
 
 
-def _write_first_plan(data: Path, encoding: str | None, sheet: str | int | None) -> None:
+def _write_first_plan(data: Path, reading: dict[str, Any]) -> None:
     """Write plan.toml here, unless there is one, and show the guesses."""
     from indiff import text as plain
     from indiff.audit.plan.guess import guess_roles, plan_text
+    from indiff.data.reading.door import read_raw
     from indiff.report.terminal import tables as terminal
 
     place = Path("plan.toml")
@@ -200,10 +206,13 @@ def _write_first_plan(data: Path, encoding: str | None, sheet: str | int | None)
             "a plan is never overwritten; there is a 'plan.toml' here",
             way_out="Move it, or work in another folder",
         )
-    guesses = guess_roles(data, encoding=encoding, sheet=sheet)
-    write_text(place, plan_text(os.path.relpath(data), guesses, encoding=encoding, sheet=sheet))
+    raw = read_raw(data, **reading)
+    guesses = guess_roles(raw.frame)
+    notes = [*raw.notes, *(question.message for question in raw.questions.values())]
+    write_text(place, plan_text(os.path.relpath(data), guesses, reading, notes))
     console = terminal.open_console()
     lines = [(plain.name(one.column), f"{one.role} ({one.kind}): {one.reason}") for one in guesses]
+    lines += [("note", plain.message(worded_for_shell(note))) for note in notes]
     terminal.section(console, f"Guessed roles of {plain.name(data.name)}", lines)
     terminal.section(
         console,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,9 +36,8 @@ def command(recipe: Recipe) -> None:
     asked = recipe.section("data")
     asked.pop("path")
     taken = [*attributes, *asked.pop("identifier"), *asked.pop("other"), asked["individual"]]
-    asked["quasi"] = asked["quasi"] or _every_other_column(
-        data, taken, asked["encoding"], asked["sheet"]
-    )
+    reading = {name: asked[name] for name in ("encoding", "sheet", "header_row")}
+    asked["quasi"] = asked["quasi"] or _every_other_column(data, taken, reading)
     names = ("engine", "combinations", "details", "records", "master", "threads", "memory-limit")
     risk = run(data, **asked, **{name.replace("-", "_"): recipe[name] for name in names})
     verdict = judge_risk(risk, limits)
@@ -67,12 +66,13 @@ def _check_engine(engine: str, master: str | None, threads: int | None) -> None:
 
 
 def _every_other_column(
-    data: str, taken: Sequence[str | None], encoding: str | None, sheet: str | int | None
+    data: str, taken: Sequence[str | None], reading: Mapping[str, Any]
 ) -> list[str]:
     """Return the columns without another role, as every command does without --quasi."""
-    from indiff.data.reading.source import Reading, column_names
+    from indiff.data.reading.door import Reading
+    from indiff.data.reading.source import column_names
 
-    names = column_names(data, Reading(encoding=encoding, sheet=sheet))
+    names = column_names(data, Reading(**reading))
     return [name for name in names if name not in taken]
 
 

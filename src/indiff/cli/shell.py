@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from indiff.audit.plan.recipe import OPTIONS, REQUIRED, Declared, Recipe, options_of
-from indiff.errors import Option, UserError
+from indiff.errors import Message, Option, UserError
 
 _FLAGS = {one.field: one.name for one in OPTIONS.values()} | {name: name for name in OPTIONS}
 
@@ -72,6 +73,11 @@ def for_shell(error: UserError) -> str:
     return words
 
 
+def worded_for_shell(note: str) -> str:
+    """Word a note for the shell, where it names options."""
+    return note.worded(in_shell) if isinstance(note, Message) else note
+
+
 def in_shell(part: Option) -> str:
     """Write an option of a message as it is typed.
 
@@ -81,6 +87,8 @@ def in_shell(part: Option) -> str:
     ('--hierarchy zip=zip.csv', '--bins age=5')
     >>> in_shell(Option("orders", {"size": ["small", "large"]})), in_shell(Option("quasi"))
     ('--order size=small,large', '--quasi')
+    >>> in_shell(Option("missing_tokens", ["", "?", "NA"]))
+    "--missing-token '?' --missing-token NA"
     >>> in_shell(Option("unmet", "generalize", of="sanitizer"))
     'unmet=generalize in --sanitizer'
     """
@@ -88,6 +96,8 @@ def in_shell(part: Option) -> str:
     if isinstance(value, Mapping):
         value = " ".join(f"{column}={_typed(inner)}" for column, inner in value.items())
     flag = f"--{_FLAGS.get(part.name, part.name.replace('_', '-'))}"
+    if part.name == "missing_tokens" and value:  # one by one; the empty text always means missing
+        return " ".join(f"{flag} {shlex.quote(one)}" for one in value if one)
     if part.of is not None:
         return f"{part.name}={_typed(value)} in --{part.of}"
     return flag if value is None or value is True else f"{flag} {_typed(value)}"

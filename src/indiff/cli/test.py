@@ -14,7 +14,7 @@ from indiff.audit.plan import parsing
 from indiff.audit.plan.recipe import Recipe
 from indiff.audit.verdict import TEST_LIMITS, Exit, Verdict, judge_releases, judge_tests
 from indiff.cli.questions import Answers, answer, check_questions
-from indiff.cli.shell import announce_compilation, in_shell
+from indiff.cli.shell import announce_compilation, in_shell, worded_for_shell
 from indiff.errors import Message, UserError, unknown
 from indiff.files import check_places, write_text
 from indiff.report.records import write_records
@@ -49,6 +49,7 @@ def command(recipe: Recipe) -> None:
     outputs = {"--json": recipe["json"], "--records": recipe["records"]}
     check_places(outputs, [Path(name) for name in plan.files], frames=("--records",))
     table = plan.data.read()
+    table = replace(table, notes=tuple(map(worded_for_shell, table.notes)))
     targets = parsing.targets(recipe.raw["targets"], table.source.num_rows)
     if plan.release.file is not None:
         raise typer.Exit(test_release_file(recipe, plan, table, targets))

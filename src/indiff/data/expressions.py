@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from indiff.data.reading.columns import Column, plain_column
 from indiff.data.reading.door import Raw
+from indiff.data.reading.written.hints import with_header
 from indiff.errors import UserError, said, unknown
 
 
@@ -24,7 +25,10 @@ def with_expressions(
     behind: dict[str, tuple[str, ...]] = {}
     for name in wanted:
         if name not in raw.frame.column_names:
-            column, behind[name] = evaluate(raw.frame, name, tokens)
+            try:
+                column, behind[name] = evaluate(raw.frame, name, tokens)
+            except UserError as error:
+                raise with_header(error, raw.header_row) from None
             frame = frame.append_column(name, column.values)
             notes += column.notes
     return replace(raw, frame=frame, notes=tuple(notes)), behind

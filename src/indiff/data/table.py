@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from indiff.data.coding import code_attribute, code_joint, code_sensitive
@@ -18,6 +17,7 @@ from indiff.data.expressions import with_expressions
 from indiff.data.fingerprint import fingerprint_of
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.reading.door import Raw, read_raw
+from indiff.data.roles import assign_roles
 from indiff.data.schema import Column, Kind, Role, Schema
 from indiff.errors import UserError, option, unknown
 
@@ -192,6 +192,9 @@ def read_table(
     missing_tokens: Sequence[str] = ("",),
     encoding: str | None = None,
     sheet: str | int | None = None,
+    header_row: int | None = None,
+    decimal: str | None = None,
+    date_format: str | Mapping[str, str] | None = None,
 ) -> Table:
     """Read a table: a path (CSV, TSV, Parquet, Excel) or a pandas, Polars or PyArrow frame.
 
@@ -201,6 +204,11 @@ def read_table(
     ``sensitive`` is a column, a list of columns (tested one by one, or as their joint value with
     ``joint=True``) or an expression over columns such as ``"income > 50000"``, whose columns are
     quasi-identifiers only where ``quasi=`` says so.
+
+    Numbers and dates as people write them (``1.234,5``, ``29/07/1953``) are recognised where every
+    value of a text column allows one reading only; where two are left, ``decimal=","`` and
+    ``date_format="%d/%m/%Y"`` (for all columns, or by column) tell which. ``header_row`` is the
+    row that names the columns, from 1, where titles stand above it.
 
     >>> import pyarrow as pa
     >>> table = read_table(
@@ -214,10 +222,18 @@ def read_table(
     if missing not in ("error", "drop", "split"):
         rule = "missing must be 'error', 'drop' or 'split'"
         raise UserError(rule, f"{missing!r}", field="missing")
-    raw = read_raw(source, encoding=encoding, missing_tokens=missing_tokens, sheet=sheet)
+    raw = read_raw(
+        source,
+        encoding=encoding,
+        missing_tokens=missing_tokens,
+        sheet=sheet,
+        header_row=header_row,
+        decimal=decimal,
+        date_format=date_format,
+    )
     wanted = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
     raw, behind = with_expressions(raw, wanted, missing_tokens)
-    roles = _assign_roles(raw, quasi, wanted, _as_list(identifier), _as_list(other), behind)
+    roles = assign_roles(raw, quasi, wanted, _as_list(identifier), _as_list(other), behind)
     told = _told(raw, roles, kinds, orders, hierarchies)
     edges = dict(bins) if isinstance(bins, Mapping) else dict.fromkeys(wanted, bins)
     for name in edges:
@@ -294,6 +310,10 @@ def _told(
         for name in columns:
             if name not in roles:
                 raise unknown("column", name, roles, field=field_name)
+    for name, question in raw.questions.items():
+        used = roles.get(name) in (Role.QUASI, Role.SENSITIVE)
+        if used and not any(name in columns for columns in given.values()):
+            raise question
     trees = {
         name: tree if isinstance(tree, Hierarchy) else Hierarchy.read(tree)
         for name, tree in (hierarchies or {}).items()
@@ -343,58 +363,3 @@ def _plain_kind(kind: pa.DataType) -> tuple[Kind, bool]:
         return Kind.NUMERIC, True
     numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind)
     return (Kind.NUMERIC if numeric else Kind.CATEGORICAL), False
-
-
-def _assign_roles(
-    raw: Raw,
-    quasi: Sequence[str] | None,
-    sensitive: Sequence[str],
-    identifier: Sequence[str],
-    other: Sequence[str],
-    behind: Mapping[str, Sequence[str]],
-) -> dict[str, Role]:
-    columns = raw.frame.column_names
-    roles: dict[str, Role] = {}
-    if isinstance(quasi, str):
-        quasi = [quasi]
-    for role, names in (
-        (Role.IDENTIFIER, identifier),
-        (Role.QUASI, quasi or ()),
-        (Role.SENSITIVE, sensitive),
-        (Role.OTHER, other),
-    ):
-        for name in names:
-            if name not in columns:
-                raise unknown("column", name, columns, field=str(role))
-            if name in roles:
-                raise UserError(
-                    f"a column has one role; {name!r} is listed as {roles[name]} and as {role}",
-                    way_out="Remove it from one of the two",
-                )
-            roles[name] = role
-    for name in columns:
-        if name not in roles:
-            # What a sensitive expression looks at would give it away as a quasi-identifier.
-            if quasi is not None or any(name in looked_at for looked_at in behind.values()):
-                roles[name] = Role.OTHER
-            elif _names_everyone(raw.frame[name]):
-                roles[name] = Role.IDENTIFIER
-            else:
-                roles[name] = Role.QUASI
-    if not any(role == Role.QUASI for role in roles.values()):
-        raise UserError(
-            f"at least one quasi-identifier is needed; name it with {option('quasi')}.",
-            field="quasi",
-        )
-    ordered = [*(quasi or ()), *(name for name in columns if name not in (quasi or ()))]
-    return {name: roles[name] for name in ordered}
-
-
-def _names_everyone(column: pa.ChunkedArray) -> bool:
-    """Tell whether a text column is different in every record, as names and keys are."""
-    return (
-        pa.types.is_string(column.type)
-        and len(column) > 1
-        and column.null_count == 0
-        and pc.count_distinct(column).as_py() == len(column)
-    )

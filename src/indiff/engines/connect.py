@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from indiff.data.reading.door import checked_tokens
-from indiff.data.reading.source import Reading, Source, open_source
+from indiff.data.reading.door import Reading
+from indiff.data.reading.source import Source, open_source
 from indiff.data.table import Table
 from indiff.engines.protocol import Countings, Engine, EngineName, Resources
 from indiff.errors import UserError, unknown
@@ -47,7 +47,7 @@ def connect(
         found = replace(found, name=type(source).__name__)
     columns = columns if found.frame is None else found.frame.column_names
     # The door has made null of them in text.
-    tokens = () if found.is_text_here else checked_tokens(reading.missing_tokens)
+    tokens = () if found.is_text_here else reading.missing_tokens
     chosen = _best(found, resources) if engine == "auto" else engine
     more = {"or_in_duckdb": True} if engine == "auto" and chosen == "in-process" else {}
     try:

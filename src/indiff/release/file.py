@@ -34,7 +34,7 @@ def read_released(source: Any, table: Table, *, encoding: str | None = None) -> 
     ...     read_released(file.name, table).frame["code"].to_pylist()
     ['1.0', '2.50']
     """
-    raw = read_raw(source, encoding=encoding, missing_tokens=())
+    raw = read_raw(source, encoding=encoding, missing_tokens=(), detect=False)
     if not isinstance(source, str | Path) or format_of(source) != "text":
         return raw
     frame = raw.frame

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from indiff.data.hierarchy import Hierarchy
-from indiff.data.reading.door import checked_tokens
-from indiff.data.reading.source import Reading
+from indiff.data.reading.door import Reading
 from indiff.engines.protocol import EngineName, Resources
 from indiff.errors import UserError
 from indiff.risk.columns import contributions, levels, search
@@ -36,6 +35,9 @@ def measure_risk(
     missing_tokens: Sequence[str] = ("",),
     encoding: str | None = None,
     sheet: str | int | None = None,
+    header_row: int | None = None,
+    decimal: str | None = None,
+    date_format: str | Mapping[str, str] | None = None,
     engine: EngineName = "auto",
     combinations: int = 0,
     details: bool = True,
@@ -83,7 +85,7 @@ def measure_risk(
         )
     say = progress or (lambda _: None)
     say("counting")
-    reading = Reading(checked_tokens(missing_tokens), encoding, sheet)
+    reading = Reading(missing_tokens, encoding, sheet, header_row, decimal, date_format)
     resources = Resources(master, threads, memory_limit)
     counted = count(source, question, engine, reading, resources)
     try:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indiff.data.reading.door import read_raw
-from indiff.data.reading.kinds import typed, without_missing
+from indiff.data.reading.kinds import Formats, typed, without_missing
 from indiff.errors import UserError
 from tests.data.reading.helpers import columns_of, raw_of
 
@@ -39,10 +39,27 @@ from tests.data.reading.helpers import columns_of, raw_of
         (["9007199254740993", "0.5"], pa.string(), ["9007199254740993", "0.5"]),
         (["2020-02-30", "2020-01-01"], pa.string(), ["2020-02-30", "2020-01-01"]),
         (["0000-01-01"], pa.string(), ["0000-01-01"]),
-        (["2020-1-1"], pa.string(), ["2020-1-1"]),
-        (["2020-01-01 00:00:00"], pa.string(), ["2020-01-01 00:00:00"]),
+        (["2020-1-1"], pa.date32(), [dt.date(2020, 1, 1)]),
+        (["2020-01-01 00:00:00"], pa.date32(), [dt.date(2020, 1, 1)]),
+        (["2020-01-01 08:15:00"], pa.string(), ["2020-01-01 08:15:00"]),
+        (["29/07/1953", "4/7/1976"], pa.date32(), [dt.date(1953, 7, 29), dt.date(1976, 7, 4)]),
+        (["29/07/1953", "7/29/1953"], pa.string(), ["29/07/1953", "7/29/1953"]),
+        (["29/07/1953", "4.7.1976"], pa.string(), ["29/07/1953", "4.7.1976"]),
+        (["31.06.1953", "4.7.1976"], pa.string(), ["31.06.1953", "4.7.1976"]),
+        (["04.04.1976"], pa.date32(), [dt.date(1976, 4, 4)]),
+        (["1,65", "2"], pa.float64(), [1.65, 2.0]),
+        (["1,65", "1.65"], pa.string(), ["1,65", "1.65"]),
+        (["1.234,5", "12"], pa.float64(), [1234.5, 12.0]),
+        (["1,234.5", "12"], pa.float64(), [1234.5, 12.0]),
+        (["1'234.5", "12"], pa.float64(), [1234.5, 12.0]),
+        (["1.234.567", "1.234"], pa.int64(), [1234567, 1234]),
+        (["1.234", "12345"], pa.float64(), [1.234, 12345.0]),
+        (["1.234", "0.125"], pa.float64(), [1.234, 0.125]),
+        (["1.234", "1234"], pa.string(), ["1.234", "1234"]),
+        (["110 00", "5"], pa.string(), ["110 00", "5"]),
+        (["012 345", "5"], pa.string(), ["012 345", "5"]),
         (["1_000", "١٢"], pa.string(), ["1_000", "١٢"]),
-        (["1 000", "5"], pa.string(), ["1 000", "5"]),
+        (["1 000", "5"], pa.int64(), [1000, 5]),
         ([" a ", "b"], pa.string(), [" a ", "b"]),
         (["-", "."], pa.string(), ["-", "."]),
         (["1e", "e5"], pa.string(), ["1e", "e5"]),
@@ -50,8 +67,8 @@ from tests.data.reading.helpers import columns_of, raw_of
 )
 def test_types_of_text(tmp_path: Path, cells: list[str], kind: pa.DataType, expected: Any) -> None:
     for missing in (False, True):
-        body = "".join(f"{cell},x\n" for cell in cells) + (",x\n" if missing else "")
-        frame = raw_of(tmp_path, "v,w\n" + body).frame
+        body = "".join(f"{cell};x\n" for cell in cells) + (";x\n" if missing else "")
+        frame = raw_of(tmp_path, "v;w\n" + body).frame
         assert frame["v"].type == kind
         assert frame["v"].to_pylist() == expected + [None] * missing
 
@@ -75,7 +92,7 @@ def test_negative_zero_is_zero(tmp_path: Path) -> None:
         (["2020-02-30"], "column 'v' has dates that are not in the calendar: kept as text"),
         (["0000-01-01"], "column 'v' has years 0000 (first in record 0): kept as text"),
         (
-            ["1", "2", "n/a"],
+            ["1", "2", "high"],
             "column 'v' is kept as text: 2 of its 3 values are numbers, others not "
             "(first in record 2)",
         ),
@@ -119,17 +136,77 @@ def test_missing_tokens(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"missing_tokens must be a list of texts; got '\?': write"):
         read_raw(pa.table({"a": [1]}), missing_tokens="?")
     with pytest.raises(UserError, match=r"missing_tokens must be a list of texts; got \[9\]"):
-        read_raw(pa.table({"a": [1]}), missing_tokens=[9])  # type: ignore[list-item]
+        read_raw(pa.table({"a": [1]}), missing_tokens=[9])
 
 
 @given(st.lists(st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1)), min_size=1))
 def test_integers_are_exact(values: list[int | None]) -> None:
     text = pa.chunked_array([["" if value is None else str(value) for value in values]])
-    column, _ = typed("v", without_missing(text, [""]))
-    assert column.to_pylist() == values
+    assert typed("v", without_missing(text, [""])).values.to_pylist() == values
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
 def test_floats_are_exact(values: list[float]) -> None:
-    column, _ = typed("v", pa.chunked_array([[repr(value) for value in values]]))
-    assert column.to_pylist() == values
+    text = pa.chunked_array([[repr(value) for value in values]])
+    assert typed("v", text, Formats(decimal=".")).values.to_pylist() == values
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        (["1,65", "2"], "numbers with a comma before the fraction: 1 of its 2 values"),
+        (["1 234", "2"], "numbers with a blank between thousands: 1 of its 2 values"),
+        (["29/07/1953", "1/1/1990"], "dates (%d/%m/%Y): all of its 2 values are, 1 of them with a"),
+        (["04-Jul-1976", "x", "1-May-1980"], "2 of its 3 values are dates, others not"),
+        (["name", "1", "2"], "where record 0 is the header, give header_row=2"),
+    ],
+)
+def test_how_values_are_written_is_noted(tmp_path: Path, cells: list[str], words: str) -> None:
+    raw = raw_of(tmp_path, "v;w\n" + "".join(f"{cell};x\n" for cell in cells))
+    assert words in " ".join(raw.notes)
+    assert not any(cell in " ".join(raw.notes) for cell in cells if len(cell) > 4)
+
+
+def test_what_can_be_read_in_two_ways_is_asked(tmp_path: Path) -> None:
+    raw = raw_of(tmp_path, "a;b;c\n1.234;04/07/1976;x\n2.500;05/06/1980;y\n")
+    assert "decimal='.' where a fraction follows a point" in str(raw.questions["a"])
+    assert "date_format={'b': '%d/%m/%Y'} where the day comes first" in str(raw.questions["b"])
+    assert raw.frame["a"].to_pylist() == ["1.234", "2.500"]
+
+
+def test_other_columns_tell_the_decimal_sign(tmp_path: Path) -> None:
+    commas = "a;b\n1.234;0,5\n2.500;1,25\n"
+    assert columns_of(tmp_path, commas) == {"a": [1234, 2500], "b": [0.5, 1.25]}
+    assert columns_of(tmp_path, commas.replace(",", "."))["a"] == [1.234, 2.5]
+
+
+def test_formats_that_are_given(tmp_path: Path) -> None:
+    text = "a;b\n1.234;04/07/1976\n2.500;05/06/1980\n"
+    days = [dt.date(1976, 4, 7), dt.date(1980, 5, 6)]
+    assert columns_of(tmp_path, text, decimal=",", date_format="%m/%d/%Y") == {
+        "a": [1234, 2500],
+        "b": days,
+    }
+    assert columns_of(tmp_path, text, decimal=".")["a"] == [1.234, 2.5]
+    frame = pa.table({"a": ["1,5", "2"], "b": [27945, 28000], "c": ["4.7.1976", "x"]})
+    told = read_raw(frame, decimal=",", date_format={"b": "excel"}).frame.to_pydict()
+    assert told["a"] == [1.5, 2.0]
+    assert told["b"][0] == dt.date(1976, 7, 4)
+    for wrong, words in (
+        ({"decimal": ";"}, "decimal must be"),
+        ({"date_format": "%d.%m.%y"}, "century"),
+        ({"date_format": "day"}, "date_format must be made of"),
+        ({"date_format": {"c": "%d.%m.%Y"}}, "in record 1"),
+        ({"date_format": {"z": "%d.%m.%Y"}}, "no column 'z'"),
+        ({"header_row": 2}, "header_row is for text files and workbooks"),
+    ):
+        with pytest.raises(UserError, match=words):
+            read_raw(frame, **wrong)
+
+
+def test_excel_counts_a_day_that_never_was() -> None:
+    frame = pa.table({"day": [1, 59, 61]})
+    days = read_raw(frame, date_format={"day": "excel"}).frame["day"].to_pylist()
+    assert days == [dt.date(1900, 1, 1), dt.date(1900, 2, 28), dt.date(1900, 3, 1)]
+    with pytest.raises(UserError, match="must be a date"):
+        read_raw(pa.table({"day": [60]}), date_format={"day": "excel"})

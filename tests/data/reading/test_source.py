@@ -12,7 +12,8 @@ import pytest
 
 import indiff
 from indiff.data.reading import memory
-from indiff.data.reading.source import Reading, column_names, open_source
+from indiff.data.reading.door import Reading
+from indiff.data.reading.source import column_names, open_source
 from indiff.errors import UserError
 from indiff.risk import measure_risk
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from indiff.data.reading.door import read_raw
+from indiff.text import escaped
 from indiff.text import name as short_name
 
 FEW = 30  # distinct values that a person could still list
+LONG = 25  # characters of a value that is more than a name or a code, on average
 
 _SENSITIVE = (
     "diagnos", "disease", "illness", "condition", "icd", "medic", "drug", "treatment", "health",
@@ -71,12 +75,22 @@ def _guess(name: str, cells: pa.ChunkedArray) -> Guess:
         return Guess(name, "other", kind, "the same in every record: it tells nothing")
     if any(stem in "".join(words) for stem in _SENSITIVE):
         return Guess(name, "sensitive", kind, "its name speaks of health, money or belief")
+    if _is_free_text(cells, distinct):
+        return Guess(name, "other", kind, "free text, long and nearly always different: READ IT")
     if kind == "date":
         return Guess(name, "quasi", kind, "dates are often known from elsewhere")
     if kind == "numeric":
         return Guess(name, "quasi", kind, f"a number with {distinct:,} distinct values")
     few = "few" if distinct <= FEW else "many"
     return Guess(name, "quasi", kind, f"a text with {few} distinct values ({distinct:,})")
+
+
+def _is_free_text(cells: pa.ChunkedArray, distinct: int) -> bool:
+    """Tell whether a column has many different long values, as remarks have."""
+    if not pa.types.is_string(cells.type) or distinct <= FEW:
+        return False
+    many = distinct > (len(cells) - cells.null_count) / 2
+    return many and (pc.mean(pc.utf8_length(cells)).as_py() or 0) >= LONG
 
 
 def _with_a_sensitive_one(found: list[Guess], frame: pa.Table) -> list[Guess]:
@@ -108,14 +122,18 @@ def _kind(kind: pa.DataType) -> str:
 def plan_text(
     data: str,
     guesses: list[Guess],
-    *,
-    encoding: str | None = None,
-    sheet: str | int | None = None,
+    how_read: Mapping[str, Any] | None = None,
+    notes: Sequence[str] = (),
 ) -> str:
-    """Return a commented plan for a table whose roles were guessed."""
-    reading = [f"encoding = {quoted(encoding)}"] if encoding is not None else []
-    if sheet is not None:
-        reading.append(f"sheet = {sheet if isinstance(sheet, int) else quoted(sheet)}")
+    """Return a commented plan for a table whose roles were guessed, with what was noted of it."""
+    reading = [
+        f"{name} = {_value(value)}"
+        for name, value in (how_read or {}).items()
+        if value not in (None, [""])
+    ]
+    if notes:
+        reading += ["", "# What was noted while reading:"]
+        reading += [f"#   {escaped(note)}" for note in notes]
     sensitive = _named(guesses, "sensitive")
     numeric = [
         guess.column for guess in guesses if guess.role == "sensitive" and guess.kind == "numeric"
@@ -183,6 +201,16 @@ def _bins(numeric: list[str]) -> list[str]:
 
 def _named(guesses: list[Guess], role: str) -> list[str]:
     return [guess.column for guess in guesses if guess.role == role]
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return (
+            f"{{ {', '.join(f'{quoted(name)} = {_value(one)}' for name, one in value.items())} }}"
+        )
+    if isinstance(value, list):
+        return _list(value)
+    return str(value) if isinstance(value, int) else quoted(value)
 
 
 def _list(names: list[str]) -> str:

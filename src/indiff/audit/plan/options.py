@@ -104,8 +104,28 @@ class Data:
         Names,
         Option("A text that means missing, beside the empty one.", "T", TABLE, "missing-token"),
     ] = [""]
+    decimal: Annotated[
+        Literal[".", ","] | None,
+        Option(
+            "The decimal sign in text, where it cannot be told: . or ,", "SIGN", TABLE, typed=str
+        ),
+    ] = None
+    date_format: Annotated[
+        str | dict[str, str] | None,
+        Option(
+            "How dates are written, where it cannot be told: %d.%m.%Y, %m/%d/%Y …, or excel for "
+            "its serial numbers (of a column).",
+            "[COLUMN=]F",
+            TABLE,
+            typed=Names,
+        ),
+    ] = None
+    header_row: Annotated[
+        Count | None,
+        Option("The line or row that names the columns, below titles: 3.", "N", TABLE),
+    ] = None
     encoding: Annotated[
-        str | None, Option("Of a text file that is not UTF-8: latin-1, cp1252 …", "E", TABLE)
+        str | None, Option("Of a text file that is not UTF-8: cp1252, latin-1 …", "E", TABLE)
     ] = None
     sheet: Annotated[
         str | int | None,

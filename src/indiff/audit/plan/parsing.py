@@ -120,6 +120,23 @@ def _bins(text: str) -> Bins:
     return edges
 
 
+def date_format(texts: Sequence[str] | None) -> str | dict[str, str] | None:
+    """Read ``--date-format``: one for all columns, or one for each that is named.
+
+    >>> date_format(["%d.%m.%Y"]), date_format(["birth=excel"])
+    ('%d.%m.%Y', {'birth': 'excel'})
+    """
+    if not texts:
+        return None
+    if any("=" in text for text in texts):
+        return pairs("--date-format", texts, "FORMAT")
+    if len(texts) > 1:
+        raise UserError(
+            "--date-format may be given once, or once per column as COLUMN=…", ", ".join(texts)
+        )
+    return texts[0]
+
+
 def sheet(text: str | None) -> str | int | None:
     """Read a sheet: its name, or its position from 0 behind a hash.
 

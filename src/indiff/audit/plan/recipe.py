@@ -99,6 +99,7 @@ _READERS: dict[str, Any] = {
     "bins": parsing.bins,
     "missing_tokens": lambda texts: ["", *texts],
     "sheet": parsing.sheet,
+    "date_format": parsing.date_format,
     "targets": parsing.targets,
     "jobs": _jobs,
     "limits": list,
@@ -140,7 +141,7 @@ OPTIONS = _declared()
 
 _TABLE = (
     "quasi", "sensitive", "joint", "identifier", "other", "hierarchy", "kind", "order", "bins",
-    "missing", "missing-token", "encoding", "sheet",
+    "missing", "missing-token", "decimal", "date-format", "header-row", "encoding", "sheet",
 )  # fmt: skip
 _ADVERSARY = ("model", "prior", "known", "distance")
 _SAMPLING = ("runs", "confidence", "jobs", "seed")

@@ -3,10 +3,13 @@
 Rules that a reader of results should know:
 
 - Text is kept as written, blanks and odd Unicode included; only blanks around column names go.
-- In separated text a column is of integers, floats or ISO dates if all its values are, else text;
+- In separated text a column is of integers, floats or dates if all its values are, else text;
   leading zeros, integers beyond 64 bits and numbers that a float cannot tell apart keep it text.
-  In frames, Parquet and workbooks the columns' own types count; decimals and floats of 32 bits
-  are the numbers that are written like them.
+  Decimal commas, signs between thousands and other orders of day, month and year are recognised
+  where every value allows only one reading, with a note; where two are left, the column is text
+  and has a question. In frames, Parquet and workbooks the columns' own types count, and formats
+  that were given are applied to text; decimals and floats of 32 bits are the numbers that are
+  written like them.
 - Null, NaN and the missing tokens are one missing value, null. A token is compared without the
   blanks around it. In workbooks an error such as #N/A is missing too, and so is a formula whose
   result is not stored; where the format allows, a note counts them.
@@ -18,20 +21,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
 from indiff.data.reading.columns import Column
 from indiff.data.reading.frames import Backend, read_frame
-from indiff.data.reading.kinds import typed, without_missing
+from indiff.data.reading.kinds import Formats, Typed, told_dates, typed, without_missing
 from indiff.data.reading.parquet import read_parquet
 from indiff.data.reading.paths import Format, checked_path, format_of, opened, readable
 from indiff.data.reading.separated import SeparatedText
 from indiff.data.reading.spreadsheet import read_spreadsheet
-from indiff.errors import UserError, from_data, option
+from indiff.data.reading.written.hints import gap_counts, gap_note
+from indiff.errors import UserError, check_whole, from_data, option, unknown
 
 Named = list[tuple[str, Column]]
 
@@ -40,53 +44,108 @@ Named = list[tuple[str, Column]]
 class Raw:
     """A table as it was given: typed columns, declared orders, and what was decided in words.
 
-    Columns are int64, float64, date32, bool or string; every missing value is null.
+    Columns are int64, float64, date32, bool or string; every missing value is null. ``questions``
+    has the columns that are text because they can be read in two ways, and ``header_row`` the row
+    that seems to name the columns where it is not the one that was read so.
     """
 
     frame: pa.Table
     orders: Mapping[str, tuple[str, ...]]
     backend: Backend
     notes: tuple[str, ...]
+    questions: Mapping[str, UserError] = field(default_factory=dict)
+    header_row: int | None = None
 
 
-def read_raw(
-    source: Any,
-    *,
-    encoding: str | None = None,
-    missing_tokens: Sequence[str] = ("",),
-    sheet: str | int | None = None,
-) -> Raw:
+@dataclass(frozen=True)
+class Reading:
+    """How text and workbooks are to be read."""
+
+    missing_tokens: Sequence[str] = ("",)
+    encoding: str | None = None
+    sheet: str | int | None = None
+    header_row: int | None = None
+    decimal: str | None = None
+    date_format: str | Mapping[str, str] | None = None
+    detect: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "missing_tokens", checked_tokens(self.missing_tokens))
+        if self.header_row is not None:
+            check_whole("header_row", self.header_row, 1)
+
+    @property
+    def formats(self) -> Formats:
+        """How numbers and dates are written."""
+        return Formats(self.decimal, self.date_format, self.detect, header_row=self.header_row or 1)
+
+
+def read_raw(source: Any, reading: Reading | None = None, **options: Any) -> Raw:
     """Read a path (separated text, Parquet, Excel) or a frame (pandas, Polars, PyArrow, ...).
 
-    `encoding` is for text that is neither UTF-8 nor marked as UTF-16; `sheet` chooses a sheet of a
-    workbook by name or position.
+    The options are the fields of :class:`Reading`. `encoding` is for text that is neither UTF-8
+    nor marked as UTF-16; `sheet` chooses a sheet of a workbook by name or position; `header_row`
+    is the line or row that names the columns, from 1.
 
     >>> raw = read_raw(pa.table({"age": [31, None], "zip": ["01234", ""]}))
     >>> raw.frame.to_pydict()
     {'age': [31, None], 'zip': ['01234', None]}
     """
-    tokens = checked_tokens(missing_tokens)
+    reading = reading or Reading(**options)
+    tokens, formats = reading.missing_tokens, reading.formats
     if not isinstance(source, str | os.PathLike):
-        refuse_options(encoding, sheet, None, "a frame")
+        refuse_options(reading, None, "a frame")
         columns, notes, backend = read_frame(source, tokens=tokens)
-        return _raw(columns, notes, backend)
+        return _raw(_as_told(columns, formats), notes, backend, reading)
     where = repr(str(Path(os.fsdecode(source))))
-    refuse_options(encoding, sheet, format_of(os.fsdecode(source)), where)
+    refuse_options(reading, format_of(os.fsdecode(source)), where)
     path, kind = checked_path(source)
+    if kind == "text":
+        with readable(where):
+            return _read_text(path, reading, where)
     with readable(where):
-        if kind == "text":
-            columns, notes = _read_text(path, encoding, tokens, where)
-        elif kind == "parquet":
+        if kind == "parquet":
             columns, notes = read_parquet(path, tokens, where)
         else:
-            data = path.read_bytes()
-            columns, notes = read_spreadsheet(data, sheet=sheet, tokens=tokens, where=where)
-    return _raw(columns, notes, "pyarrow")
+            columns, notes = read_spreadsheet(
+                path.read_bytes(), sheet=reading.sheet, header_row=reading.header_row,
+                tokens=tokens, where=where,
+            )  # fmt: skip
+    return _raw(_as_told(columns, formats), notes, "pyarrow", reading)
 
 
-def _raw(columns: Named, notes: Sequence[str], backend: Backend) -> Raw:
+def _as_told(columns: Named, formats: Formats) -> Named:
+    """Apply the formats that were given to text, and to numbers that are said to be dates."""
+    told = replace(formats, detect=False)
+    if told.decimal is None and told.date_format is None:
+        return columns
+    made: Named = []
+    for name, column in columns:
+        own = isinstance(told.date_format, Mapping) and name in told.date_format
+        values = column.values
+        if column.order is None and (own or pa.types.is_string(values.type)):
+            if pa.types.is_string(values.type) and not own and told.decimal is not None:
+                values = typed(name, values, told).values
+            elif not pa.types.is_date(values.type):
+                dates = told_dates(name, values.cast(pa.string()), told)
+                values = values if dates is None else dates
+        made.append((name, replace(column, values=values)))
+    return made
+
+
+def _raw(columns: Named, notes: Sequence[str], backend: Backend, reading: Reading) -> Raw:
     frame = pa.table({name: column.values for name, column in columns})
     orders = {name: column.order for name, column in columns if column.order is not None}
+    if isinstance(reading.date_format, Mapping):
+        for name in reading.date_format:
+            if name not in frame.column_names:
+                raise unknown("column", name, frame.column_names, field="date_format")
+    gaps = {
+        name: gap_counts(column.values)
+        for name, column in columns
+        if reading.detect and pa.types.is_string(column.values.type)
+    }
+    notes = [*notes, *gap_note(gaps, reading.missing_tokens)]
     return Raw(frame, orders, backend, tuple(notes))
 
 
@@ -101,29 +160,54 @@ def checked_tokens(tokens: Sequence[str]) -> tuple[str, ...]:
     return tuple(token.strip() for token in tokens)
 
 
-def refuse_options(
-    encoding: str | None, sheet: str | int | None, kind: Format | None, where: str
-) -> None:
-    """Refuse an encoding of what is no text, and a sheet of what is no workbook."""
-    for name, value, what, fits in (
-        ("encoding", encoding, "text files", kind == "text"),
-        ("sheet", sheet, "workbooks", kind == "workbook"),
+def refuse_options(reading: Reading, kind: Format | None, where: str) -> None:
+    """Refuse an encoding of what is no text, a sheet of what is no workbook, and their like."""
+    for name, what, kinds in (
+        ("encoding", "text files", ("text",)),
+        ("sheet", "workbooks", ("workbook",)),
+        ("header_row", "text files and workbooks", ("text", "workbook")),
     ):
-        if value is not None and not fits:
+        value = getattr(reading, name)
+        if value is not None and kind not in kinds:
             got = f"{option(name, value)} with {where}: leave it out"
             raise UserError(f"{name} is for {what}", got, field=name)
 
 
-def _read_text(
-    path: Path, encoding: str | None, tokens: Sequence[str], where: str
-) -> tuple[Named, list[str]]:
+def text_in(file: BinaryIO, reading: Reading, where: str) -> SeparatedText:
+    """Return an open file as separated text."""
+    text = SeparatedText(
+        file, where=where, encoding=reading.encoding, header_row=reading.header_row
+    )
+    text.refuse_titles()
+    return text
+
+
+def _read_text(path: Path, reading: Reading, where: str) -> Raw:
     with opened(path) as file:
-        text = SeparatedText(file, where=where, encoding=encoding)
-        cells = text.table()
-    columns: Named = []
-    notes = text.notes
-    for name in text.names:
-        values, more = typed(name, without_missing(cells[name], tokens))
-        columns.append((name, Column(values)))
-        notes += more
-    return columns, notes
+        text = text_in(file, reading, where)
+        table = text.table()
+    cells = {name: without_missing(table[name], reading.missing_tokens) for name in text.names}
+    read = typed_columns(cells, reading.formats)
+    notes = [*text.notes, *(note for one in read.values() for note in one.notes)]
+    columns = [(name, Column(one.values)) for name, one in read.items()]
+    strange = any(one.begins_with_header for one in read.values())
+    return replace(
+        _raw(columns, notes, "pyarrow", reading),
+        questions={name: one.question for name, one in read.items() if one.question is not None},
+        header_row=reading.formats.header_row + 1 if strange else None,
+    )
+
+
+def typed_columns(cells: Mapping[str, pa.ChunkedArray], formats: Formats) -> dict[str, Typed]:
+    """Return the columns of one file as numbers, dates or text.
+
+    What one column leaves open is decided by the decimal sign that the others prove.
+    """
+    read = {name: typed(name, column, formats) for name, column in cells.items()}
+    proven = {one.decimal for one in read.values() if one.decimal is not None}
+    if len(proven) == 1:
+        formats = replace(formats, proven=proven.pop())
+        for name, one in read.items():
+            if one.question is not None and one.question.field == "decimal":
+                read[name] = typed(name, cells[name], formats)
+    return read

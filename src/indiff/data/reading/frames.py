@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -113,7 +114,15 @@ def _as_arrow(name: str, series: Any) -> tuple[pa.ChunkedArray, list[str]]:
     if kind.startswith(("period", "interval")):  # Arrow would make numbers of them
         raise _wrong_pandas_type(name, kind)
     if kind == "object":
-        missing = series.isna()
+        try:
+            missing = series.isna()
+        except (
+            decimal.InvalidOperation
+        ):  # it is compared with itself, which a signalling NaN is not
+            raise UserError(
+                f"numbers must be finite; column {name!r} has a decimal that is none (sNaN): "
+                "replace it by a number or by null."
+            ) from None
         values = [None if gone else v for v, gone in zip(series, missing, strict=True)]
         array, notes = column_of(name, values)
         return pa.chunked_array([array]), notes

@@ -19,6 +19,7 @@ import pyarrow.csv
 from indiff.data.reading.columns import checked_names
 from indiff.data.reading.layout import CELL_LIMIT, Layout
 from indiff.data.reading.memory import arrow_reader
+from indiff.data.reading.written.hints import header_of_text, with_header
 from indiff.errors import InternalError, UserError, option
 
 STEP = 1 << 23  # bytes read and checked in one step: bounds the memory, never the result
@@ -40,6 +41,8 @@ OTHER_FORMATS = (
 )
 
 
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)")
+_CONTROL = re.compile(rb"[\x80-\x9f]")
 _FIRST_RECORD = re.compile(rb'(?:[^"\r\n]++|"[^"]*+")*+')
 
 
@@ -51,10 +54,35 @@ class SeparatedText:
     (['age', 'zip'], {'age': ['31'], 'zip': ['01234']})
     """
 
-    def __init__(self, file: BinaryIO, *, where: str, encoding: str | None = None) -> None:
+    def __init__(
+        self,
+        file: BinaryIO,
+        *,
+        where: str,
+        encoding: str | None = None,
+        header_row: int | None = None,
+    ) -> None:
         self._chunks = _utf8(file, encoding, where)
         self._where = where
         data, last = next(self._chunks)
+        above = data[: _titles(data, header_row or 1, where)]
+        place = header_of_text(data) if header_row is None else None
+        try:
+            self._begin(data[len(above) :], last, _line_ends(above))
+        except UserError as error:
+            raise with_header(error, place) from None
+        self._place = place
+
+    def refuse_titles(self) -> None:
+        """Refuse one column whose lines all have more below a certain one: that is the header."""
+        if self.layout.columns == 1 and self._place is not None:
+            rule = f"the first line must name the columns; that of {self._where} names one, and"
+            told = UserError(f"{rule} lines below it have several fields.")
+            raise with_header(told, self._place)
+
+    def _begin(self, data: bytes, last: bool, above: int) -> None:
+        """Read the header and what follows it in the first step; some lines were above."""
+        where = self._where
         while (found := _first_record(data, last, where)) is None:
             more, last = next(self._chunks)
             data += more
@@ -65,6 +93,7 @@ class SeparatedText:
         header = found.decode("utf-8")
         self._separator = _separator(header, where)
         self.layout = Layout(self._separator, where)
+        self.layout.lines = above
         while not (end := self.layout.check(data, last=last)):
             more, last = next(self._chunks)
             data += more
@@ -162,6 +191,7 @@ def _utf8(file: BinaryIO, encoding: str | None, where: str) -> Iterator[tuple[by
                 _check_no_nul(chunk, made, lines, where)
             raise _undecodable(error, taken + len(chunk) - len(error.object), name, where) from None
         _check_no_nul(data, made, lines, where)
+        _check_western(chunk, name, taken, where)
         if not taken:
             data = data.removeprefix(codecs.BOM_UTF8)
             made = len(codecs.BOM_UTF8) if chunk.startswith(codecs.BOM_UTF8) else 0
@@ -173,6 +203,20 @@ def _utf8(file: BinaryIO, encoding: str | None, where: str) -> Iterator[tuple[by
         taken, made = taken + len(chunk), made + len(data)
         lines += _line_ends(data) - (ended == b"\r" and data.startswith(b"\n"))
         chunk, ended = following, data[-1:]
+
+
+def _titles(data: bytes, header_row: int, where: str) -> int:
+    """Return where the header begins: behind the lines above it."""
+    start = 0
+    for _ in range(header_row - 1):
+        found = _LINE.match(data, start)
+        if found is None:
+            raise UserError(
+                f"header_row must be a line of {where}", header_row, "Count from 1",
+                field="header_row",
+            )  # fmt: skip
+        start = found.end()
+    return start
 
 
 def _line_ends(data: bytes) -> int:
@@ -210,6 +254,18 @@ def _check_no_nul(data: bytes, before: int, lines: int, where: str) -> None:
         )
 
 
+def _check_western(data: bytes, encoding: str, before: int, where: str) -> None:
+    """Refuse latin-1 where it makes control characters of the €, – and „ of Windows."""
+    found = _CONTROL.search(data) if codecs.lookup(encoding).name == "iso8859-1" else None
+    if found is not None:
+        raise UserError(
+            f"text in {encoding} has no control characters; {where} has the byte "
+            f"0x{found[0].hex()} at byte {before + found.start()}, a sign such as € or – in the "
+            f"encoding of Windows: give {option('encoding', 'cp1252')}.",
+            field="encoding",
+        )
+
+
 def _is_utf8(encoding: str) -> bool:
     return re.sub(r"[-_ ]", "", encoding.lower()) in ("utf8", "utf8sig", "u8", "ascii", "usascii")
 
@@ -234,7 +290,8 @@ def _check_encoding(encoding: str, marked: str | None, where: str) -> None:
 
 def _undecodable(error: UnicodeDecodeError, before: int, encoding: str, where: str) -> UserError:
     way_out = (
-        f"if it is in a Western European encoding, give {option('encoding', 'latin-1')}"
+        f"if it was saved by Windows in Western Europe, give {option('encoding', 'cp1252')}, "
+        f"otherwise perhaps {option('encoding', 'latin-1')}"
         if encoding == "utf-8"
         else "give the encoding it was written in"
     )

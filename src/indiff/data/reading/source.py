@@ -12,12 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from indiff.data.reading import parquet
-from indiff.data.reading.door import checked_tokens, read_raw, refuse_options
+from indiff.data.reading.door import Reading, read_raw, refuse_options, text_in
 from indiff.data.reading.kinds import without_missing
 from indiff.data.reading.memory import gathered
 from indiff.data.reading.parquet import nested, require_columns
 from indiff.data.reading.paths import format_of, found_files, is_address, opened, readable
-from indiff.data.reading.separated import SeparatedText
 from indiff.errors import UserError, option, said
 
 VIEWS = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
@@ -56,15 +55,6 @@ class Source:
             self.folder.cleanup()
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How text and workbooks are to be read."""
-
-    missing_tokens: tuple[str, ...] = ("",)
-    encoding: str | None = None
-    sheet: str | int | None = None
-
-
 def open_source(source: Any, columns: Sequence[str], reading: Reading | None = None) -> Source:
     """Recognise a path, a pattern, a pandas, Polars or PyArrow frame, a DuckDB relation or Spark.
 
@@ -72,10 +62,9 @@ def open_source(source: Any, columns: Sequence[str], reading: Reading | None = N
     'frame'
     """
     reading = reading or Reading()
-    checked_tokens(reading.missing_tokens)
     if isinstance(source, str | Path):
         return _open_path(str(source), columns, reading)
-    refuse_options(reading.encoding, reading.sheet, None, "a frame")
+    refuse_options(reading, None, "a frame")
     module = type(source).__module__.split(".")[0]
     if module in ("duckdb", "_duckdb"):
         require_columns(columns, source.columns)
@@ -106,14 +95,14 @@ def column_names(source: Any, reading: Reading | None = None) -> list[str]:
         )
     paths, kind = found_files(given)
     where = repr(str(paths[0]))
-    refuse_options(reading.encoding, reading.sheet, kind, where)
+    refuse_options(reading, kind, where)
     if kind == "text":
         with readable(where), opened(paths[0]) as file:
-            return SeparatedText(file, where=where, encoding=reading.encoding).names
+            return text_in(file, reading, where).names
     if kind == "parquet":
         names = list(parquet.check_files(paths, ()).names)
         return names + (list(parquet.partitions(Path(given), paths)[0]) if _is_dir(given) else [])
-    return read_raw(paths[0], sheet=reading.sheet).frame.column_names
+    return read_raw(paths[0], reading).frame.column_names
 
 
 def _is_dir(given: str) -> bool:
@@ -122,13 +111,13 @@ def _is_dir(given: str) -> bool:
 
 def _open_path(given: str, columns: Sequence[str], reading: Reading) -> Source:
     if is_address(given):  # only Spark reads it, and reports what it cannot open
-        refuse_options(reading.encoding, reading.sheet, None, repr(given))
+        refuse_options(reading, None, repr(given))
         is_text = format_of(given) == "text"
         return Source("text" if is_text else "parquet", given, paths=(given,))
     paths, kind = found_files(given)
-    refuse_options(reading.encoding, reading.sheet, kind, repr(str(paths[0])))
+    refuse_options(reading, kind, repr(str(paths[0])))
     if kind == "workbook":
-        raw = read_raw(paths[0], missing_tokens=reading.missing_tokens, sheet=reading.sheet)
+        raw = read_raw(paths[0], reading)
         return Source("frame", given, frame=_to_arrow(raw.frame, columns))
     numbers = list(map(str, range(len(columns))))
     if kind == "text":
@@ -155,11 +144,11 @@ def _text_blocks(
     paths: Sequence[Path], columns: Sequence[str], reading: Reading
 ) -> Iterator[pa.Table]:
     """Yield the wanted cells of text files as written, null for the missing tokens."""
-    tokens, first = checked_tokens(reading.missing_tokens), None
+    tokens, first = reading.missing_tokens, None
     for path in paths:
         where = repr(str(path))
         with readable(where), opened(path) as file:
-            text = SeparatedText(file, where=where, encoding=reading.encoding)
+            text = text_in(file, reading, where)
             if (first := first or text.names) != text.names:
                 raise UserError(
                     f"text files that are read together must have the same header; {where} "

@@ -1,4 +1,4 @@
-"""Reads one sheet of an Excel or OpenDocument workbook, header in its first row."""
+"""Reads one sheet of an Excel or OpenDocument workbook, header in its first row or as told."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pyarrow as pa
 from indiff.data.reading.columns import Column, checked_names, plain_column
 from indiff.data.reading.kinds import EXACT_INTEGERS
 from indiff.data.reading.values import column_of
+from indiff.data.reading.written.hints import header_of_rows, with_header
 from indiff.errors import UserError, unknown
 
 Sheet = tuple[list[tuple[str, Column]], list[str]]
@@ -29,7 +30,12 @@ _RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relat
 
 
 def read_spreadsheet(
-    data: bytes, *, sheet: str | int | None, tokens: Sequence[str], where: str
+    data: bytes,
+    *,
+    sheet: str | int | None,
+    tokens: Sequence[str],
+    where: str,
+    header_row: int | None = None,
 ) -> Sheet:
     """Return the named, typed columns of a sheet (the first one by default) and the notes."""
     from python_calamine import CalamineError, CalamineWorkbook
@@ -37,7 +43,8 @@ def read_spreadsheet(
     try:
         workbook = CalamineWorkbook.from_filelike(io.BytesIO(data))
         name = _sheet_name(workbook.sheet_names, sheet, where)
-        rows = workbook.get_sheet_by_name(name).to_python()
+        found = workbook.get_sheet_by_name(name)
+        rows, above = found.to_python(), found.start[0] if found.start else 0
     except (CalamineError, OSError) as error:
         raise UserError(
             f"a workbook must be readable; {where} is not ({error}): open it in a spreadsheet "
@@ -47,7 +54,14 @@ def read_spreadsheet(
     if sheet is None and len(workbook.sheet_names) > 1:
         others = ", ".join(repr(other) for other in workbook.sheet_names if other != name)
         notes.append(f"sheet {name!r} was read, not {others}")
-    columns, more = _columns(rows, tokens, f"sheet {name!r} of {where}")
+    where = f"sheet {name!r} of {where}"
+    if header_row is not None:
+        rows = below_titles(rows, header_row - above, header_row, where)
+    try:
+        columns, more = _columns(rows, tokens, where)
+    except UserError as error:
+        place = header_of_rows(rows) if header_row is None else None
+        raise with_header(error, place and place + above) from None
     gaps = count_gaps(data, name)
     if gaps is None:
         notes.append(
@@ -63,6 +77,17 @@ def read_spreadsheet(
             "workbook in a spreadsheet program and save it"
         )
     return columns, notes + more
+
+
+def below_titles(
+    rows: list[list[object]], place: int, header_row: int, where: str
+) -> list[list[object]]:
+    """Return the rows from the header on, whose place among them is counted from 1."""
+    if not 1 <= place <= len(rows):
+        raise UserError(
+            f"header_row must be a row of {where}", header_row, "Count from 1", field="header_row"
+        )
+    return rows[place - 1 :]
 
 
 def _sheet_name(names: list[str], sheet: str | int | None, where: str) -> str:
