@@ -1,0 +1,62 @@
+"""Audits a hard table and one twice as long: time and memory grow with the records, no faster.
+
+The table has 13,000 postal codes and amounts that hardly repeat (``hard_tables.py``). Each audit
+runs in a process of its own; its processor time, clock and peak memory are printed. The rival is
+the audit of half the records: twice as many may take at most 2.3 times as much of both.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pyarrow.csv as pv
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from hard_tables import QUASI, hard_table
+
+RECORDS = 60_000
+MOST_GROWTH = 2.3
+MOST_SECONDS = 90.0
+MOST_MEGABYTES = 1000.0
+
+
+def audit(folder: Path, records: int) -> tuple[float, float, float]:
+    """Return processor seconds, seconds on the clock and the peak in megabytes of one audit."""
+    data = folder / f"hard-{records}.csv"
+    pv.write_csv(hard_table(records), data)
+    words = [
+        sys.executable, "-m", "indiff.cli.main", "audit", str(data), "--identifier", "id",
+        "--quasi", ",".join(QUASI), "--sensitive", "illness", "--sanitizer", "mondrian:k=5",
+        "--limit", "k=5", "--out", str(folder / f"report-{records}"),
+    ]  # fmt: skip
+    start = time.perf_counter()
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    _, status, used = os.wait4(process.pid, 0)
+    if os.waitstatus_to_exitcode(status) not in (0, 1, 3):
+        sys.exit(process.stderr.read().decode() if process.stderr else "the audit failed")
+    return used.ru_utime + used.ru_stime, time.perf_counter() - start, used.ru_maxrss / 1024
+
+
+def main() -> int:
+    """Print one line for each table, and what twice the records cost."""
+    print(f"{'records':>9} {'processor s':>12} {'clock s':>9} {'peak MB':>9}")
+    with tempfile.TemporaryDirectory() as name:
+        found = []
+        for records in (RECORDS // 2, RECORDS):
+            found.append(audit(Path(name), records))
+            print(f"{records:9,} {found[-1][0]:12.1f} {found[-1][1]:9.1f} {found[-1][2]:9.0f}")
+    half, whole = found
+    growth = whole[0] / half[0], whole[2] / half[2]
+    print(f"twice the records: {growth[0]:.2f}× the processor time, {growth[1]:.2f}× the memory")
+    held = max(growth) <= MOST_GROWTH and whole[1] <= MOST_SECONDS and whole[2] <= MOST_MEGABYTES
+    print("holds" if held else "FALLS SHORT")
+    return int(not held)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
