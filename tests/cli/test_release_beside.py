@@ -32,7 +32,7 @@ def test_by_key_all_three_parts_are_shown(files: tuple[Path, Path]) -> None:
     ended = call(*words(files), "--key", "id", "--model", "frequency")
     assert ended.code == 0
     assert "Linkage of records to rows of out.csv" in ended.out
-    assert "certain          2 of 4 records (50.0 %) whose candidates all hold" in ended.out
+    assert "certain          2 of 4 records (50.0 %) whose closest candidates all" in ended.out
     assert "Beliefs about ill against its shares" in ended.out
     assert "method         dropped-row; an approximation" in ended.out
     assert "DIT v2, Section" in ended.out
@@ -72,8 +72,8 @@ def test_files_hold_numbers_and_no_values(files: tuple[Path, Path], tmp_path: Pa
     assert document["verdict"]["exit_code"] == 0
     assert "<40" not in out.read_text() + records.read_text() + ended.out
     assert records.read_text().splitlines()[0] == (
-        '"record","candidates","groups","share_among_candidates","belief","distance_to_shares",'
-        '"distance","belief_without"'
+        '"record","candidates","groups","closest","posterior","share_among_candidates","belief",'
+        '"distance_to_shares","distance","belief_without"'
     )
     assert len(records.read_text().splitlines()) == 5
 

@@ -174,14 +174,15 @@ _ALL = (
         "private",
     ),
     Metric(
-        "one_candidate", "Records that exactly one released row covers", "linkability", "low",
+        "one_candidate", "Records that exactly one released row fits best", "linkability", "low",
         (0, None),
-        "{value} records fit exactly one released row; {none} fit none. Whoever looks such a "
-        "person up in the release finds a single row.",
+        "{value} records have one released row that covers them more specifically than any other; "
+        "{none} fit none. Whoever looks such a person up in the release finds a single row.",
         "One candidate is no re-identification: in a perturbed or synthetic release it may be "
         "somebody else's row, or nobody's. Many candidates are no protection if they all hold "
         "the same value.",
-        "WP29 opinion 05/2014, linkability; counted by coverage of all quasi-identifiers",
+        "WP29 opinion 05/2014, linkability; by coverage of all quasi-identifiers, the most "
+        "specific candidates alone",
     ),
     Metric(
         "inference.itpr", "Inference of {about}, worst group (ITPR)", "inference", "low", (0, 1),

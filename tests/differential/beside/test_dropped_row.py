@@ -106,7 +106,8 @@ def test_with_neither_key_nor_order_nothing_is_guessed() -> None:
     assert "no row of the release is known to be a given record's" in result.skipped
     assert result.linkage.unlinked == 0
     assert result.to_arrow().column_names == [
-        "record", "candidates", "groups", "share_among_candidates", "belief", "distance_to_shares",
+        "record", "candidates", "groups", "closest", "posterior", "share_among_candidates",
+        "belief", "distance_to_shares",
     ]  # fmt: skip
 
 

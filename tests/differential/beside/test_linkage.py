@@ -70,7 +70,6 @@ def test_candidates_and_groups_are_those_of_the_definition(
     expected = by_definition(table, released)
     assert list(zip(linkage.candidates.tolist(), linkage.groups.tolist(), strict=True)) == expected
     assert linkage.unlinked == sum(rows == 0 for rows, _ in expected)
-    assert linkage.unique == sum(rows == 1 for rows, _ in expected)
 
 
 @given(st.lists(RECORDS, max_size=12), st.lists(RELEASED, min_size=1, max_size=20))
@@ -103,6 +102,8 @@ def test_a_column_of_too_many_values_is_looked_up_block_by_block(
     sparse = link(release, table)
     np.testing.assert_array_equal(dense.candidates, sparse.candidates)
     np.testing.assert_array_equal(dense.shares, sparse.shares)
+    np.testing.assert_array_equal(dense.closest, sparse.closest)
+    np.testing.assert_allclose(dense.posterior, sparse.posterior)
     np.testing.assert_array_equal(whole.candidates, blocks.candidates)
     np.testing.assert_array_equal(whole.groups, blocks.groups)
 
@@ -122,7 +123,70 @@ def test_certainty_counts_only_the_true_value() -> None:
         "no_candidate": 0,
         "one_candidate": 2,
         "candidates": {"least": 1, "median": 1.5, "mean": 1.5, "most": 2},
+        "closest": {"least": 1, "median": 1.5, "mean": 1.5, "most": 2},
+        "posterior": {"least": 0.5, "median": 0.75, "mean": 0.75, "most": 1.0},
         "groups": {"least": 1, "median": 1.0, "mean": 1.0, "most": 1},
         "certain": 1,
     }
     assert repr(linkage) == "Linkage(4 records to 3 released rows, unlinked=0, unique=2, certain=1)"
+
+
+def weigh(table: Table, released: list[tuple[str, str, str]]) -> list[tuple[int, float]]:
+    """The closest candidates of each record and the probability of one, by their definition."""
+    release = release_of(released, table)
+    ages, jobs = (table.source[name].to_pylist() for name in ("age", "job"))
+    covered = {
+        "age": np.array([release.covers("age", age) for age in ages]),
+        "job": np.array([release.covers("job", job) for job in jobs]),
+    }
+    # A region's size is how many records it covers: the column's sum over the records.
+    sizes = [covered[name].sum(axis=0) for name in ("age", "job")]
+    found = []
+    for record in range(len(table)):
+        rows = np.flatnonzero(covered["age"][record] & covered["job"][record])
+        products = [int(sizes[0][row] * sizes[1][row]) for row in rows]
+        least = min(products, default=0)
+        total = sum(1 / product for product in products)
+        found.append((products.count(least), 1 / least / total if rows.size else 0.0))
+    return found
+
+
+@given(st.lists(RECORDS, max_size=12), st.lists(RELEASED, min_size=1, max_size=20))
+def test_the_closest_candidates_and_their_probability_are_those_of_the_definition(
+    records: list[tuple[int, str, str]], released: list[tuple[str, str, str]]
+) -> None:
+    table = table_of(records)
+    linkage = link(release_of(released, table), table)
+    expected = weigh(table, released)
+    assert linkage.closest.tolist() == [count for count, _ in expected]
+    np.testing.assert_allclose(linkage.posterior, [chance for _, chance in expected], rtol=1e-6)
+    assert linkage.unique == sum(count == 1 for count, _ in expected)
+
+
+@given(
+    st.lists(RECORDS, max_size=12),
+    st.lists(RELEASED, min_size=1, max_size=20),
+    st.integers(1, 30),
+)
+def test_rows_that_say_nothing_never_lower_what_a_limit_checks(
+    records: list[tuple[int, str, str]], released: list[tuple[str, str, str]], blanks: int
+) -> None:
+    table = table_of(records)
+    before = link(release_of(released, table), table)
+    after = link(release_of([*released, *[("*", "*", "flu")] * blanks], table), table)
+    covered_by_more = [row for row in released if row[:2] != ("*", "*")]
+    if len(covered_by_more) == len(released):  # the release itself had no such row
+        assert after.unique >= before.unique
+        assert after.certain >= before.certain
+
+
+def test_a_raw_copy_with_two_rows_of_stars_is_as_linkable_as_the_copy() -> None:
+    table = table_of([])
+    copy = [("20", "cook", "flu"), ("45", "mason", "cold"), ("33", "nurse", "flu"),
+            ("25", "miner", "cold")]  # fmt: skip
+    linkage = link(release_of([*copy, ("*", "*", "flu"), ("*", "*", "cold")], table), table)
+    assert linkage.candidates.tolist() == [3, 3, 3, 3]
+    assert linkage.closest.tolist() == [1, 1, 1, 1]
+    assert linkage.unique == linkage.certain == 4
+    # Of each row of stars 1/(4·4) beside 1/(1·1) of the record's own.
+    np.testing.assert_allclose(linkage.posterior, 1 / (1 + 2 / 16))

@@ -1,4 +1,4 @@
-"""Links records to the released rows that they could be, by quasi-identifiers alone."""
+"""Links each record to the released rows it could be, the most specific of them first."""
 
 from __future__ import annotations
 
@@ -25,11 +25,20 @@ class Linkage:
 
     ``candidates`` counts these rows, ``groups`` the different combinations of regions among them,
     and ``shares`` are the sensitive values of the candidates (those of the whole release where
-    there is none), which is what an adversary who looks the record up believes.
+    there is none), which is what an adversary who looks the record up by coverage believes.
+
+    Not all candidates are alike: a row of ``*`` covers everybody and points to nobody. A candidate
+    j is weighed by w_j = ∏_c 1 / n_c(R_jc), where n_c(R) is how many records of the table have a
+    value in region R of column c: the likelihood of the record's values, column by column, if it
+    is a record like any other of that region. Before looking, every released row is as likely as
+    any other, so the record is row j with the probability w_j / Σ w (over its candidates).
+    ``closest`` counts the candidates of the largest weight, the most specific ones, and
+    ``posterior`` is the probability of one of them; both are 0 where there is no candidate. Rows
+    that say nothing leave ``closest`` as it is, however many are added.
 
     One candidate is not a re-identification: in a sampled, perturbed or synthetic release it may
     be somebody else's row or nobody's. Many candidates are no protection where they all hold the
-    same sensitive value (``certain``).
+    same sensitive value (``certain``, of the closest ones).
     """
 
     records: Ints = field(repr=False)
@@ -38,6 +47,9 @@ class Linkage:
     shares: Floats = field(repr=False)
     classes: NDArray[np.int32] = field(repr=False)
     rows: int
+    closest: Ints = field(repr=False)
+    posterior: Floats = field(repr=False)
+    closest_shares: Floats = field(repr=False)
 
     def __repr__(self) -> str:
         return (
@@ -52,13 +64,14 @@ class Linkage:
 
     @property
     def unique(self) -> int:
-        """How many records exactly one released row covers."""
-        return int((self.candidates == 1).sum())
+        """How many records have exactly one candidate that is more specific than all others."""
+        return int((self.closest == 1).sum())
 
     @property
     def certain(self) -> int:
-        """How many records have candidates that all hold the record's own sensitive value."""
-        return int(((self.candidates > 0) & (self.true_shares == 1)).sum())
+        """How many records' closest candidates all hold the record's own sensitive value."""
+        own = np.take_along_axis(self.closest_shares, self.classes[:, None], axis=1)[:, 0]
+        return int(((self.closest > 0) & (own == 1)).sum())
 
     @property
     def true_shares(self) -> Floats:
@@ -73,18 +86,20 @@ class Linkage:
             "no_candidate": self.unlinked,
             "one_candidate": self.unique,
             "candidates": _spread(self.candidates),
+            "closest": _spread(self.closest),
+            "posterior": _spread(self.posterior),
             "groups": _spread(self.groups),
             "certain": self.certain,
         }
 
 
-def _spread(counts: Ints) -> dict[str, float]:
+def _spread(numbers: Ints | Floats) -> dict[str, float]:
     """Return the least, the median, the mean and the most."""
     return {
-        "least": int(counts.min()),
-        "median": float(np.median(counts)),
-        "mean": float(counts.mean()),
-        "most": int(counts.max()),
+        "least": numbers.min().item(),
+        "median": float(np.median(numbers)),
+        "mean": float(numbers.mean()),
+        "most": numbers.max().item(),
     }
 
 
@@ -103,47 +118,104 @@ def link(release: Release, table: Table, rows: NDArray[np.intp] | None = None) -
     """
     targets = table if rows is None else table.take(rows)
     kinds, kind_of = _distinct(np.stack([column.index for column in release.columns]))
+    weights, order = _specific_first(release, table, kinds)
+    kinds, kind_of = kinds[:, order], np.argsort(order)[kind_of]
     codes = np.stack([targets.attribute(c.attribute.name).codes for c in release.columns])
     distinct, back = _distinct(codes)
-
-    size = len(release.sensitive_values)
-    # What one kind of row adds: its rows, then its rows of each sensitive value (by weight).
-    adds = np.zeros((kinds.shape[1], 1 + size))
-    adds[:, 0] = np.bincount(kind_of, minlength=kinds.shape[1])
-    weights = np.ones(len(release)) if release.weights is None else release.weights
-    np.add.at(adds, (kind_of, 1 + release.classes), weights)
+    adds = _adds(release, kind_of, kinds.shape[1])
 
     covers = [_Covers(c, index) for c, index in zip(release.columns, kinds, strict=True)]
     groups = np.empty(distinct.shape[1], np.int64)
-    sums = np.empty((distinct.shape[1], 1 + size))
+    sums = np.empty((distinct.shape[1], adds.shape[1]))
+    closest, chance = np.empty_like(sums), np.empty(distinct.shape[1])
     for start in range(0, distinct.shape[1], _BLOCK):
         block = slice(start, start + _BLOCK)
         packed = covers[0].of(distinct[0, block])
         for cover, some in zip(covers[1:], distinct[1:, block], strict=True):
             packed &= cover.of(some)
         groups[block] = np.bitwise_count(packed).sum(axis=1, dtype=np.int64)
-        sums[block] = _add_up(packed, adds, int(groups[block].sum()))
-    shares = _shares(sums[:, 1:], release.class_totals())
+        sums[block], closest[block], chance[block] = _add_up(
+            packed, adds, weights, int(groups[block].sum())
+        )
+    totals = release.class_totals()
     return Linkage(
         records=targets.records,
         candidates=sums[:, 0].astype(np.int64)[back],
         groups=groups[back],
-        shares=shares[back],
+        shares=_shares(sums[:, 1:], totals)[back],
         classes=targets.sensitive.codes,
         rows=len(release),
+        closest=closest[:, 0].astype(np.int64)[back],
+        posterior=chance[back],
+        closest_shares=_shares(closest[:, 1:], totals)[back],
     )
 
 
-def _add_up(packed: NDArray[np.uint8], adds: Floats, pairs: int) -> Floats:
-    """Return for each row of bits the sum of what the kinds with a 1 add."""
+def _specific_first(
+    release: Release, table: Table, kinds: NDArray[np.int32]
+) -> tuple[Floats, NDArray[np.intp]]:
+    """Return the log weights of the kinds of rows, the largest first, and the order of the kinds.
+
+    They are rounded, so that the same product of other factors is the same weight.
+    """
+    logs = np.zeros(kinds.shape[1])
+    for column, index in zip(release.columns, kinds, strict=True):
+        codes = table.attribute(column.attribute.name).codes
+        below = np.cumsum(np.bincount(codes, minlength=len(column.attribute.values)))
+        below = np.concatenate([[0], below])
+        held = np.zeros(column.count)
+        spanned = below[column.span_high + 1] - below[column.span_low]
+        np.add.at(held, column.span_region, spanned)
+        logs -= np.log(np.maximum(held, 1))[index]
+    logs = np.round(logs, 9)
+    order = np.argsort(-logs, kind="stable")
+    return logs[order], order
+
+
+def _adds(release: Release, kind_of: NDArray[np.intp], kinds: int) -> Floats:
+    """Return what one kind of row adds: its rows, then its rows of each value, by weight."""
+    adds = np.zeros((kinds, 1 + len(release.sensitive_values)))
+    adds[:, 0] = np.bincount(kind_of, minlength=kinds)
+    weights = np.ones(len(release)) if release.weights is None else release.weights
+    np.add.at(adds, (kind_of, 1 + release.classes), weights)
+    return adds
+
+
+def _add_up(
+    packed: NDArray[np.uint8], adds: Floats, weights: Floats, pairs: int
+) -> tuple[Floats, Floats, Floats]:
+    """Return for each row of bits what the kinds with a 1 add, and what the closest of them add.
+
+    The kinds stand in the order of their log weights, so the first 1 is one of the closest. The
+    third is the probability of one row of these.
+    """
+    size, told = len(packed), np.column_stack([adds, adds[:, 0] * np.exp(weights - weights[0])])
+    best = np.full(size, np.inf)
     if pairs > packed.size * _DENSE:
-        return np.unpackbits(packed, axis=1, count=len(adds)).astype(np.float64) @ adds
-    row, byte = np.nonzero(packed)
-    within, bit = np.nonzero(np.unpackbits(packed[row, byte][:, None], axis=1))
-    row, kind = row[within], 8 * byte[within] + bit
-    return np.stack(
-        [np.bincount(row, added[kind], minlength=len(packed)) for added in adds.T], axis=1
-    )
+        inside = np.unpackbits(packed, axis=1, count=len(adds)).view(bool)
+        found = np.flatnonzero(inside.any(axis=1))
+        best[found] = weights[inside[found].argmax(axis=1)]
+        near_row, near_kind = np.nonzero(inside & (weights == best[:, None]))
+        sums = inside.astype(np.float64) @ told
+    else:
+        row, byte = np.nonzero(packed)
+        within, bit = np.nonzero(np.unpackbits(packed[row, byte][:, None], axis=1))
+        row, kind = row[within], 8 * byte[within] + bit
+        found, first = np.unique(row, return_index=True)
+        best[found] = weights[kind[first]]
+        is_near = weights[kind] == best[row]
+        near_row, near_kind = row[is_near], kind[is_near]
+        sums = _sum_pairs(row, kind, told, size)
+    closest = _sum_pairs(near_row, near_kind, told, size)
+    # What is too small for a number of ours counts for nothing beside the closest.
+    total = np.maximum(sums[:, -1] * np.exp(np.minimum(weights[0] - best, 700)), closest[:, 0])
+    chance = np.divide(1, total, out=np.zeros(size), where=total > 0)
+    return sums[:, :-1], closest[:, :-1], chance
+
+
+def _sum_pairs(row: NDArray[np.intp], kind: NDArray[np.intp], told: Floats, size: int) -> Floats:
+    """Return what the kinds of each row tell, summed up."""
+    return np.stack([np.bincount(row, one[kind], minlength=size) for one in told.T], axis=1)
 
 
 def _shares(counts: Floats, overall: Floats) -> Floats:

@@ -106,7 +106,7 @@ class ReleaseResult:
         return json_text(self.to_dict(worst=worst))
 
     def to_arrow(self) -> pa.Table:
-        """Return one row per record: its number, candidates, groups, beliefs and distances.
+        """Return one row per record: its number, candidates, beliefs and distances.
 
         ``distance`` and ``belief_without`` are null where the record has no released row.
         """
@@ -114,6 +114,8 @@ class ReleaseResult:
             "record": self.linkage.records,
             "candidates": self.linkage.candidates,
             "groups": self.linkage.groups,
+            "closest": self.linkage.closest,
+            "posterior": self.linkage.posterior,
             "share_among_candidates": self.linkage.true_shares,
             "belief": self.shift.true_beliefs,
             "distance_to_shares": self.shift.distances,

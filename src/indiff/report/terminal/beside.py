@@ -29,8 +29,9 @@ def show_release_result(
         ("released rows", f"{linkage['released_rows']:,} for {result.table_size:,} records"),
         ("no candidate", of_all(linkage["no_candidate"])),
         ("one candidate", of_all(linkage["one_candidate"])),
-        ("certain", f"{of_all(linkage['certain'])} whose candidates all hold their value"),
+        ("certain", f"{of_all(linkage['certain'])} whose closest candidates all hold their value"),
         ("candidates", _spread(linkage["candidates"])),
+        ("closest", f"{_spread(linkage['closest'])}: the most specific candidates"),
         ("groups", _spread(linkage["groups"])),
     ]
     lines += [("note", plain.message(note)) for note in result.notes if note not in known]
