@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.schema import Kind
 from indiff.errors import UserError
+from indiff.release.number_text import NumberText
 from indiff.release.region_text import (
     UnreadableRegion,
     read_region,
@@ -207,7 +209,7 @@ def test_text_out_and_back(region: Region, column: Column, text: str) -> None:
         (a_set("Other"), SEX, "must be made of values of its column; 'Other' is none"),
         (Mask("zz"), SEX, "covers none"),
         (Missing(), AGE, "this one has none"),
-        (Missing(), SEX, "'None' is none"),
+        (Missing(), SEX, "None is none"),
         (Interval(0.5, 0.5), VISIT, "a whole number of days; got 0.5"),
         (Interval(10**7, 10**7), VISIT, "dates run from 0001-01-01 to 9999-12-31"),
     ],
@@ -255,6 +257,25 @@ def test_a_region_that_does_not_fit_its_column(
         ("1e-5", Interval(1e-5, 1e-5)),
         ("{20, 40}", a_set(20, 40)),
         (" * ", Anything()),
+        # as people write them
+        ("80+", Interval(80, math.inf)),
+        ("80 +", Interval(80, math.inf)),
+        ("≥80", Interval(80, math.inf)),
+        (">= 80", Interval(80, math.inf)),
+        ("≤ 20", Interval(-math.inf, 20)),
+        ("20–29", Interval(20, 29)),
+        ("20 — 29", Interval(20, 29)),
+        ("20−29", Interval(20, 29)),
+        ("20 to 29", Interval(20, 29)),
+        ("-5 to -1.5", Interval(-5, -1.5)),
+        ("[20-29]", Interval(20, 29)),
+        ("[20–30[", Interval(20, 30, True, False)),
+        ("(20-30]", Interval(20, 30, False, True)),
+        ("[20; 30[", Interval(20, 30, True, False)),
+        ("]1970, 1980]", Interval(1970, 1980, False, True)),
+        ("(20.0, 30.0]", Interval(20, 30, False, True)),  # pandas
+        ("[80, ∞)", Interval(80, math.inf)),
+        ("**", Interval(-math.inf, math.inf)),
     ],
 )
 def test_numbers_in(text: str, region: Region) -> None:
@@ -270,11 +291,61 @@ def test_numbers_in(text: str, region: Region) -> None:
         ("2020-01-01 - 2020-02-01", "2020-01-01", "2020-02-01", False),
         ("2020-01-01~2020-02-01", "2020-01-01", "2020-02-01", False),
         ("[2020-01-01, 2020-02-01[", "2020-01-01", "2020-02-01", True),
+        ("2020", "2020-01-01", "2020-12-31", False),
+        ("2020-02", "2020-02-01", "2020-02-29", False),
+        ("2019–2020", "2019-01-01", "2020-12-31", False),
+        ("2019 to 2020", "2019-01-01", "2020-12-31", False),
+        ("2019-12-2020-01", "2019-12-01", "2020-01-31", False),
+        ("[2019, 2020]", "2019-01-01", "2020-12-31", False),
+        ("[2019, 2020[", "2019-01-01", "2020-01-01", True),
+        ("[2019-11-2020-01[", "2019-11-01", "2020-01-01", True),
+        ("2020-01-15 00:00:00", "2020-01-15", "2020-01-15", False),
+        ("[2020-01-01 00:00:00, 2020-02-01 00:00:00)", "2020-01-01", "2020-02-01", True),
     ],
 )
 def test_dates_in(text: str, low: str, high: str, open_end: bool) -> None:
     expected = Interval(days(low), days(high), high_closed=not open_end)
     assert read_region(text, VISIT) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "region"),
+    [
+        ("]2018, 2020]", Interval(days("2018-12-31"), days("2020-12-31"), False, True)),
+        ("2020+", Interval(days("2020-01-01"), math.inf)),
+        (">2019", Interval(days("2019-12-31"), math.inf, False)),
+        (">=2020-02", Interval(days("2020-02-01"), math.inf)),
+        ("<2020", Interval(-math.inf, days("2020-01-01"), True, False)),
+        ("<=2019-12", Interval(-math.inf, days("2019-12-31"))),
+    ],
+)
+def test_a_year_or_a_month_is_all_its_days(text: str, region: Region) -> None:
+    assert read_region(text, VISIT) == region
+
+
+CODES = numbers(7011, 35510, 35512, 75001, 75010, 75999, math.nan)
+
+
+@pytest.mark.parametrize(
+    ("text", "region"),
+    [
+        ("750**", Interval(75000, 75099)),
+        ("3551*", Interval(35510, 35519)),
+        ("355*", Interval(35500, 35599)),  # only numbers of five digits begin so
+        ("70**", Interval(7000, 7099)),
+        ("*****", Interval(-math.inf, math.inf)),
+    ],
+)
+def test_masked_numbers(text: str, region: Region) -> None:
+    assert read_region(text, CODES) == region
+
+
+@pytest.mark.parametrize("text", ["7****", "7*", "9*", "75.*", "-7*", "750*1"])
+def test_masks_that_could_be_several_numbers_are_refused(text: str) -> None:
+    with pytest.raises(UnreadableRegion):
+        read_region(text, CODES)
+    with pytest.raises(UnreadableRegion):
+        read_region("1*", numbers(10.5, 11.5))
 
 
 def test_dates_are_compared() -> None:
@@ -338,11 +409,11 @@ def test_a_null_cell_is_the_missing_value_even_beside_empty_text() -> None:
 @pytest.mark.parametrize(
     ("text", "column", "message"),
     [
-        ("40-20", AGE, "'40-20' runs from 40 down to 20; write the smaller end first"),
-        ("[40, 20]", AGE, "runs from 40 down to 20"),
-        ("2020-02-01~2020-01-01", VISIT, "runs from 2020-02-01 down to 2020-01-01"),
+        ("40-20", AGE, "'99-99' runs downwards; write the smaller end first"),
+        ("[40, 20]", AGE, "runs downwards"),
+        ("2020-02-01~2020-01-01", VISIT, "runs downwards"),
         ("(20, 20]", AGE, "covers nothing; close both ends"),
-        ("twenty", AGE, r"'twenty' is no number or interval; write 20, \[20, 40\]"),
+        ("twenty", AGE, r"'aaaaaa' is no number or interval; write 20, \[20, 40\]"),
         ("2020-01-01", AGE, "is no number or interval"),
         ("20--", AGE, "is no number or interval"),
         ("1-2-3", AGE, "is no number or interval"),
@@ -356,39 +427,47 @@ def test_a_null_cell_is_the_missing_value_even_beside_empty_text() -> None:
         ("-" * 100_000, AGE, "…' is no number or interval"),
         ("1_000", AGE, "is no number or interval"),
         ("٣", AGE, "is no number or interval"),
-        ("47", VISIT, "'47' is no date or interval; write 2020-01-31"),
+        ("47", VISIT, "'99' is no date or interval; write 2020, 2020-01, 2020-01-31"),
         ("2020-02-30", VISIT, "is no date or interval"),
-        ("2020", VISIT, "is no date or interval"),
-        ("{20, x}", AGE, "has 'x', which is no number"),
+        ("2020-13", VISIT, "is no date or interval"),
+        ("2020-00", VISIT, "is no date or interval"),
+        ("0000", VISIT, "is no date or interval"),
+        ("{2020, 2021}", VISIT, "which is no date"),
+        ("(20-40)", AGE, "is no number or interval"),  # open ends, or a remark in brackets
+        ("20-40+", AGE, "is no number or interval"),
+        ("+", AGE, "is no number or interval"),
+        ("inf+", AGE, "is no number or interval"),
+        ("]2020, 2020-03]", VISIT, "covers nothing"),
+        ("{20, x}", AGE, "has 'a', which is no number"),
         ("{}", AGE, "has '', which is no number"),
         (
             "3551*",
             AGE,
-            "is a mask, and masks are read in text columns only; declare the column cat",
+            "'9999\\*' is a mask that stands for no number of this column; declare the column cat",
         ),
         ("", AGE, r"an empty cell needs a column with missing values.*write '\*'"),
         ("missing", AGE, "'missing' needs a column with missing values"),
         ("", SEX, r"an empty cell needs a column with missing values.*write '\*'"),
         ("missing", SEX, "'missing' needs a column with missing values"),
-        ("Femle", SEX, "'Femle' is no value of this column: did you mean 'Female'?"),
-        ("20-40", SEX, "'20-40' is no value of this column; write a value of it"),
+        ("Femle", SEX, "'aaaaa' is no value of this column: did you mean 'Female'?"),
+        ("20-40", SEX, "'99-99' is no value of this column; write a value of it"),
         ("Artst", JOB, "did you mean 'Artist'?"),
-        ("{Male, Femle}", SEX, "a set has 'Femle', which is no value.*did you mean 'Female'?"),
-        ("Male~Femle", SEX, "a set has 'Femle', which is no value.*did you mean 'Female'?"),
+        ("{Male, Femle}", SEX, "a set has 'aaaaa', which is no value.*did you mean 'Female'?"),
+        ("Male~Femle", SEX, "a set has 'aaaaa', which is no value.*did you mean 'Female'?"),
         ("{Male, }", SEX, "a set has an empty member"),
         ("{}", texts("", "a"), "a set has an empty member"),
         ('{"Male}', SEX, "a quoted member that does not end"),
         ('{"Male"x, Female}', SEX, "a quoted member that does not end"),
         ('{"', SEX, "is no value of this column"),
         ('{"""}', SEX, "a quoted member that does not end"),
-        ("37*", ZIP, "the mask '37\\*' matches no value of this column"),
-        ("{Artist, Lawyer}", JOB, "'Artist' in a set may be that value or all.*put it in quotes"),
+        ("37*", ZIP, "the mask '99\\*' matches no value of this column"),
+        ("{Artist, Lawyer}", JOB, "'aaaaaa' in a set may be that value or all.*put it in quotes"),
         ("{*, a}", texts("*", "a"), r"'\*' in a set may be that value or all"),
         ("{*, a}", texts("a", "b"), r"a set has '\*', which is no value"),
         (
             "a~b~c",
             texts("a", "a~b", "b~c", "c"),
-            r"'a~b~c' can be read in more than one way, as {\"a\", \"b~c\"} or as {\"a~b\", \"c\"}",
+            "'a~a~a' can be read in more than one way; put its values in quotes",
         ),
         ("{a, b}", texts("a", "a,b", "b", "a, b"), "can be read in more than one way"),
         ("a~b*", texts("a", "a~bc", "b*"), "can be read in more than one way"),
@@ -426,8 +505,60 @@ def test_no_rows() -> None:
 
 def test_an_error_names_the_column_and_the_first_row() -> None:
     column = Column(SEX.values, SEX.kind, name="sex")
-    with pytest.raises(UnreadableRegion, match=r"^column 'sex', row 2: 'Mal' is no value.*'Male'"):
+    with pytest.raises(
+        UnreadableRegion,
+        match=r"^column 'sex': 3 cells cannot be read, the first in row 2: 'aaa' is no.*'Male'",
+    ):
         read_regions(["Male", "Mal", "Femal", "Mal"], column)
+
+
+@pytest.mark.parametrize(
+    ("cells", "column", "message"),
+    [
+        (["47", "Peter 7", "x", "40ish", "1/2"], AGE, r"4 cells .* first in row 2: 'aaaaa 9' is no "
+         r"number.*Other shapes: 'a', '99aaa'\. If its cells are codes.*kinds={'column': 'cat"),
+        (["NA", "47"], AGE, r"row 1: 'aa' is no number.*pass suppressed=\['NA'\]"),
+        (["47", None], AGE, r"row 2: an empty cell needs.*pass suppressed=\[''\]"),
+        (["Men"], SEX, r"row 1: 'aaa' is no value.*hierarchies={'column': 'FILE'}"),
+        (["?", "Male"], SEX, r"pass suppressed=\['\?'\]"),
+    ],
+)  # fmt: skip
+def test_an_error_tells_shapes_and_the_option_that_helps_but_no_cell(
+    cells: list[str | None], column: Column, message: str
+) -> None:
+    with pytest.raises(UnreadableRegion, match=message) as caught:
+        read_regions(cells, column)
+    for secret in ("Peter", "40ish", "Men"):
+        assert secret not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("cells", "column", "tokens", "covered_rows"),
+    [
+        (["NA", "47", "", None], AGE, ["NA", ""], [0, 2, 3]),
+        ([" NA ", "Male"], SEX, ["NA"], [0]),
+        ([None, "", "40", "missing"], AGE_WITH_GAPS, [""], [0, 1]),
+        ([None, "a"], texts("a", None), [""], [0]),
+        (["-", "20-40"], AGE, ["-"], [0]),
+        (["*", "47"], AGE, ["*"], [0]),
+    ],
+)
+def test_texts_that_stand_for_a_suppressed_cell(
+    cells: list[str | None], column: Column, tokens: list[str], covered_rows: list[int]
+) -> None:
+    regions, rows = read_regions(cells, column, tokens)
+    assert [row for row, place in enumerate(rows) if regions[place] == Anything()] == covered_rows
+
+
+@pytest.mark.parametrize(
+    ("cell", "column", "token"),
+    [("NA", texts("DE", "NA"), "NA"), ("", texts("", "a", None), ""), ("47", AGE, "47")],
+)
+def test_a_suppressed_cell_that_is_a_value_too_is_refused(
+    cell: str, column: Column, token: str
+) -> None:
+    with pytest.raises(UnreadableRegion, match=r"this column has it as a value; write '\*'"):
+        read_regions([cell], column, [token])
 
 
 # Properties
@@ -630,13 +761,85 @@ def test_any_text_is_read_or_refused_with_a_sentence(
             assert region == a_set(text)
 
 
-@given(st.text(alphabet="0159-~.,e[]()<>=*{} ", max_size=14))
-def test_any_numeric_text_is_read_or_refused_with_a_sentence(text: str) -> None:
-    region, refusal = _read_or_refuse(text, AGE)
+PIECES = [*"0159-~.,;e[]()<>=*{}+–≥ ", " to ", "1976", "-07", "2020-01-15", "inf", "**", "20"]
+
+
+@given(
+    st.lists(st.sampled_from(PIECES), max_size=9).map("".join),
+    st.sampled_from([AGE, CODES, VISIT]),
+)
+def test_any_numeric_text_has_one_reading_or_is_refused_with_a_sentence(
+    text: str, column: Column
+) -> None:
+    region, refusal = _read_or_refuse(text, column)
     if region is None:
         assert refusal.endswith((".", "?"))
     else:
-        assert read_region(write_region(region, AGE), AGE) in (region, _point(region))
+        assert read_region(write_region(region, column), column) in (region, _point(region))
+    notation = NumberText(column)
+    readings = set()
+    for read in notation._notations:
+        with suppress(UnreadableRegion):
+            readings.add(read(text.strip()) if text.strip() not in ("", "*") else None)
+    span = notation._span(text)
+    readings |= {None if span is None else Interval(*span)}
+    assert len(readings - {None}) <= 1
+
+
+WRITTEN = [
+    ("{a}–{b}", True, True),
+    ("{a} to {b}", True, True),
+    ("{a} - {b}", True, True),
+    ("{a}~{b}", True, True),
+    ("[{a}-{b}]", True, True),
+    ("[{a} to {b}[", True, False),
+    ("[{a}, {b}]", True, True),
+    ("[{a}; {b}[", True, False),
+    ("]{a}, {b}]", False, True),
+    ("({a}, {b}]", False, True),
+    ("({a}, {b})", False, False),
+]
+
+
+@given(SOME_NUMBER, SOME_NUMBER, st.sampled_from(WRITTEN))
+def test_every_notation_of_an_interval_comes_back(
+    one: float, other: float, form: tuple[str, bool, bool]
+) -> None:
+    (text, *closed), (low, high) = form, sorted((one, other))
+    assume(low < high)
+    region = read_region(text.format(a=repr(low), b=repr(high)), AGE)
+    assert region == Interval(low, high, *closed)
+    assert read_region(write_region(region, AGE), AGE) == region
+
+
+@given(
+    st.dates(datetime.date(1, 1, 1)),
+    st.dates(datetime.date(1, 1, 1)),
+    st.sampled_from(WRITTEN),
+    st.sampled_from(["%Y", "%Y-%m", "%Y-%m-%d"]),
+)
+def test_every_notation_of_dates_covers_the_days_of_its_periods(
+    one: datetime.date, other: datetime.date, form: tuple[str, bool, bool], written: str
+) -> None:
+    """Brute force: a day is inside if its own period is, compared as text."""
+    (text, low_closed, high_closed), (low, high) = form, sorted((one, other))
+
+    def period(day: datetime.date) -> str:
+        return day.isoformat()[: {"%Y": 4, "%Y-%m": 7, "%Y-%m-%d": 10}[written]]
+
+    assume(period(low) < period(high))
+    region = read_region(text.format(a=period(low), b=period(high)), VISIT)
+    step = datetime.timedelta(days=1)
+    near = {low, high}
+    for day in (low, high):
+        near |= {day - step} if day > datetime.date.min else set()
+        near |= {day + step} if day < datetime.date.max else set()
+        near |= {day.replace(day=1), day.replace(month=1, day=1), day.replace(month=12, day=31)}
+    for day in near:
+        above = period(low) <= period(day) if low_closed else period(low) < period(day)
+        below = period(day) <= period(high) if high_closed else period(day) < period(high)
+        assert region.covers(days(day.isoformat())) == (above and below), (text, day)
+    assert read_region(write_region(region, VISIT), VISIT) == region
 
 
 def _read_or_refuse(text: str, column: Column) -> tuple[Region | None, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,18 @@ def read_weights(column: pa.ChunkedArray) -> NDArray[np.float64]:
             way_out="Write 0 for a negative count, or rename the column",
         )
     return weights
+
+
+def says_nothing(column: pa.ChunkedArray, suppressed: Collection[str] = ()) -> bool:
+    """Tell whether every cell of a released column is suppressed or blank.
+
+    >>> says_nothing(pa.chunked_array([["*", None, "*"]])), says_nothing(pa.chunked_array([[1]]))
+    (True, False)
+    """
+    hidden = {"*", "", *(token.strip() for token in suppressed)}
+    return all(
+        (cell or "").strip() in hidden for cell in column.unique().cast(pa.string()).to_pylist()
+    )
 
 
 def read_classes(frame: pa.Table, table: Table) -> NDArray[np.int32]:

@@ -1,10 +1,17 @@
-"""Reads and writes numeric and date regions: ``47``, ``[20, 40]``, ``(20, 45]``, ``<=45``."""
+"""Reads and writes numeric and date regions: ``47``, ``[20, 40]``, ``(20, 45]``, ``<=45``, ``80+``.
+
+In a date column a year (``1976``) or a month (``1976-07``) stands for all its days, also as an end
+of an interval: ``[1970, 1980[`` ends with 1979, ``]1970, 1980]`` begins with 1971.
+"""
 
 from __future__ import annotations
 
+import calendar
 import datetime
 import math
 import re
+from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
@@ -25,15 +32,22 @@ from indiff.release.regions import (
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-_INFINITE = {"inf": math.inf, "+inf": math.inf, "-inf": -math.inf}
+_PERIOD = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ]00:00(?::00(?:\.0+)?)?)?)?)?", re.ASCII)
+_INFINITE = {sign + name: float(sign + "inf") for name in ("inf", "∞") for sign in ("", "+", "-")}
 _LONGEST_NUMBER = 400  # characters: more than any float needs, less than int() refuses
 _COMPARISON = re.compile(r"(<=|>=|<|>|≤|≥)(.*)", re.DOTALL)
+_BETWEEN = re.compile(r"[-~‐‑‒–—−]|\bto\b")
+_START = datetime.date(1970, 1, 1)
+_MASK = re.compile(r"(\d*)(\*+)", re.ASCII)
+Span = tuple[float, float]
+"""The first and the last number that an end stands for: they differ for a year or a month."""
 
 
 class NumberText:
     """Writes and reads the regions of one numeric or date column."""
 
     def __init__(self, domain: Domain) -> None:
+        self._values = domain.values
         self._is_date = domain.is_date
         self._has_missing = any(plain(value) is None for value in domain.values[-1:].tolist())
 
@@ -98,103 +112,158 @@ class NumberText:
             if self._has_missing:
                 return Missing()
             raise UnreadableRegion(
-                f"{'an empty cell' if not text else repr(text)} needs a column with missing "
+                f"{repr(MISSING) if text else 'an empty cell'} needs a column with missing "
                 "values; the original has none here: write '*' for a suppressed cell."
             )
-        number = self._number(text)
-        if number is not None:
-            return Interval(number, number)
-        if text[:1] == "{" and text[-1:] == "}":
-            return self._read_set(text)
-        if text.endswith("*"):
+        span = self._span(text)
+        if span is not None:
+            return Interval(*span)
+        found = (read(text) for read in self._notations)
+        readings = list(dict.fromkeys(region for region in found if region is not None))
+        if len(readings) == 1:
+            return readings[0]
+        if readings:
             raise UnreadableRegion(
-                f"{shown(text)} is a mask, and masks are read in text columns only; "
-                "declare the column categorical (kinds={column: 'categorical'}) to read it."
+                f"{shown(text)} can be read in more than one way; write [a, b] instead."
             )
-        interval = self._read_comparison(text) or self._read_brackets(text)
-        return interval or self._read_range(text)
+        raise UnreadableRegion(f"{shown(text)} is no {self._what()} or interval; {self._way_out()}")
 
-    def _number(self, text: str) -> float | int | None:
-        """Return a complete number (days for a date), or None."""
+    @property
+    def _notations(self) -> tuple[Callable[[str], Region | None], ...]:
+        return (
+            self._read_set,
+            self._read_mask,
+            self._read_comparison,
+            self._read_at_least,
+            self._read_brackets,
+            self._read_range,
+        )
+
+    def _span(self, text: str) -> Span | None:
+        """Return a complete number, or the first and last day of a date, month or year."""
         text = text.strip()
         if len(text) > _LONGEST_NUMBER:
             return None
+        if text in _INFINITE:
+            return _INFINITE[text], _INFINITE[text]
         if self._is_date:
             return _days(text)
         if not _NUMBER.fullmatch(text):
-            return _INFINITE.get(text)
+            return None
         try:
-            return int(text)
+            number: float = int(text)
         except ValueError:
             number = float(text)
-            return number if math.isfinite(number) else None
+        return (number, number) if math.isfinite(number) else None
 
-    def _read_set(self, text: str) -> Region:
+    def _read_set(self, text: str) -> Region | None:
+        if text[:1] != "{" or text[-1:] != "}":
+            return None
         members: set[Value] = set()
         for part in text[1:-1].split(","):
             if part.strip() == MISSING and self._has_missing:
                 members.add(None)
                 continue
-            number = self._number(part)
-            if number is None:
+            span = self._span(part)
+            if span is None or span[0] != span[1]:
                 raise UnreadableRegion(
                     f"the set {shown(text)} has {shown(part.strip())}, which is no "
                     f"{self._what()}; {self._way_out()}"
                 )
-            members.add(number)
+            members.add(span[0])
         return ValueSet(frozenset(members))
+
+    def _read_mask(self, text: str) -> Interval | None:
+        """Read ``750**`` where all numbers that begin so have as many digits."""
+        match = _MASK.fullmatch(text)
+        if match is None or self._is_date:
+            return None
+        if not match[1]:
+            return Interval(-math.inf, math.inf)
+        sizes = {
+            len(digits)
+            for digits in self._digits
+            if len(digits) > len(match[1]) and digits.startswith(match[1])
+        }
+        if len(sizes) != 1:
+            what = "several numbers of digits" if sizes else "no number of this column"
+            raise UnreadableRegion(
+                f"{shown(text)} is a mask that stands for {what}; declare the column categorical, "
+                "write an interval, or *."
+            )
+        hidden = 10 ** (sizes.pop() - len(match[1]))
+        return Interval(int(match[1]) * hidden, (int(match[1]) + 1) * hidden - 1)
+
+    @cached_property
+    def _digits(self) -> list[str]:
+        """The column's numbers as digits, where all of them are whole and none is negative."""
+        numbers = [value for value in map(plain, self._values.tolist()) if value is not None]
+        whole = all(
+            isinstance(number, int) or (isinstance(number, float) and number.is_integer())
+            for number in numbers
+        )
+        digits = [str(int(number)) for number in numbers] if whole else []
+        return [] if any(text.startswith("-") for text in digits) else digits
 
     def _read_comparison(self, text: str) -> Interval | None:
         match = _COMPARISON.fullmatch(text)
-        bound = self._number(match[2]) if match else None
-        if match is None or bound is None:
+        span = self._span(match[2]) if match else None
+        if match is None or span is None:
             return None
-        if abs(bound) == math.inf:
+        if abs(span[0]) == math.inf:
             raise UnreadableRegion(f"{shown(text)} compares with infinity; {self._way_out()}")
-        closed = match[1] not in ("<", ">")
-        if match[1] in ("<", "<=", "≤"):
-            return Interval(-math.inf, bound, high_closed=closed)
-        return Interval(bound, math.inf, low_closed=closed)
+        match match[1]:
+            case "<":
+                return Interval(-math.inf, span[0], high_closed=False)
+            case "<=" | "≤":
+                return Interval(-math.inf, span[1])
+            case ">":
+                return Interval(span[1], math.inf, low_closed=False)
+        return Interval(span[0], math.inf)
+
+    def _read_at_least(self, text: str) -> Interval | None:
+        """Read ``80+``."""
+        span = self._span(text[:-1]) if text[-1] == "+" else None
+        return None if span is None or abs(span[0]) == math.inf else Interval(span[0], math.inf)
 
     def _read_brackets(self, text: str) -> Interval | None:
         if len(text) < 2 or text[0] not in "[](" or text[-1] not in "[])":
             return None
-        ends = [self._number(part) for part in text[1:-1].split(",")]
-        if len(ends) != 2 or ends[0] is None or ends[1] is None:
+        inner, ends = text[1:-1], []
+        for parts in (inner.split(","), inner.split(";")):
+            spans = [self._span(part) for part in parts]
+            if len(spans) == 2 and spans[0] is not None and spans[1] is not None:
+                ends.append((spans[0], spans[1]))
+        if text[0] + text[-1] != "()":  # round brackets may be open ends, or no ends at all
+            ends += self._splits(inner)
+        if len(ends) != 1:
             return None
-        return self._interval(text, ends[0], ends[1], text[0] == "[", text[-1] == "]")
+        return self._interval(text, *ends[0], text[0] == "[", text[-1] == "]")
 
-    def _read_range(self, text: str) -> Interval:
-        """Read ``a-b`` or ``a~b``: both ends complete, and exactly one way to split."""
-        ends = []
-        for i in (i for i, mark in enumerate(text[: _LONGEST_NUMBER + 1]) if mark in "-~"):
-            low, high = self._number(text[:i]), self._number(text[i + 1 :])
-            if low is not None and high is not None:
-                ends.append((low, high))
+    def _read_range(self, text: str) -> Interval | None:
+        """Read ``a-b``, ``a~b`` or ``a to b``: both ends complete, and one way to split."""
+        ends = self._splits(text)
         if len(ends) > 1:
             raise UnreadableRegion(
                 f"{shown(text)} can be split in more than one way; write [a, b] instead."
             )
-        if not ends:
-            raise UnreadableRegion(
-                f"{shown(text)} is no {self._what()} or interval; {self._way_out()}"
-            )
-        return self._interval(text, *ends[0])
+        return self._interval(text, *ends[0]) if ends else None
+
+    def _splits(self, text: str) -> list[tuple[Span, Span]]:
+        found = []
+        for mark in _BETWEEN.finditer(text, 0, 2 * _LONGEST_NUMBER):
+            low, high = self._span(text[: mark.start()]), self._span(text[mark.end() :])
+            if low is not None and high is not None:
+                found.append((low, high))
+        return found
 
     def _interval(
-        self,
-        text: str,
-        low: float,
-        high: float,
-        low_closed: bool = True,
-        high_closed: bool = True,
+        self, text: str, first: Span, last: Span, low_closed: bool = True, high_closed: bool = True
     ) -> Interval:
-        if low > high:
-            raise UnreadableRegion(
-                f"{shown(text)} runs from {from_data(low, self._write_number)} down to "
-                f"{from_data(high, self._write_number)}; write the smaller end first."
-            )
-        if low == high and not (low_closed and high_closed) and abs(low) != math.inf:
+        low, high = first[not low_closed], last[high_closed]
+        if first[0] > last[1]:
+            raise UnreadableRegion(f"{shown(text)} runs downwards; write the smaller end first.")
+        if low >= high and not (low_closed and high_closed) and abs(low) != math.inf:
             raise UnreadableRegion(f"{shown(text)} covers nothing; close both ends: [a, a].")
         return Interval(low, high, low_closed, high_closed)
 
@@ -202,8 +271,11 @@ class NumberText:
         return "date" if self._is_date else "number"
 
     def _way_out(self) -> str:
-        a, b = ("2020-01-31", "2020-02-29") if self._is_date else ("20", "40")
-        return f"write {a}, [{a}, {b}], ({a}, {b}], {a}-{b}, {a}~{b}, <{b}, >={b} or *."
+        if self._is_date:
+            return (
+                "write 2020, 2020-01, 2020-01-31, [2020-01-31, 2020-02-29], <2020-01, 2020+ or *."
+            )
+        return "write 20, [20, 40], (20, 40], 20-40, 20 to 40, <40, >=40, 40+ or *."
 
 
 def _numbers(values: frozenset[Value]) -> list[float]:
@@ -217,13 +289,20 @@ def _numbers(values: frozenset[Value]) -> list[float]:
     return [value for value in values if isinstance(value, float | int)]
 
 
-def _days(text: str) -> int | float | None:
-    if not _DATE.fullmatch(text):
-        return _INFINITE.get(text)
-    try:
-        return (datetime.date.fromisoformat(text) - datetime.date(1970, 1, 1)).days
-    except ValueError:  # the 30th of February
+def _days(text: str) -> Span | None:
+    """Return the first and the last day of a day, a month or a year, counted from 1970."""
+    match = _PERIOD.fullmatch(text)
+    if match is None:
         return None
+    year, month, day = match.groups()
+    try:
+        first = last = datetime.date(int(year), int(month or 1), int(day or 1))
+        if day is None:
+            end = int(month or 12)
+            last = first.replace(month=end, day=calendar.monthrange(first.year, end)[1])
+    except ValueError:  # the 30th of February, a month 00
+        return None
+    return (first - _START).days, (last - _START).days
 
 
 def _iso(days: int) -> str:

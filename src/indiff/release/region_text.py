@@ -7,24 +7,28 @@ read in two ways, or in none, is an error and never a guess.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indiff.data.schema import Kind
-from indiff.errors import marked
+from indiff.errors import marked, option
 from indiff.release.number_text import NumberText
-from indiff.release.regions import Domain, Region, UnreadableRegion
+from indiff.release.regions import Anything, Domain, Region, UnreadableRegion, shown
 from indiff.release.value_text import ValueText
 
 __all__ = [
     "UnreadableRegion",
+    "is_blank",
     "read_region",
     "read_regions",
     "write_region",
     "write_regions",
 ]
+
+_MOST_SHAPES = 3
+_TOKENS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-", ".", "#")
 
 
 def write_region(region: Region, domain: Domain) -> str:
@@ -67,38 +71,97 @@ def read_region(text: str | None, domain: Domain) -> Region:
 
 
 def read_regions(
-    texts: Sequence[str | None], domain: Domain
+    texts: Sequence[str | None], domain: Domain, suppressed: Collection[str] = ()
 ) -> tuple[tuple[Region, ...], NDArray[np.int32]]:
     """Return the distinct regions of a column's cells, and the place of each cell's among them.
 
-    Every distinct text is read once. An error names the column and the first row with the text,
-    counted from 1 below the header.
+    Every distinct text is read once. The texts in ``suppressed`` stand for anything, the empty one
+    for blank cells. An error names the column, the first row that cannot be read, counted from 1
+    below the header, and up to three shapes of such cells: never a value.
 
     >>> from types import SimpleNamespace
     >>> age = SimpleNamespace(name="age", kind=Kind.NUMERIC, is_date=False, hierarchy=None,
     ...                       values=np.array([20.0, 47.5]))
-    >>> read_regions(["20-40", "47.5", "[20,40]"], age)
+    >>> read_regions(["20-40", "47.5", "[20,40]", "NA"], age, suppressed=["NA"])
     ((Interval(low=20, high=40, low_closed=True, high_closed=True),
-      Interval(low=47.5, high=47.5, low_closed=True, high_closed=True)),
-     array([0, 1, 0], dtype=int32))
+      Interval(low=47.5, high=47.5, low_closed=True, high_closed=True), Anything()),
+     array([0, 1, 0, 2], dtype=int32))
     """
     place: dict[str | None, int] = {}
     rows = np.fromiter(
         (place.setdefault(text, len(place)) for text in texts), np.int32, count=len(texts)
     )
     notation = _notation(domain)
+    tokens = frozenset(token.strip() for token in suppressed)
     regions: dict[Region, int] = {}
-    meaning = np.empty(len(place), np.int32)
+    meaning = np.full(len(place), -1, np.int32)
+    unreadable: dict[str | None, UnreadableRegion] = {}
     for text, number in place.items():
         try:
-            region = notation.read(text)
+            region = notation.read(text) if not tokens else _read(text, notation, tokens)
         except UnreadableRegion as error:
-            row = int(np.argmax(rows == number)) + 1
-            raise UnreadableRegion(
-                f"column {domain.name!r}, row {row:,}: {marked(error)}"
-            ) from None
+            unreadable[text] = error
+            continue
         meaning[number] = regions.setdefault(region, len(regions))
+    if unreadable:
+        raise _refusal(domain, unreadable, np.flatnonzero(meaning[rows] < 0))
     return tuple(regions), meaning[rows]
+
+
+def _read(text: str | None, notation: NumberText | ValueText, tokens: frozenset[str]) -> Region:
+    """Read a cell that may be suppressed: a token that is also a value has two readings."""
+    if (text or "").strip() not in tokens:
+        return notation.read(text)
+    try:
+        region = notation.read(text)
+    except UnreadableRegion:
+        return Anything()
+    if not region.covers(None):
+        raise UnreadableRegion(
+            f"{shown(text or '')} is said to be a suppressed cell, but this column has it as a "
+            "value; write '*' for suppressed cells."
+        )
+    return Anything()
+
+
+def is_blank(text: str | None) -> bool:
+    """Tell whether a cell is empty, but for blanks.
+
+    >>> is_blank(None), is_blank(" "), is_blank("NA")
+    (True, True, False)
+    """
+    return not (text or "").strip()
+
+
+def _refusal(
+    domain: Domain, unreadable: Mapping[str | None, UnreadableRegion], rows: NDArray[np.intp]
+) -> UnreadableRegion:
+    """Name the column, the first row, up to three shapes, and the option that would help."""
+    first = next(iter(unreadable))
+    count = f"{len(rows):,} cells cannot be read, " if len(rows) > 1 else ""
+    shapes = list(dict.fromkeys(shown(text or "") for text in unreadable))
+    others = [shape for shape in shapes if shape != shown(first or "")]
+    more = f" Other shapes: {', '.join(others[: _MOST_SHAPES - 1])}." if others else ""
+    tokens = [
+        token for token in _TOKENS if any((text or "").strip() == token for text in unreadable)
+    ]
+    if tokens:
+        way_out = f"If it stands for a suppressed cell, pass {option('suppressed', tokens)}"
+    elif domain.kind == Kind.NUMERIC:
+        way_out = (
+            f"If its cells are codes, declare them: {option('kinds', {domain.name: 'categorical'})}"
+        )
+    else:
+        way_out = (
+            "If it is a group of values, name the groups' file: "
+            f"{option('hierarchies', {domain.name: 'FILE'})}"
+        )
+    return UnreadableRegion(
+        f"column {domain.name!r}: {count}{'the first in ' if count else ''}row {rows[0] + 1:,}: "
+        f"{marked(unreadable[first])}{more}",
+        way_out=way_out,
+        field="suppressed" if tokens else None,
+    )
 
 
 def _notation(domain: Domain) -> NumberText | ValueText:

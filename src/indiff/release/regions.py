@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,18 +25,29 @@ Value: TypeAlias = str | float | int | None
 MISSING = "missing"
 """How the missing value is written, unless the column has this word as a value of its own."""
 
+_LONGEST_SHAPE = 30
+
 
 class UnreadableRegion(UserError):
     """A cell that stands for no region of its column, or for more than one."""
 
 
 def shown(text: str) -> str:
-    """Return a cell as an error message quotes it: marked, and at most 60 characters.
+    """Return a cell as an error message quotes it: its shape, never its value.
 
-    >>> print(UserError(shown("a" * 100)))
-    'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'.
+    Digits are 9, letters are a, and at most 30 characters are shown.
+
+    >>> print(shown("Zürich 8004"), shown("x" * 100))
+    'aaaaaa 9999' 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'
     """
-    return from_data(text if len(text) <= 60 else text[:60] + "…")
+    cut = text[:_LONGEST_SHAPE] + ("…" if len(text) > _LONGEST_SHAPE else "")
+    return repr("".join(map(_shape, cut)))
+
+
+def _shape(character: str) -> str:
+    if character.isnumeric():
+        return "9"
+    return character if unicodedata.category(character)[0] in "PSZ" else "a"
 
 
 class Domain(Protocol):

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from indiff.data.schema import Kind
 from indiff.data.table import Attribute, Table
-from indiff.errors import UserError, from_data, unknown
+from indiff.errors import Message, UserError, from_data, option, unknown
 from indiff.files import write_frame
-from indiff.release.file import read_classes, read_released, read_weights
-from indiff.release.region_text import read_regions, write_regions
+from indiff.release.file import read_classes, read_released, read_weights, says_nothing
+from indiff.release.region_text import UnreadableRegion, is_blank, read_regions, write_regions
 from indiff.release.regions import Coverage, Region, Value
 
 
@@ -109,8 +109,9 @@ class Release:
 
     ``constraint_met`` is False where the asked-for constraint could not be met, and such a release
     is never a pass; it is None where nothing was promised, as of a file made elsewhere. ``unread``
-    names the columns of what was read that are neither a quasi-identifier nor sensitive: nothing
-    here says what they tell.
+    names the columns of what was read that are neither a quasi-identifier nor sensitive, nor
+    suppressed throughout: nothing here says what they tell. ``notes`` say what of a file may have
+    been meant differently.
     """
 
     columns: tuple[ReleasedColumn, ...]
@@ -125,6 +126,7 @@ class Release:
     sanitizer: str = ""
     sensitive_columns: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.classes)
@@ -242,43 +244,88 @@ def to_backend(frame: pa.Table, backend: str) -> Any:
     return frame
 
 
-def read_release(source: Any, table: Table, *, encoding: str | None = None) -> Release:
+def read_release(
+    source: Any,
+    table: Table,
+    *,
+    encoding: str | None = None,
+    suppressed: Sequence[str] | str = (),
+) -> Release:
     """Read a release of ``table`` that indiff or another tool wrote.
 
-    Cells are read against the original's columns (see :mod:`indiff.release.region_text` for what is
-    understood); a cell with no reading, or with two, is an error with its row and column.
+    Cells are read against the original's columns (``docs/releases.md`` lists what is understood); a
+    cell with no reading, or with two, is an error that names its column and its shape.
+    ``suppressed`` are the texts that stand for a suppressed cell beside ``*``; the empty text is a
+    blank cell, which otherwise is the missing value where the original column has it.
 
     >>> import pyarrow as pa
     >>> from indiff.data.table import read_table
     >>> table = read_table(pa.table({"age": [28, 36, 47], "ill": ["no", "yes", "no"]}),
     ...                    quasi=["age"], sensitive="ill")
-    >>> release = read_release(pa.table({"age": ["<40", "<40", ">=40"],
-    ...                                  "ill": ["yes", "no", "no"]}), table)
+    >>> release = read_release(pa.table({"age": ["<40", "NA", "40+"],
+    ...                                  "ill": ["yes", "no", "no"]}), table, suppressed=["NA"])
     >>> release.covers("age", 30)
     array([ True,  True, False])
     """
+    tokens = (suppressed,) if isinstance(suppressed, str) else tuple(suppressed)
     raw = read_released(source, table, encoding=encoding)
     frame = raw.frame
     wanted = [*(a.name for a in table.attributes), *table.sensitive.columns]
     for name in wanted:
         if name not in frame.column_names:
             raise unknown("column", name, frame.column_names)
-    columns = []
-    for attribute in table.attributes:
-        texts = frame[attribute.name].cast(pa.string()).to_pylist()
-        regions, index = read_regions(texts, attribute)
-        columns.append(ReleasedColumn.of(attribute, regions, index))
+    columns, notes = _read_columns(frame, table, tokens)
     weights = None
     if "weight" in frame.column_names and "weight" not in table.column_names:
         weights = read_weights(frame["weight"])
         wanted.append("weight")
     return Release(
-        columns=tuple(columns),
+        columns=columns,
         sensitive_name=table.sensitive.name,
         sensitive_values=table.sensitive.values,
         classes=read_classes(frame, table),
         weights=weights,
         backend=raw.backend,
         sensitive_columns=table.sensitive.columns,
-        unread=tuple(name for name in frame.column_names if name not in wanted),
+        unread=tuple(
+            name
+            for name in frame.column_names
+            if name not in wanted and not says_nothing(frame[name], tokens)
+        ),
+        notes=notes,
     )
+
+
+def _read_columns(
+    frame: pa.Table, table: Table, suppressed: Sequence[str]
+) -> tuple[tuple[ReleasedColumn, ...], tuple[str, ...]]:
+    """Read every quasi-identifier before anything is measured; say where blanks were added."""
+    columns, notes, refusals = [], [], []
+    for attribute in table.attributes:
+        texts = frame[attribute.name].cast(pa.string()).to_pylist()
+        try:
+            regions, index = read_regions(texts, attribute, suppressed)
+        except UnreadableRegion as error:
+            refusals.append((attribute.name, error))
+            continue
+        columns.append(ReleasedColumn.of(attribute, regions, index))
+        blank = sum(map(is_blank, texts)) if "" not in suppressed else 0
+        missing = int((attribute.codes == attribute.missing_code).sum())
+        if blank > missing:
+            notes.append(
+                Message(
+                    f"column {attribute.name!r} has {blank:,} blank cells in the release and "
+                    f"{missing:,} in the original: they were read as missing values; if they are "
+                    f"suppressed, pass {option('suppressed', [''])}"
+                )
+            )
+    if refusals:
+        (_, first), others = refusals[0], [repr(name) for name, _ in refusals[1:]]
+        if not others:
+            raise first
+        raise UnreadableRegion(
+            first.rule,
+            way_out=f"{first.way_out}. Cells of {', '.join(others)} cannot be read either",
+            field=first.field,
+        )
+    return tuple(columns), tuple(notes)

@@ -105,7 +105,7 @@ class ValueText:
             if self._missing is not None:
                 return self._missing_region()
             raise UnreadableRegion(
-                f"{shown(text) if text.strip() else 'an empty cell'} needs a column with missing "
+                f"{repr(MISSING) if text.strip() else 'an empty cell'} needs a column with missing "
                 "values; the original has none here: write '*' for a suppressed cell."
             )
         return self._read_parts(text)
@@ -146,20 +146,15 @@ class ValueText:
         if len(extents) == 1:
             return next(iter(extents.values()))
         if extents:
-            one, other = sorted(self._listed(extent) for extent in list(extents)[:2])
             raise UnreadableRegion(
-                f"{shown(stripped)} can be read in more than one way, as {one} or as {other}; "
-                "put the values in quotes like this."
+                f"{shown(stripped)} can be read in more than one way; put its values in quotes: "
+                '{"a", "b"}.'
             )
         raise UnreadableRegion(
             problems[0]
             if problems
             else f"{shown(stripped)} is no value of this column{self._hint(stripped)}"
         )
-
-    def _listed(self, values: frozenset[Value]) -> str:
-        first = [_quote(value, self._missing)[:60] for value in self._ordered(values)[:5]]
-        return from_data([*first, *(["…"] if len(values) > 5 else [])], _braced)
 
     def _hint(self, word: str) -> str:
         known = [*self._sorted, *self._labels] if len(word) <= _LONGEST_HINT else []
@@ -272,8 +267,7 @@ class ValueText:
         if not quoted and member in self._rank:
             return (
                 f"{shown(member)} in a set may be that value or all that it covers as a cell; "
-                "put it in quotes for the value: "
-                f"{from_data([_quote(member[:60], None)], _braced)}."
+                'put it in quotes for the value: {"a"}.'
             )
         return f"a set has {shown(member)}, which is no value of this column{self._hint(member)}"
 
@@ -287,7 +281,7 @@ class ValueText:
         strange = [value for value in extent if value not in self._rank]
         if strange or not extent:
             what = (
-                f"{shown(str(strange[0]))} is none"
+                f"{from_data(strange[0])} is none"
                 if strange
                 else f"{from_data(region, str)} covers none"
             )
@@ -341,10 +335,6 @@ def _is_clear(value: str) -> bool:
         and '"' not in value
         and value != MISSING
     )
-
-
-def _braced(members: list[str]) -> str:
-    return "{" + ", ".join(members) + "}"
 
 
 def _quote(value: Value, missing: str | None) -> str:
