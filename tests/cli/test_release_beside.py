@@ -147,3 +147,61 @@ def test_the_adversary_may_know_something_beforehand(
     assert "a prior of the adversary's own (the same for all records) replaces" in flat
     assert "the adversary knows age alone of 1 columns" in flat
     assert "its share is 0.5" in flat
+
+
+def test_suppression_may_be_written_as_blank_or_na(files: tuple[Path, Path]) -> None:
+    data, release = files
+    data.write_text(DATA.replace("c,47,no", "c,,no"))
+    release.write_text("id,age,ill\nb,<40,yes\na,,no\nd,,no\nc,NA,no\n")
+    read = [*words(files), "--missing", "split"]
+    refused = call(*read)
+    assert refused.code == 2
+    assert "column 'age', row 4: 'aa' is no number or interval" in refused.err
+    assert "pass --suppressed NA." in refused.err
+    blank = call(*read, "--suppressed", "NA")
+    assert blank.code == 0
+    flat = " ".join(blank.out.split())
+    assert "column 'age' has 2 blank cells in the release and 1 in the original" in flat
+    assert "pass --suppressed ''" in flat
+    both = call(*read, "--suppressed", "NA", "--suppressed", "")
+    assert "blank cells" not in both.out
+    assert "no candidate     0 of 4" in both.out
+    assert "no candidate     1 of 4" not in both.out
+
+
+def test_suppressed_texts_need_a_release(files: tuple[Path, Path]) -> None:
+    ended = call(*words(files)[:-2], "--suppressed", "NA")
+    assert ended.code == 2
+    assert "--suppressed is said of a release made elsewhere. Name its file" in ended.err
+
+
+def test_cells_that_cannot_be_read_are_told_by_their_shape(files: tuple[Path, Path]) -> None:
+    files[1].write_text(RELEASE.replace(">=40", "Aged 40"))
+    for command in ("test", "audit"):
+        ended = call(command, *words(files)[1:])
+        assert ended.code == 2
+        flat = " ".join(ended.err.split())
+        assert "column 'age', row 3 and 1 more: 'aaaa 99' is no number or interval" in flat
+        assert "--kind age=categorical" in flat
+        assert "Aged" not in ended.err + ended.out
+
+
+def test_an_audit_takes_suppressed_cells_and_no_hidden_column_for_an_identifier(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    files[1].write_text("id,age,ill\n*,NA,yes\n*,NA,no\n*,NA,no\n*,,no\n")
+    out = tmp_path / "report"
+    audit = ["audit", *words(files)[1:], "--out", str(out), "--limit", "k=2"]
+    ended = call(*audit, "--suppressed", "NA", "--suppressed", "")
+    document = json.loads((out / "report.json").read_text())
+    assert "identifier" not in json.dumps(document["verdict"])
+    assert ended.code == 0, ended.out + ended.err
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f"[data]\npath = '{files[0]}'\nquasi = ['age']\nsensitive = 'ill'\nidentifier = 'id'\n"
+        f"[release]\nfile = '{files[1]}'\nsuppressed = ['', 'NA']\n[limits]\nk = 2\n"
+    )
+    assert call("audit", plan, "--out", str(tmp_path / "again")).code == 0
+    raw = call(*audit)
+    assert raw.code == 2
+    assert "--suppressed NA" in raw.err

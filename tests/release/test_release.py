@@ -341,3 +341,69 @@ def test_weights_count() -> None:
     back = read_release(release.to_arrow(), table)
     assert back.weights is not None
     assert back.weights.tolist() == [1, 2, 0, 4, 0.5]
+
+
+def with_gaps() -> Table:
+    return read_table(
+        pa.table(
+            {"age": [20, 28, None, 45, 47], "job": ["a", "b", None, "b", "a"], "ill": list("xyxyx")}
+        ),
+        quasi=["age", "job"],
+        sensitive="ill",
+        missing="split",
+    )
+
+
+def test_suppression_written_as_blank_or_na_covers_everybody(tmp_path: Path) -> None:
+    table = with_gaps()
+    path = tmp_path / "r.csv"
+    path.write_text("age,job,ill\n20-28,,x\n,NA,y\nNA,b,x\n")
+    release = read_release(path, table, suppressed=["", "NA"])
+    assert release.covers("age", 47).tolist() == [False, True, True]
+    assert release.covers("age", None).tolist() == [False, True, True]
+    assert release.covers("job", "a").tolist() == [True, True, False]
+    assert release.notes == ()
+    assert read_release(path, table, suppressed=["", "NA"]).unread == ()
+
+
+def test_more_blanks_than_the_original_has_are_noted() -> None:
+    table = with_gaps()
+    frame = pa.table({"age": ["", None, "47"], "job": ["", "a", "b"], "ill": list("xyx")})
+    (note,) = read_release(frame, table).notes
+    assert "column 'age' has 2 blank cells in the release and 1 in the original" in note
+    assert "pass suppressed=['']" in note
+    assert read_release(frame, table, suppressed="").notes == ()
+
+
+def test_every_column_that_cannot_be_read_is_named() -> None:
+    cells = pa.table({"age": ["young"], "born": ["May"], "zip": ["3551*"], "job": ["Poet"],
+                      "ill": ["flu"]})  # fmt: skip
+    with pytest.raises(UserError, match=r"column 'age', row 1.*Cells of 'born', 'job' cannot be"):
+        read_release(cells, patients())
+
+
+def test_a_column_that_is_suppressed_throughout_is_not_unread() -> None:
+    table = read_table(
+        pa.table({"who": ["p", "q"], "note": ["u", "v"], "age": [1, 2], "ill": ["x", "y"]}),
+        identifier="who", quasi=["age"], sensitive="ill",
+    )  # fmt: skip
+    hidden = {"who": ["*", "*"], "note": ["NA", None], "age": ["*", "*"], "ill": ["x", "y"]}
+    assert read_release(pa.table(hidden), table, suppressed=["NA"]).unread == ()
+    assert read_release(pa.table(hidden), table).unread == ("note",)
+    assert read_release(pa.table(hidden | {"who": ["*", "q"]}), table).unread == ("who", "note")
+
+
+def test_intervals_of_pandas_are_read_as_text_or_as_they_are(tmp_path: Path) -> None:
+    table = patients()
+    cut = pd.cut(pd.Series([20, 28, 40, 45, 47]), [10, 30, 60])
+    rest = {"born": "*", "zip": "*", "job": "*", "ill": ["flu", "flu", "cold", "cold", "gout"]}
+    frame = pd.DataFrame({"age": cut.astype(str), **rest})
+    assert read_release(frame, table).covers("age", 28).tolist() == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+    frame.assign(age=cut).to_csv(tmp_path / "r.csv", index=False)
+    assert read_release(tmp_path / "r.csv", table).covers("age", 45).tolist()[2:] == [True] * 3

@@ -245,11 +245,12 @@ def _subject(audit: _Audit, table: Table) -> _Subject:
     """Make or read the release of one sensitive attribute."""
     plan, sanitizer = audit.plan, audit.sanitizer
     apart = len(audit.table.sensitives) > 1
+    if sanitizer is None:  # a file that cannot be read is bad input
+        file, told = plan.release.file, plan.release
+        read = read_release(file, table, encoding=told.encoding, suppressed=told.suppressed)
+        return _Subject(table, apart, read)
     try:
-        if sanitizer is None:
-            assert plan.release.file is not None
-            release = read_release(plan.release.file, table, encoding=plan.release.encoding)
-        elif sanitizer.randomized:
+        if sanitizer.randomized:
             release = sanitizer.sanitize(table, np.random.default_rng(plan.run.seed))
         else:
             release = sanitizer.sanitize(table)
@@ -379,6 +380,7 @@ def _release_block(
         for one in subjects
         if one.reason is not None
     ]
+    notes += () if release is None else release.notes
     if release is not None and release.weights is not None:
         notes.append(f"made to be tested, not to be published: {release.sanitizer}")
     if len(subjects) > 1:

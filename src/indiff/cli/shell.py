@@ -104,7 +104,8 @@ def in_shell(part: Option) -> str:
 
 
 def _typed(value: Any) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return text or "''"
 
 
 def announce_compilation() -> None:

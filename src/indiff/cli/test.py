@@ -209,6 +209,7 @@ def test_release_file(
             table.focus(sensitive.name), release, key=plan.release.key,
             rows_in_order=plan.release.rows_in_order, model=recipe.model, distance=who.distance,
             targets=records, prior=who.prior, known=who.known, encoding=release_encoding(plan),
+            suppressed=plan.release.suppressed,
         )
         for sensitive in table.sensitives
     ]  # fmt: skip
@@ -222,11 +223,24 @@ def test_release_file(
     console = terminal.open_console()
     terminal.show_table(console, table, Path(recipe["data"]).name)
     for result in results:
-        if isinstance(result.skipped, Message):
-            result = replace(result, skipped=result.skipped.worded(in_shell))
-        beside.show_release_result(console, result, known=table.notes)
+        beside.show_release_result(console, worded(result), known=table.notes)
     terminal.show_reasons(console, verdict.reasons, passed=verdict.exit_code == 0)
     return verdict.exit_code
+
+
+def worded(result: ReleaseResult) -> ReleaseResult:
+    """Return a result whose sentences name options as they are typed."""
+
+    def shell(text: str) -> str:
+        return text.worded(in_shell) if isinstance(text, Message) else text
+
+    test, skipped = result.test, result.skipped
+    return replace(
+        result,
+        notes=tuple(map(shell, result.notes)),
+        skipped=None if skipped is None else shell(skipped),
+        test=None if test is None else replace(test, notes=tuple(map(shell, test.notes))),
+    )
 
 
 def records_of(

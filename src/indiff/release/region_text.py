@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 _MOST_SHAPES = 3
-_TOKENS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-", ".", "#")
+_TOKENS = {"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-", ".", "#"}
 
 
 def write_region(region: Region, domain: Domain) -> str:
@@ -138,27 +138,23 @@ def _refusal(
 ) -> UnreadableRegion:
     """Name the column, the first row, up to three shapes, and the option that would help."""
     first = next(iter(unreadable))
-    count = f"{len(rows):,} cells cannot be read, " if len(rows) > 1 else ""
+    also = f" and {len(rows) - 1:,} more" if len(rows) > 1 else ""
     shapes = list(dict.fromkeys(shown(text or "") for text in unreadable))
     others = [shape for shape in shapes if shape != shown(first or "")]
     more = f" Other shapes: {', '.join(others[: _MOST_SHAPES - 1])}." if others else ""
-    tokens = [
-        token for token in _TOKENS if any((text or "").strip() == token for text in unreadable)
-    ]
+    tokens = [cell for text in unreadable if (cell := (text or "").strip()) in _TOKENS]
     if tokens:
-        way_out = f"If it stands for a suppressed cell, pass {option('suppressed', tokens)}"
+        way_out = f"If it stands for a suppressed cell, pass {option('suppressed', tokens[:1])}"
     elif domain.kind == Kind.NUMERIC:
-        way_out = (
-            f"If its cells are codes, declare them: {option('kinds', {domain.name: 'categorical'})}"
-        )
+        kinds = option("kinds", {domain.name: "categorical"})
+        way_out = f"If its cells are codes, declare the column: {kinds}"
     else:
         way_out = (
             "If it is a group of values, name the groups' file: "
             f"{option('hierarchies', {domain.name: 'FILE'})}"
         )
     return UnreadableRegion(
-        f"column {domain.name!r}: {count}{'the first in ' if count else ''}row {rows[0] + 1:,}: "
-        f"{marked(unreadable[first])}{more}",
+        f"column {domain.name!r}, row {rows[0] + 1:,}{also}: {marked(unreadable[first])}{more}",
         way_out=way_out,
         field="suppressed" if tokens else None,
     )

@@ -40,6 +40,7 @@ def measure_beside(table: Table, plan: Plan) -> Exposure:
                 prior=plan.adversary.prior,
                 known=plan.adversary.known,
                 encoding=plan.release.encoding,
+                suppressed=plan.release.suppressed,
             )
         except UserError as error:
             findings += missed(table, "failed", str(error), model)

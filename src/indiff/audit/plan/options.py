@@ -167,6 +167,15 @@ class Release:
         str | None,
         Option("Of the release, where it is not DATA's.", "E", BESIDE, "release-encoding"),
     ] = None
+    suppressed: Annotated[
+        Names,
+        Option(
+            "A text that stands for a suppressed cell of the release, beside *: NA, or '' for "
+            "blank cells; repeatable.",
+            "TOKEN",
+            BESIDE,
+        ),
+    ] = []
     key: Annotated[
         str | None,
         Option("The column that tells whose row of the release is whose.", "COLUMN", BESIDE),

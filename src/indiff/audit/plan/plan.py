@@ -18,7 +18,7 @@ from pydantic import (
 
 from indiff.audit.plan import options
 from indiff.audit.plan.limits import check_limit_names, check_ranges
-from indiff.errors import UserError, did_you_mean
+from indiff.errors import UserError, did_you_mean, option
 
 if TYPE_CHECKING:
     from indiff.data.table import Table
@@ -66,6 +66,21 @@ class Data(options.Data, _Section):
 
 class Release(options.Release, _Section):
     """How the release is made, or the file of one made elsewhere."""
+
+    @field_validator("suppressed", mode="before")
+    @classmethod
+    def _one_or_several(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _made_elsewhere(self) -> Release:
+        if self.suppressed and self.file is None:
+            raise UserError(
+                f"{option('suppressed')} is said of a release made elsewhere",
+                way_out="Name its file, or leave it out",
+                field="suppressed",
+            )
+        return self
 
     @field_validator("sanitizer")
     @classmethod

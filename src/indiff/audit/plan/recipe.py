@@ -98,6 +98,7 @@ def _jobs(value: int) -> int:
 _READERS: dict[str, Any] = {
     "bins": parsing.bins,
     "missing_tokens": lambda texts: ["", *texts],
+    "suppressed": list,
     "sheet": parsing.sheet,
     "date_format": parsing.date_format,
     "targets": parsing.targets,
@@ -148,9 +149,9 @@ _SAMPLING = ("runs", "confidence", "jobs", "seed")
 COMMANDS = {
     "test": (
         "data", *_TABLE, "individual", "sanitizer", "release", "key", "rows-in-order",
-        "release-encoding", *_ADVERSARY, "targets", "method", *_SAMPLING, "run", "time",
-        "retries", "backend", "scheduler", "limit", "json", "records", "why", "show-values",
-        "membership",
+        "release-encoding", "suppressed", *_ADVERSARY, "targets", "method", *_SAMPLING, "run",
+        "time", "retries", "backend", "scheduler", "limit", "json", "records", "why",
+        "show-values", "membership",
     ),
     "risk": (
         "data", *(name for name in _TABLE if name not in ("bins", "missing")), "individual",
@@ -164,8 +165,8 @@ COMMANDS = {
     ),
     "audit": (
         "data", "init", *_TABLE, "individual", "sanitizer", "release", "key", "rows-in-order",
-        *_ADVERSARY, "targets", "method", *_SAMPLING, "time", "limit", "parameter", "task", "fix",
-        "budget", "worst", "min-cell", "show-values", "title", "out",
+        "suppressed", *_ADVERSARY, "targets", "method", *_SAMPLING, "time", "limit", "parameter",
+        "task", "fix", "budget", "worst", "min-cell", "show-values", "title", "out",
     ),
 }  # fmt: skip
 _ONE_MODEL = OPTIONS["model"].option.help.replace(

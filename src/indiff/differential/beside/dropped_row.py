@@ -61,6 +61,7 @@ def test_release(
     prior: Mapping[Any, Any] | str | Path | None = None,
     known: Sequence[str] | str | None = None,
     encoding: str | None = None,
+    suppressed: Sequence[str] | str = (),
 ) -> Any:
     """Test one release beside its original, without its sanitizer (DIT v2, Section 3.2).
 
@@ -79,6 +80,8 @@ def test_release(
     ``prior`` and ``known`` are what the adversary knows beforehand, as in
     :func:`~indiff.differential.test.differential_test`. With a ``prior`` the shift is measured
     from it instead of from the shares in the release. The linkage is by all quasi-identifiers.
+    ``suppressed`` are texts that stand for a suppressed cell, as in
+    :func:`~indiff.release.release.read_release`.
 
     >>> import pyarrow as pa
     >>> from indiff import read_table
@@ -99,7 +102,7 @@ def test_release(
         raise UserError(f"rows are matched by {both}, not by both; leave one.", field="key")
     options: dict[str, Any] = {
         "key": key, "rows_in_order": rows_in_order, "model": model, "distance": distance,
-        "prior": prior, "known": known, "encoding": encoding,
+        "prior": prior, "known": known, "encoding": encoding, "suppressed": suppressed,
     }  # fmt: skip
     if len(table.sensitives) > 1:
         wanted = None if targets is None else list(targets)
@@ -110,7 +113,7 @@ def test_release(
     start = time.perf_counter()
     check_testable(table)
     name = "release" if isinstance(release, Release) else _name(release)
-    read, frame = _read(release, table, encoding)
+    read, frame = _read(release, table, encoding, suppressed)
     adversary = choose_model(model, Identity())
     if is_randomized_model(adversary):
         raise UserError(
@@ -169,17 +172,20 @@ def _name(source: Any) -> str:
     return Path(source).name if isinstance(source, str | Path) else "frame"
 
 
-def _read(release: Any, table: Table, encoding: str | None) -> tuple[Release, pa.Table]:
+def _read(
+    release: Any, table: Table, encoding: str | None, suppressed: Sequence[str] | str
+) -> tuple[Release, pa.Table]:
     """Return the release and all its columns as they were given."""
     if isinstance(release, Release):
         return release, release.to_arrow()
     frame = read_released(release, table, encoding=encoding).frame
-    return replace(read_release(frame, table), backend=table.backend), frame
+    return replace(read_release(frame, table, suppressed=suppressed), backend=table.backend), frame
 
 
 def _notes(release: Release, table: Table, linkage: Linkage) -> list[str]:
     named = table.schema.names(Role.IDENTIFIER)
-    notes = [
+    notes = [*release.notes]
+    notes += [
         f"the release has the identifier {name!r}, which names people: publish it without"
         for name in release.unread
         if name in named
