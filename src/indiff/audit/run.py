@@ -27,7 +27,7 @@ from indiff.audit.verdict import Verdict, judge
 from indiff.data.table import Table
 from indiff.differential.test import describe, part_of
 from indiff.errors import UserError
-from indiff.release.release import Release, read_release
+from indiff.release.release import Release
 from indiff.report.finding import QUESTIONS, Finding
 from indiff.sanitizers.oracles.function import BlackBox
 from indiff.sanitizers.parse import as_sanitizer
@@ -246,9 +246,7 @@ def _subject(audit: _Audit, table: Table) -> _Subject:
     plan, sanitizer = audit.plan, audit.sanitizer
     apart = len(audit.table.sensitives) > 1
     if sanitizer is None:  # a file that cannot be read is bad input
-        file, told = plan.release.file, plan.release
-        read = read_release(file, table, encoding=told.encoding, suppressed=told.suppressed)
-        return _Subject(table, apart, read)
+        return _Subject(table, apart, plan.release.read(table))
     try:
         if sanitizer.randomized:
             release = sanitizer.sanitize(table, np.random.default_rng(plan.run.seed))

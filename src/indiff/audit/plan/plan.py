@@ -22,6 +22,7 @@ from indiff.errors import UserError, did_you_mean, option
 
 if TYPE_CHECKING:
     from indiff.data.table import Table
+    from indiff.release.release import Release as MadeElsewhere
 
 
 def _has_truth(value: Any) -> bool:
@@ -66,6 +67,12 @@ class Data(options.Data, _Section):
 
 class Release(options.Release, _Section):
     """How the release is made, or the file of one made elsewhere."""
+
+    def read(self, table: Table) -> MadeElsewhere:
+        """Read the file of a release made elsewhere."""
+        from indiff.release.release import read_release
+
+        return read_release(self.file, table, encoding=self.encoding, suppressed=self.suppressed)
 
     @field_validator("suppressed", mode="before")
     @classmethod
