@@ -282,7 +282,8 @@ _ALL = (
         "inference", "low", (0, 100),
         "For {value}% of the records, the adversary would name another {about} if that record "
         "were not in the table. The prediction was owed to the person's own record.",
-        "A prediction that stays the same may still have become far more certain.",
+        "A prediction that stays the same may still have become far more certain. Where chance "
+        "decides, it is the mean probability of a change, with the same chance on both sides.",
         "DIT v1 (2018), Section 3.4.1",
         "private",
     ),

@@ -27,7 +27,7 @@ _NO_PROOF = ("lower-bound", "approximation")
 TEST_LIMITS = {
     "delta": "delta_upper",
     "mean": "mean_upper",
-    "changed_predictions": "changed_predictions",
+    "changed_predictions": "changed_upper",
 }
 NO_LIMIT = "no limit was given, so nothing could be exceeded"
 
@@ -294,8 +294,10 @@ def _test_checks(results: Sequence[Test], limits: Mapping[str, float]) -> list[C
     """Return a check of each number that there is: one model's δ, even if others saw no record."""
     found = []
     for result in results:
-        verb = "is" if result.delta_interval is None else "may be"
         for name, limit in limits.items():
+            changed = name == "changed_predictions"
+            interval = result.changed_interval if changed else result.delta_interval
+            verb = "is" if interval is None else "may be"
             value = float(getattr(result, TEST_LIMITS[name]))
             if len(result.distances) or not math.isnan(value):
                 found.append(Check(name, value, limit, "at most", result.sensitive_name, verb))

@@ -42,6 +42,7 @@ def run() -> None:
         )
     try:
         _warm_counting()
+        _warm_noise()
         _warm_partition()
     finally:
         if other is not None:
@@ -73,6 +74,16 @@ def _warm_counting() -> None:
     for kind in (np.int32, np.int64):
         add_codes(np.zeros(1, kind), 0, np.zeros(1, np.int32), True, keys)
     count_keys(keys, np.zeros(1, np.int64))
+
+
+def _warm_noise() -> None:
+    import numpy as np
+
+    from indiff.differential.noise.predictions import change_probabilities
+    from indiff.sanitizers.noise.mechanisms import Gaussian, Geometric, Laplace
+
+    for mechanism in (Laplace(1.0), Geometric(1.0), Gaussian(1.0)):
+        change_probabilities(mechanism, np.ones((1, 2), np.int64), np.zeros(1, np.int64))
 
 
 def _warm_partition() -> None:

@@ -73,10 +73,47 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Changes:
+    """The probability that the prediction changes, of each record.
+
+    It is known where ``runs`` is None. Else ``runs`` has a row of runs for each record, and
+    ``each`` is its mean; a row of equal numbers where ``drawn`` is False, since the probability is
+    known. Run r of all records is drawn independently of the other runs; records with different
+    ``sources`` are drawn independently of each other, too.
+    """
+
+    each: Floats
+    runs: Floats | None = None
+    drawn: NDArray[np.bool_] | None = None
+    sources: NDArray[np.intp] | None = None
+
+    @staticmethod
+    def from_runs(runs: Floats, sources: NDArray[np.intp] | None = None) -> Changes:
+        """Return what runs say, records × runs."""
+        each = runs.mean(axis=1) if runs.size else np.zeros(len(runs))
+        return Changes(each, runs, np.ones(len(runs), np.bool_), sources)
+
+    def fold(self, starts: NDArray[np.intp]) -> Changes:
+        """Take the records of a person together: does the prediction about any of them change?
+
+        ``starts`` are the places of each person's first record. A known probability is kept only
+        by people with one record; those with several have runs.
+        """
+        if len(starts) == len(self.each) or not len(starts):
+            return self
+        assert self.runs is not None
+        assert self.drawn is not None
+        runs = np.maximum.reduceat(self.runs, starts, axis=0)
+        drawn = np.logical_or.reduceat(self.drawn, starts)
+        return Changes(runs.mean(axis=1), runs, drawn)
+
+
+@dataclass(frozen=True)
 class Measurement:
     """Beliefs about the measured rows, and a column for each distance, by name.
 
-    ``method`` names the path that was taken in the end.
+    ``method`` names the path that was taken in the end. Where chance moves the beliefs,
+    ``changes`` says how often the prediction about each record changes.
     """
 
     beliefs: Beliefs
@@ -85,6 +122,7 @@ class Measurement:
     sensitive_values: tuple[Any, ...]
     method: str
     notes: tuple[str, ...] = ()
+    changes: Changes | None = None
 
 
 def measure_beliefs(

@@ -18,10 +18,10 @@ def tested(result: Any) -> str:
     for name, each in models.items():
         upper = "" if each.delta_interval is None else number(each.delta_upper)
         counts = f"{len(each.distances):,} of {each.population:,}"
+        changed = f"{each.changed_predictions:.3g} ({each.changed_exactness})"
         rows.append(
-            (name, number(each.delta), upper, number(each.mean), f"{each.changed_predictions:.3g}",
-             counts, each.exactness)
-        )  # fmt: skip
+            (name, number(each.delta), upper, number(each.mean), changed, counts, each.exactness)
+        )
     heads = ("model", "δ", "δ may be", "mean", "% predictions changed", "tested", "exactness")
     worst = [
         (

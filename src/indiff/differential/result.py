@@ -75,7 +75,9 @@ class DifferentialResult(Reported):
     records × runs. Its ``distances`` are conservative estimates: for ``wasserstein`` the sample's
     upper end, which in the mean is not below the true distance; limits are checked against
     :attr:`delta_upper`. Its beliefs are means over runs, or expectations where
-    ``method="closed-form"``.
+    ``method="closed-form"``; no adversary sees them. ``change_chances`` are therefore the
+    probabilities that the prediction changes, with ``change_limits`` on their mean where they come
+    from runs.
     """
 
     distances: NDArray[np.float64]
@@ -115,6 +117,8 @@ class DifferentialResult(Reported):
     people: int | None = None
     sizes: NDArray[np.int64] | None = field(default=None, repr=False)
     guarantee: str | None = None
+    change_chances: NDArray[np.float64] | None = field(default=None, repr=False)
+    change_limits: tuple[float, float] | None = None
 
     def __repr__(self) -> str:
         return (
@@ -236,20 +240,46 @@ class DifferentialResult(Reported):
         return values, np.cumsum(counts) / len(self.distances)
 
     @cached_property
-    def predictions_changed(self) -> NDArray[np.bool_]:
-        """For each record, whether the most probable value is another one without it.
+    def predictions_changed(self) -> NDArray[np.float64]:
+        """For each record, the probability that the most probable value is another without it.
 
-        Among values that tie for the first place (to 1e-12) the first listed is the prediction,
-        so that rounding never makes a change.
+        It is 1 or 0 where nothing is left to chance; among values that tie for the first place
+        (to 1e-12) the first listed is then the prediction, so that rounding never makes a change.
+        ``docs/randomized.md`` defines it for noise, where ties are split evenly.
         """
-        return _modes(self.beliefs) != _modes(self.beliefs_without)
+        if self.change_chances is not None:
+            return self.change_chances
+        return (_modes(self.beliefs) != _modes(self.beliefs_without)).astype(np.float64)
 
     @property
     def changed_predictions(self) -> float:
-        """The percentage of records whose prediction changes (DIT v1, Section 3.4.1)."""
+        """The percentage of predictions that change (DIT v1, Section 3.4.1): with chance, the mean.
+
+        :attr:`changed_interval` has limits where it is an estimate.
+        """
         if not len(self.distances):
             return math.nan
         return float(100 * self.predictions_changed.mean())
+
+    @property
+    def changed_interval(self) -> tuple[float, float] | None:
+        """Limits on :attr:`changed_predictions`; None where it is no estimate."""
+        if self.change_limits is None:
+            return None
+        low, high = self.change_limits
+        return 100 * low, 100 * high
+
+    @property
+    def changed_upper(self) -> float:
+        """What a limit on changed predictions is checked against."""
+        return (
+            self.changed_predictions if self.changed_interval is None else self.changed_interval[1]
+        )
+
+    @property
+    def changed_exactness(self) -> Exactness:
+        """How exact :attr:`changed_predictions` is: runs make it an estimate."""
+        return self.exactness if self.change_limits is None else "estimate"
 
     @property
     def true_beliefs(self) -> NDArray[np.float64]:
@@ -273,7 +303,7 @@ class DifferentialResult(Reported):
             "distance": float(self.distances[place]),
             "belief": float(self.true_beliefs[place]),
             "belief_without": float(self.true_beliefs_without[place]),
-            "prediction_changed": bool(self.predictions_changed[place]),
+            "prediction_changed": float(self.predictions_changed[place]),
         }
 
     def to_arrow(self) -> pa.Table:
@@ -303,7 +333,7 @@ class DifferentialResult(Reported):
             "std": self.std,
             "quantiles": {str(share): value for share, value in self.quantiles.items()},
             "infinite": self.infinite,
-            "changed_predictions_percent": self.changed_predictions,
+            **changed_part(self),
             "exactness": self.exactness,
             "method": self.method,
             "complete": self.complete,
@@ -342,16 +372,20 @@ class DifferentialResult(Reported):
 
     def _interval(self) -> dict[str, Any]:
         """Return what a sampled result adds to the plain data."""
-        if self.delta_interval is None:
-            return {}
-        lower, upper = self.delta_interval
-        return {
-            "delta_lower": lower,
-            "delta_upper": upper,
-            "mean_upper": self.mean_upper,
-            "confidence": self.confidence,
-            "runs": self.runs,
-        }
+        found: dict[str, Any] = {}
+        if self.delta_interval is not None:
+            lower, upper = self.delta_interval
+            found = {"delta_lower": lower, "delta_upper": upper, "mean_upper": self.mean_upper}
+        how = {"confidence": self.confidence, "runs": self.runs}
+        return found if self.confidence is None else {**found, **how}
+
+
+def changed_part(result: Any) -> dict[str, Any]:
+    """Return changed predictions as plain data: how exact they are stands beside them."""
+    found = {"changed_predictions_percent": result.changed_predictions}
+    if (limits := result.changed_interval) is not None:
+        found |= {"changed_predictions_lower": limits[0], "changed_predictions_upper": limits[1]}
+    return {**found, "changed_predictions_exactness": result.changed_exactness}
 
 
 def _modes(beliefs: NDArray[np.float64]) -> NDArray[np.int64]:

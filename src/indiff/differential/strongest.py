@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from indiff.differential.result import DifferentialResult, Exactness, Reported
+from indiff.differential.result import DifferentialResult, Exactness, Reported, changed_part
 from indiff.errors import UserError
 from indiff.sanitizers.promise import all_kept
 from indiff.text import FORMAT
@@ -87,11 +87,46 @@ class StrongestResult(Reported):
 
     @property
     def changed_predictions(self) -> float:
-        """The percentage of records for which the prediction of at least one model changes."""
+        """The percentage of predictions of which at least one model's changes.
+
+        Where chance decides, nothing says how the models' changes go together: the probabilities
+        are added up, to 1 at most, which is not below the truth.
+        """
         if not len(self.distances):
             return math.nan
-        each = [r.predictions_changed[self._rows(r)] for r in self.results.values()]
-        return float(100 * np.any(each, axis=0).mean())
+        return self._any_changed(self.results.values())
+
+    @property
+    def changed_interval(self) -> tuple[float, float] | None:
+        """Limits on :attr:`changed_predictions`; None where every model's changes are certain.
+
+        At least as often as the model with most changes, at most as often as all of them in turn.
+        """
+        results = self.results.values()
+        if not len(self.distances) or all(one.change_chances is None for one in results):
+            return None
+        drawn = [one for one in results if one.change_limits is not None]
+        known = [one for one in results if one.change_limits is None]
+        least = [100 * float(one.predictions_changed[self._rows(one)].mean()) for one in known]
+        least += [one.changed_interval[0] for one in drawn if one.changed_interval is not None]
+        most = self._any_changed(known) + sum(one.changed_upper for one in drawn)
+        return max(least), min(most, 100.0)
+
+    @property
+    def changed_upper(self) -> float:
+        """What a limit on changed predictions is checked against."""
+        return (
+            self.changed_predictions if self.changed_interval is None else self.changed_interval[1]
+        )
+
+    @property
+    def changed_exactness(self) -> Exactness:
+        """How exact :attr:`changed_predictions` is: a bracket makes it an estimate."""
+        return self.exactness if self.changed_interval is None else "estimate"
+
+    def _any_changed(self, results: Iterable[DifferentialResult]) -> float:
+        each = [one.predictions_changed[self._rows(one)] for one in results]
+        return 100 * float(np.minimum(np.sum(each, axis=0), 1).mean()) if each else 0.0
 
     def _rows(self, result: DifferentialResult) -> NDArray[np.intp]:
         return np.searchsorted(result.records, self.records)
@@ -182,7 +217,7 @@ class StrongestResult(Reported):
             "untried": list(self.untried),
             "mean": self.mean,
             "mean_upper": self.mean_upper,
-            "changed_predictions_percent": self.changed_predictions,
+            **changed_part(self),
             "exactness": self.exactness,
             "complete": self.complete,
             "confidence": self.confidence,

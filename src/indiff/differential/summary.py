@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.differential.measurement import Failures, Measurement, fold
+from indiff.differential.noise.changes import change_limits
 from indiff.differential.path import Test
 from indiff.differential.result import DifferentialResult, Exactness
 from indiff.differential.targets.guarantee import statement
@@ -29,6 +30,8 @@ def as_result(
     owners = owner[beliefs.rows]
     column, place = fold(measurement.columns[name], owners)
     tested, starts = np.unique(owners, return_index=True)
+    changes = None if measurement.changes is None else measurement.changes.fold(starts)
+    limits = None if changes is None else change_limits(changes, test.confidence)
     sampled = column.run_distances is not None
     exactness: Exactness = "exact" if len(tested) == test.population else "lower-bound"
     failures = beliefs.failures
@@ -78,13 +81,15 @@ def as_result(
         lower=column.lower,
         upper=column.upper,
         run_distances=column.run_distances,
-        confidence=test.confidence if sampled else None,
-        runs=test.runs if sampled else None,
+        confidence=test.confidence if sampled or limits is not None else None,
+        runs=test.runs if sampled or limits is not None else None,
         largest=column.largest,
         out_of_time=out_of_time,
         individual=people.column,
         people=None if people.column is None else test.population,
         sizes=None if people.column is None else people.sizes[tested],
+        change_chances=None if changes is None else changes.each,
+        change_limits=limits,
         guarantee=None if sampled else _guarantee(test, column.distances, len(failures.texts)),
     )
 

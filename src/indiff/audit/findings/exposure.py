@@ -172,7 +172,7 @@ def findings_of(result: DifferentialResult, plan: Plan) -> list[Finding]:
         found("delta", result.delta, interval=result.delta_interval, range=span),
         found("mean", result.mean, interval=mean_interval, range=span),
         found("quantile", _quantile(result.distances), interval=quantile_interval, range=span),
-        found("changed_predictions", result.changed_predictions),
+        found("changed_predictions", result.changed_predictions, **_changed(result)),
         replace(found, common={**common, "parameters": {**parameters, **crowd}})(
             "told_by_the_crowd", accuracy(result.beliefs_without, result.classes), percent(baseline)
         ),
@@ -226,6 +226,16 @@ def exactness(result: DifferentialResult) -> str:
     if result.exactness == "approximation" or is_whole(result):
         return result.exactness
     return "lower-bound"
+
+
+def _changed(result: DifferentialResult | StrongestResult) -> dict[str, Any]:
+    """Return how exact the changed predictions are, which may be less than δ is."""
+    of = exactness(result) if isinstance(result, DifferentialResult) else _weakest(result)
+    sure = of in ("lower-bound", "approximation")
+    return {
+        "interval": result.changed_interval,
+        "exactness": of if sure else result.changed_exactness,
+    }
 
 
 def _weakest(result: StrongestResult) -> str:
@@ -302,5 +312,5 @@ def _strongest(result: StrongestResult, plan: Plan) -> list[Finding]:
     return [
         found("delta", result.delta, interval=interval, range=span),
         found("mean", result.mean, interval=mean_interval, range=span),
-        found("changed_predictions", result.changed_predictions),
+        found("changed_predictions", result.changed_predictions, **_changed(result)),
     ]

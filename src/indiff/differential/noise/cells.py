@@ -9,7 +9,13 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
+from indiff.differential.measurement import Changes
 from indiff.differential.noise import closed_form
+from indiff.differential.noise.predictions import (
+    answer_changes,
+    change_probabilities,
+    tie_changes,
+)
 from indiff.differential.noise.runs import PAIRED, REPEATED, Floats, Pairs
 from indiff.errors import InternalError
 from indiff.sanitizers.noise import draws as noise
@@ -80,6 +86,23 @@ def exact_noise(sanitizer: NoisySanitizer, cases: Cases) -> ExactNoise:
     both = np.concatenate([cases.counts, cases.counts_without])
     present, absent = np.split(closed_form.expected_beliefs(sanitizer, both), 2)
     return ExactNoise(distances[cases.back], present[cases.back], absent[cases.back])
+
+
+def cell_changes(sanitizer: NoisySanitizer, cases: Cases, *, runs: int, seed: int) -> Changes:
+    """Return how often each target's record changes the prediction.
+
+    It is exact for noise on counts. The answers of randomized response are not independent of each
+    other, so that they are drawn; without noise nothing is left to draw.
+    """
+    if isinstance(sanitizer, NoisyTable):
+        return Changes(change_probabilities(sanitizer, cases.counts, cases.values)[cases.back])
+    if not isinstance(sanitizer, RandomizedResponse):
+        raise InternalError(f"no predictions for {type(sanitizer).__name__}")
+    if not sanitizer.randomized:
+        rows = np.arange(len(cases.values))
+        return Changes(tie_changes(cases.counts_without)[rows, cases.values][cases.back])
+    drawn, sources = answer_changes(sanitizer, cases.counts, cases.values, runs=runs, seed=seed)
+    return Changes.from_runs(drawn[cases.back], sources[cases.back])
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def distances(mechanism: NoisySanitizer, counts: ArrayLike, target_values: Array
     keys[np.arange(len(table)), values] = -1  # sorts first: the others follow in order
     keys.sort(axis=1)
     keys[:, 0] = own
-    cases, where = _distinct_rows(keys)
+    cases, where = distinct_rows(keys)
     return _noisy_distances(noise, cases)[where]
 
 
@@ -84,7 +84,7 @@ def expected_beliefs(mechanism: NoisySanitizer, counts: ArrayLike) -> Floats:
     if noise.scale < _NARROWEST_NOISE:
         return np.asarray((1 + table) / size)
     order = np.argsort(table, axis=1, kind="stable")
-    cases, where = _distinct_rows(np.take_along_axis(table, order, axis=1))
+    cases, where = distinct_rows(np.take_along_axis(table, order, axis=1))
     result = np.empty(table.shape)
     np.put_along_axis(result, order, _noisy_beliefs(noise, cases)[where], axis=1)
     return result
@@ -158,7 +158,7 @@ def _randomized_response(
     return np.asarray((moved / (size * (size - 1))).sum(axis=1))
 
 
-def _distinct_rows(table: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+def distinct_rows(table: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
     """Return the distinct rows, and for each row which of them it is."""
     if len(table) == 0:
         return table, np.zeros(0, dtype=np.intp)

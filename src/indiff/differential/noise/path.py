@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from indiff.differential.calls.run import Asking
 from indiff.differential.measurement import Column, Measurement, Named, join_beliefs
 from indiff.differential.noise.cells import Cases, CellRuns, find_cases
+from indiff.differential.noise.changes import join_changes
 from indiff.differential.noise.randomized import measure_by_runs, measure_exactly
 from indiff.differential.path import Test
 from indiff.distances.functions import DISTANCES
@@ -55,7 +56,7 @@ class ClosedForm:
             raise InternalError("the closed form was chosen for a sanitizer that it does not know")
         if test.people.are_records:
             with test.asking(self.name, distances):
-                return measure_exactly(test.table, test.sanitizer, distances, test.people.rows)
+                return measure_exactly(test, test.sanitizer, distances, test.people.rows)
         if test.forced:
             raise UserError(
                 "method 'closed-form' is about people with one record each; "
@@ -102,7 +103,7 @@ def _measure_people(
     rows = people.firsts[single]
     several = people.choose(np.flatnonzero(~single))
     sampled = measure_by_runs(test, distances, several, asking.about(~single))
-    exact = measure_exactly(table, sanitizer, distances, rows)
+    exact = measure_exactly(test, sanitizer, distances, rows)
     cases = find_cases(table, sanitizer.grid(table), rows)
     source = CellRuns(sanitizer, cases, test.runs, test.seed)
     beliefs = join_beliefs(exact.beliefs, sampled.beliefs, people)
@@ -116,8 +117,15 @@ def _measure_people(
         f"the distances of the other {len(rows):,} are exact"
     )
     classes = np.concatenate([exact.classes, sampled.classes])[order]
+    parts = [part.changes for part in (exact, sampled) if part.changes is not None]
+    changes = join_changes(parts, order, test.runs)
     return replace(
-        sampled, beliefs=beliefs, columns=columns, classes=classes, notes=(*exact.notes, note)
+        sampled,
+        beliefs=beliefs,
+        columns=columns,
+        classes=classes,
+        notes=(*exact.notes, note),
+        changes=changes,
     )
 
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.data.table import Table
 from indiff.differential.calls.attempt import attempt
 from indiff.differential.calls.run import Asking
 from indiff.differential.measurement import (
     Beliefs,
+    Changes,
     Column,
     Failures,
     Measurement,
@@ -20,7 +20,7 @@ from indiff.differential.measurement import (
     from_beliefs,
 )
 from indiff.differential.noise.bracket import check_confidence
-from indiff.differential.noise.cells import CellRuns, exact_noise, find_cases
+from indiff.differential.noise.cells import CellRuns, cell_changes, exact_noise, find_cases
 from indiff.differential.noise.runs import RunSource, TableRuns, check_number_of_runs
 from indiff.differential.noise.sampling import (
     Sampled,
@@ -36,15 +36,16 @@ from indiff.errors import Message, marked
 from indiff.inference import Frequency
 from indiff.inference.frequency import SmoothedFrequency
 from indiff.sanitizers.noise.grid import Grid
-from indiff.sanitizers.noise.mechanisms import NoisySanitizer, OnGrid
+from indiff.sanitizers.noise.mechanisms import NoisySanitizer, OnGrid, RandomizedResponse
 
 
 def measure_exactly(
-    table: Table, sanitizer: NoisySanitizer, distances: Sequence[Named], rows: NDArray[np.intp]
+    test: Test, sanitizer: NoisySanitizer, distances: Sequence[Named], rows: NDArray[np.intp]
 ) -> Measurement:
     """Measure a noisy table by its closed form; beliefs are expectations over the noise."""
-    grid = sanitizer.grid(table)
-    found = exact_noise(sanitizer, find_cases(table, grid, rows))
+    table, grid = test.table, sanitizer.grid(test.table)
+    cases = find_cases(table, grid, rows)
+    found = exact_noise(sanitizer, cases)
     if sanitizer.randomized:
         size = found.with_record.shape[1]
         columns = {
@@ -60,7 +61,8 @@ def measure_exactly(
         grid.classes(table)[rows],
         grid.sensitive_values,
         "closed-form",
-        (*grid_notes(grid), SMOOTHED),
+        (*grid_notes(grid), SMOOTHED, *_answers_notes(sanitizer)),
+        cell_changes(sanitizer, cases, runs=test.runs, seed=test.seed),
     )
 
 
@@ -78,7 +80,8 @@ def measure_by_runs(
     if isinstance(sanitizer, NoisySanitizer):
         grid = sanitizer.grid(table)
         classes, values = grid.classes(table)[people.rows], grid.sensitive_values
-        notes, mechanism = grid_notes(grid), OnGrid(sanitizer, grid)
+        notes = (*grid_notes(grid), *_answers_notes(sanitizer))
+        mechanism = OnGrid(sanitizer, grid)
         if isinstance(model, Frequency):
             notes, model = (*notes, SMOOTHED), SmoothedFrequency()
             reads_one_cell = people.are_records
@@ -117,13 +120,28 @@ def measure_by_runs(
         constraint_met=met,
         failures=Failures.of_people(people, back, samples.failed, samples.repeated),
     )
-    return Measurement(beliefs, columns, classes[rows], values, "sampled", notes)
+    changes = Changes.from_runs(
+        np.stack([one.changed for one in done])[place] if done else np.empty((0, 0)),
+        place if isinstance(source, CellRuns) else None,
+    )
+    return Measurement(beliefs, columns, classes[rows], values, "sampled", notes, changes)
 
 
 SMOOTHED = (
     "frequency reads every count of a noisy table as 1 + max(0, count + noise) and every count "
     "of answers as 1 + count (DIT v2, Eqs. 2 to 4)"
 )
+
+
+def _answers_notes(sanitizer: NoisySanitizer) -> tuple[str, ...]:
+    """Say what randomized response cannot do, however much chance there is in it."""
+    if not (isinstance(sanitizer, RandomizedResponse) and sanitizer.randomized):
+        return ()
+    return (
+        "the distances of randomized response do not fall with ε: the comparison is with a table "
+        "that has one answer less, and an answer moves the shares of its cell as far when it is "
+        "given at random as when it is true",
+    )
 
 
 def grid_notes(grid: Grid) -> tuple[str, ...]:
@@ -180,7 +198,7 @@ def _column(
     if not source.paired:
         notes.append(
             "runs with and without a record have no random numbers in common: the distances "
-            "include the noise, and the interval is wide"
+            "and the changed predictions include the noise, and the interval is wide"
         )
     if np.isinf(upper).any():
         notes.append(f"{name} has no largest value, so samples give it no upper limit")

@@ -29,8 +29,9 @@ from indiff.sanitizers.protocol import Sanitizer
 
 Floats = NDArray[np.float64]
 
-# The first key of a run's random numbers: the test's own pairs, or the repetition for the null.
-PAIRED, REPEATED = 0, 1
+# The first key of a run's random numbers: the test's own pairs, the repetition for the null, or
+# the answers from which changed predictions are read.
+PAIRED, REPEATED, ANSWERED = 0, 1, 2
 
 
 @dataclass(frozen=True)

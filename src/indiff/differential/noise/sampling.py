@@ -16,6 +16,7 @@ from indiff.differential.noise.bracket import (
     indistinguishable_from_noise,
     mean_limits,
 )
+from indiff.differential.noise.changes import changed
 from indiff.differential.noise.runs import Floats, Pairs, RunSource
 from indiff.distances.functions import DISTANCES, Distance
 from indiff.distances.ground import largest_distance
@@ -41,11 +42,15 @@ class Measured:
 
 @dataclass(frozen=True)
 class Sampled:
-    """What the runs say about one target: mean beliefs, and one measurement per distance."""
+    """What the runs say about one target: mean beliefs, and one measurement per distance.
+
+    ``changed`` says of each run whether the prediction changes.
+    """
 
     present: Floats
     absent: Floats
     measured: tuple[Measured, ...]
+    changed: Floats
     lost: bool
     generalized: bool
 
@@ -82,6 +87,7 @@ class SampledCode:
                 {
                     "with": one.present.tolist(),
                     "without": one.absent.tolist(),
+                    "changed": one.changed.tolist(),
                     "lost": one.lost,
                     "generalized": one.generalized,
                     "measured": [
@@ -102,6 +108,7 @@ class SampledCode:
                     Measured(estimate, lower, upper, np.array(each, np.float64))
                     for estimate, lower, upper, each in one["measured"]
                 ),
+                np.array(one["changed"], np.float64),
                 one["lost"],
                 one["generalized"],
             )
@@ -175,6 +182,7 @@ def measure(pairs: Pairs, settings: Settings, *, paired: bool) -> Sampled:
         present.mean(axis=0),
         absent.mean(axis=0),
         tuple(measured),
+        changed(present, absent),
         pairs.lost,
         pairs.generalized,
     )

@@ -87,7 +87,7 @@ def _numbers(result: StrongestResult) -> list[tuple[str, str]]:
         ("δ, the largest", f"{number(result.delta)}, seen by {plain.name(result.model)}"),
         *terminal.limit_lines(result, " for all models together"),
         ("mean", number(result.mean)),
-        ("changed predictions", f"{result.changed_predictions:.2f} % of records, by any model"),
+        ("changed predictions", f"{terminal.changed_share(result)}, by any model"),
         ("exactness", EXACTNESS[result.exactness]),
     ]
 

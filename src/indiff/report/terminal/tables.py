@@ -181,7 +181,6 @@ def _numbers(result: DifferentialResult) -> list[tuple[str, str]]:
     infinite = f" ({result.infinite:,} infinite)" if result.infinite else ""
     usual = {0.5: "median", 0.95: "95 %", 0.99: "99 %"}
     quantiles = [f"{name} {number(result.quantile(share))}" for share, name in usual.items()]
-    changed = f"{int(result.predictions_changed.sum()):,} of {len(result.distances):,}"
     covered = f"{result.uncovered:,} targets with their record, {result.uncovered_without:,}"
     lines = [
         *constraint_lines(result),
@@ -190,13 +189,30 @@ def _numbers(result: DifferentialResult) -> list[tuple[str, str]]:
         ("mean", number(result.mean)),
         ("standard deviation", number(result.std)),
         ("quantiles", ", ".join(quantiles)),
-        ("changed predictions", f"{changed} ({result.changed_predictions:.2f} %)"),
+        ("changed predictions", _changed(result)),
         ("not covered", f"{covered} without it"),
     ]
     if result.generalized_without:
         unmet = f"without {result.generalized_without:,} of the records the constraint cannot be "
         lines.append(("generalized", f"{unmet}met, and everything was generalized"))
     return lines
+
+
+def _changed(result: DifferentialResult) -> str:
+    """Say how many predictions change; with chance, how many in the mean."""
+    share = changed_share(result)
+    if result.change_chances is not None:
+        return f"{share} of the predictions, in the mean over the noise"
+    return f"{int(result.predictions_changed.sum()):,} of {len(result.distances):,} ({share})"
+
+
+def changed_share(result: DifferentialResult | StrongestResult) -> str:
+    """Return the percentage of changed predictions, with its limits where it is an estimate."""
+    share = f"{result.changed_predictions:.2f} %"
+    if result.changed_interval is None:
+        return share
+    low, high = result.changed_interval
+    return f"{share} (estimate, {low:.2f} to {high:.2f} %)"
 
 
 def constraint_lines(result: DifferentialResult | StrongestResult) -> list[tuple[str, str]]:
@@ -214,6 +230,11 @@ def limit_lines(result: DifferentialResult | StrongestResult, how: str) -> list[
     return [("δ, limits", f"{low} to {high} ({result.confidence:.4g} confidence{how})")]
 
 
+def _prediction(changed: float) -> str:
+    """Say whether the prediction changes, or how often."""
+    return {0.0: "same", 1.0: "changed"}.get(changed, f"changed {100 * changed:.3g} %")
+
+
 def show_worst(console: Console, worst: Sequence[Mapping[str, Any]]) -> None:
     """Show the worst records of each attribute, and the model that sees each."""
     abouts = list(dict.fromkeys(row.get("about") for row in worst))
@@ -228,7 +249,7 @@ def show_worst(console: Console, worst: Sequence[Mapping[str, Any]]) -> None:
                 number(row["distance"]),
                 f"{row['belief']:.4f}",
                 f"{row['belief_without']:.4f}",
-                "changed" if row["prediction_changed"] else "same",
+                _prediction(row["prediction_changed"]),
                 *([plain.name(row["model"])] if several else []),
             )
             for row in own
