@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import indiff
-from indiff.audit.verdict import Exit, judge_tests
+from indiff.audit.verdict import judge_tests
 from indiff.differential.measurement import Changes
 from indiff.differential.noise.changes import change_limits, changed
 from indiff.differential.noise.predictions import (
@@ -134,10 +134,11 @@ def test_runs_bracket_the_exact_number_and_a_limit_is_judged_by_the_upper_end() 
     assert runs.changed_upper == high
     between = (runs.changed_predictions + high) / 2
     verdict = judge_tests([runs], {"changed_predictions": between})
-    assert verdict.exit_code == Exit.EXCEEDED
-    assert "may be" in verdict.reasons[0]
-    assert judge_tests([runs], {"changed_predictions": high}).exit_code == Exit.NOTHING_EXCEEDED
-    assert judge_tests([exact], {"changed_predictions": high}).exit_code == Exit.NOTHING_EXCEEDED
+    assert [check.exceeded for check in verdict.checks] == [True]
+    assert any("changed_predictions of ill may be" in reason for reason in verdict.reasons)
+    for result in (runs, exact):
+        verdict = judge_tests([result], {"changed_predictions": high})
+        assert [check.exceeded for check in verdict.checks] == [False]
 
 
 def test_randomized_response_brackets_them_beside_an_exact_distance() -> None:

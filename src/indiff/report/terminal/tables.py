@@ -202,17 +202,17 @@ def _changed(result: DifferentialResult) -> str:
     """Say how many predictions change; with chance, how many in the mean."""
     share = changed_share(result)
     if result.change_chances is not None:
-        return f"{share} of the predictions, in the mean over the noise"
+        return f"{share}, in the mean over the noise"
     return f"{int(result.predictions_changed.sum()):,} of {len(result.distances):,} ({share})"
 
 
 def changed_share(result: DifferentialResult | StrongestResult) -> str:
     """Return the percentage of changed predictions, with its limits where it is an estimate."""
-    share = f"{result.changed_predictions:.2f} %"
+    share, how = f"{result.changed_predictions:.2f} %", result.changed_exactness
     if result.changed_interval is None:
-        return share
+        return share if how == "exact" else f"{share} ({how})"
     low, high = result.changed_interval
-    return f"{share} (estimate, {low:.2f} to {high:.2f} %)"
+    return f"{share} ({how}: {low:.2f} to {high:.2f} %)"
 
 
 def constraint_lines(result: DifferentialResult | StrongestResult) -> list[tuple[str, str]]:
