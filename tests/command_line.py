@@ -43,7 +43,7 @@ class Ended:
 
 def call(*words: str | Path) -> Ended:
     """Run ``indiff`` here: quick, for everything but start-up and signals."""
-    announce(lambda line: None)  # kernels are compiled before, so that nothing is said of it
+    announce()  # kernels are compiled before, so that nothing is said of it
     out, err = _stream(), _stream()
     code: object = None
     with redirect_stdout(out), redirect_stderr(err):
@@ -57,7 +57,7 @@ def call(*words: str | Path) -> Ended:
 
 def call_alone(*words: str | Path, environment: Mapping[str, str] | None = None) -> Ended:
     """Run ``indiff`` in a process of its own, its output piped."""
-    announce(lambda line: None)
+    announce()
     done = subprocess.run(
         [sys.executable, "-m", "indiff.cli.main", *map(str, words)],
         capture_output=True,

@@ -27,7 +27,7 @@ def block(language: str) -> str:
 
 
 def test_python_example(tmp_path: Path) -> None:
-    announce(lambda line: None)
+    announce()
     done = subprocess.run(
         [sys.executable, "-c", block("python")],
         capture_output=True,
@@ -51,7 +51,7 @@ def test_python_example(tmp_path: Path) -> None:
 
 
 def test_shell_example(tmp_path: Path) -> None:
-    announce(lambda line: None)
+    announce()
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-euc", block("sh")],

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from indiff.differential.explain.membership import MembershipResult, membership_inference
     from indiff.differential.explain.why import explain
     from indiff.differential.strongest import StrongestResult
-    from indiff.distances.ground import Emd
+    from indiff.distances.functions import Emd
     from indiff.inference import Classifier, Encoding, Frequency, NaiveBayes
     from indiff.release.release import Release, read_release
     from indiff.risk import Risk, measure_risk
@@ -41,7 +41,7 @@ _HOMES = {
     "Classifier": "indiff.inference",
     "Command": "indiff.sanitizers.oracles.command",
     "DifferentialResult": "indiff.differential",
-    "Emd": "indiff.distances.ground",
+    "Emd": "indiff.distances.functions",
     "Encoding": "indiff.inference",
     "Frequency": "indiff.inference",
     "Gaussian": "indiff.sanitizers.noise.mechanisms",

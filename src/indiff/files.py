@@ -211,3 +211,13 @@ def _in_place(path: str | Path) -> Iterator[BinaryIO]:
             os.fchmod(descriptor, 0o600)
             os.ftruncate(descriptor, 0)  # not before it is known to be the owner's
         yield handle
+
+
+@contextmanager
+def private_files() -> Iterator[None]:
+    """Let only the owner read what is written meanwhile, by an engine or another process too."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)

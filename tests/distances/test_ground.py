@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from indiff import Hierarchy, Laplace, Mondrian, UserError, differential_test, read_table
 from indiff.data.schema import Kind
 from indiff.data.table import Sensitive
-from indiff.distances.ground import Emd, bind_distance
+from indiff.distances.functions import Emd, bind_distance
 from indiff.distances.ground_files import great_circle
 
 FIGURE_2 = (

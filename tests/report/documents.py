@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from indiff.audit.metrics import metric
-from indiff.plot.thinning import thinned
+from indiff.plot.style import thinned
 
 HOSTILE = (
     "<script>alert(1)</script>",

@@ -10,8 +10,7 @@ from indiff import Mondrian
 from indiff.data.schema import Kind
 from indiff.release.regions import Anything, Interval, Missing, plain
 from indiff.release.release import ReleasedColumn
-from indiff.utility.groups import average_group, discernibility
-from indiff.utility.penalty import certainty_penalty
+from indiff.utility.measure import average_group, certainty_penalty, discernibility
 from tests.properties.random_tables import Sample, samples, sanitizers
 
 

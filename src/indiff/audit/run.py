@@ -12,17 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from indiff.audit.document import DIGITS, plan_block, versions
 from indiff.audit.findings import exposure, risks, unmeasured_columns
 from indiff.audit.findings.beside import measure_beside
-from indiff.audit.findings.curve import parameter_curve
+from indiff.audit.findings.exposure import parameter_curve
 from indiff.audit.findings.profile import profile_findings, table_block
 from indiff.audit.findings.usefulness import utility_findings
 from indiff.audit.findings.worst_records import worst_records
-from indiff.audit.plan.fitting import check_files, check_names
-from indiff.audit.plan.plan import Plan, read_plan
+from indiff.audit.plan.plan import Plan, check_files, check_names, read_plan
 from indiff.audit.redaction import Redaction
-from indiff.audit.result import AuditResult
+from indiff.audit.result import DIGITS, AuditResult, plan_block, versions
 from indiff.audit.verdict import Verdict, judge
 from indiff.data.table import Table
 from indiff.differential.test import describe, part_of

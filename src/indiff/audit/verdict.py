@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from indiff.differential.beside.result import ReleaseResult
     from indiff.differential.result import DifferentialResult
     from indiff.differential.strongest import StrongestResult
-    from indiff.risk.result import Risk
+    from indiff.risk.measure import Risk
 
     Test = DifferentialResult | StrongestResult
 

@@ -14,7 +14,8 @@ import typer
 from indiff.audit.plan import parsing
 from indiff.audit.plan.recipe import Recipe
 from indiff.audit.verdict import Exit
-from indiff.cli.shell import announce_compilation, worded_for_shell
+from indiff.cli.shell import worded_for_shell
+from indiff.cli.warmup import announce
 from indiff.errors import UserError
 from indiff.files import refuse_inputs, write_text
 
@@ -82,7 +83,7 @@ def run(plan: Plan, out: Path, delta: float | None, budget: float | None, comman
     if delta is not None:
         refuse_inputs("fix", out, NAMES, inputs)
     make_folder(out)
-    announce_compilation()
+    announce()
     table, found, fixed_paths = None, None, None
     with _progress() as say:
         if delta is not None:

@@ -12,7 +12,7 @@ from indiff.audit.plan import parsing
 from indiff.audit.plan.limits import check_ranges
 from indiff.audit.plan.recipe import Recipe
 from indiff.audit.verdict import Exit, Verdict
-from indiff.cli.shell import announce_compilation
+from indiff.cli.warmup import announce
 from indiff.errors import UserError
 from indiff.files import check_places, write_text
 from indiff.text import json_text
@@ -47,7 +47,7 @@ def command(recipe: Recipe) -> None:
             field="chart",
         )  # fmt: skip
     table = plan.data.read()
-    announce_compilation()
+    announce()
     who = plan.adversary
     with terminal.stages() as say:
         found = compare(

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from indiff.audit.verdict import judge_tests
-from indiff.cli.shell import announce_compilation
 from indiff.cli.test import as_json
+from indiff.cli.warmup import announce
 from indiff.files import write_text
 from indiff.report.records import write_records
 
@@ -49,7 +49,7 @@ def command(
         run={"seed": seed},
     )
     table = demo_table(seed=seed)
-    announce_compilation()
+    announce()
     audited = run_audit(plan, table, command="indiff demo", source="demo (made-up patients)")
     (result,), (release,) = audited.results, audited.releases
     write_frame(demo(seed=seed), out / "patients.csv")

@@ -1,20 +1,23 @@
-"""Runs the command line: every command, its exit code, and every error as one line."""
+"""Runs the command line: every command with its options, its exit code, each error as one line."""
 
 from __future__ import annotations
 
 import errno
+import inspect
 import os
 import sys
 import traceback
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from indiff import text as plain
+from indiff.audit.plan.recipe import REQUIRED, Declared, Recipe, options_of
 from indiff.audit.verdict import Exit
 from indiff.cli import audit, compare, demo, reproduce, risk, sanitize, serve, test
-from indiff.cli.shell import add_command, for_shell
+from indiff.cli.shell import for_shell
 from indiff.errors import UserError
 from indiff.version import __version__
 
@@ -24,12 +27,58 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def add_command(name: str, run: Callable[[Recipe], None]) -> None:
+    """Give the program a command with the options that are declared for it."""
+
+    def command(context: typer.Context, **values: Any) -> None:
+        given = [
+            name.replace("_", "-")
+            for name in context.params
+            if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+        ]
+        raw = {name.replace("_", "-"): value for name, value in values.items()}
+        run(Recipe(context.info_name or "", raw, given))
+
+    parameters = [_parameter(one) for one in options_of(name)]
+    command.__doc__ = run.__doc__
+    command.__annotations__ = {}
+    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [_keyword("context", typer.Context), *parameters]
+    )
+    app.command(name)(command)
+
+
+def _keyword(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+def _parameter(one: Declared) -> inspect.Parameter:
+    """Return an option as Typer reads it; what it was not given stays None, but is shown."""
+    option, required = one.option, one.default is REQUIRED
+    shown = one.default if isinstance(one.default, int | float | str | Path) else None
+    metavar = f"{option.metavar} [{one.bounds}]" if one.bounds else option.metavar
+    name = one.name.replace("-", "_")
+    if one.name == "data":
+        argument = typer.Argument(metavar=option.metavar, help=option.help, show_default=False)
+        return _keyword(name, Annotated[one.typed, argument])
+    flag = f"--{one.name}" if option.no is None else f"--{one.name}/--{option.no}"
+    made = typer.Option(
+        flag, help=option.help, rich_help_panel=option.panel, metavar=metavar,
+        show_default=shown not in (None, "") and one.typed is not bool,
+    )  # fmt: skip
+    if required:
+        return _keyword(name, Annotated[one.typed, made])
+    kind = one.typed if shown is not None else one.typed | None
+    return _keyword(name, Annotated[kind, made], shown)
+
+
 app.command("demo")(demo.command)
-add_command(app, "audit", audit.command)
-add_command(app, "test", test.command)
-add_command(app, "risk", risk.command)
-add_command(app, "sanitize", sanitize.command)
-add_command(app, "compare", compare.command)
+for _name, _module in {
+    "audit": audit, "test": test, "risk": risk, "sanitize": sanitize, "compare": compare,
+}.items():  # fmt: skip
+    add_command(_name, _module.command)
 app.command("reproduce")(reproduce.command)
 app.command("serve")(serve.command)
 

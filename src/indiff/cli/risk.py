@@ -11,13 +11,13 @@ import typer
 from indiff.audit.plan.limits import risk_limits
 from indiff.audit.plan.recipe import Recipe
 from indiff.audit.verdict import Verdict, judge_risk
-from indiff.cli.shell import announce_compilation
+from indiff.cli.warmup import announce
 from indiff.errors import UserError, unknown
-from indiff.files import check_places, write_text
+from indiff.files import check_places, private_files, write_text
 from indiff.text import json_text
 
 if TYPE_CHECKING:
-    from indiff.risk.result import Risk
+    from indiff.risk.measure import Risk
 
 ENGINES = ("auto", "in-process", "duckdb", "spark")
 
@@ -84,13 +84,12 @@ def run(source: Any, **asked: Any) -> Risk:
     """Measure; the stages are shown on the terminal's error stream, and files are private."""
     from indiff.report.terminal.tables import stages
     from indiff.risk import measure_risk
-    from indiff.risk.records import private_files
 
     is_counted_here = asked["engine"] == "in-process" or (
         asked["engine"] == "auto" and not str(source).lower().endswith((".csv", ".tsv", ".txt"))
     )
     if is_counted_here and asked["master"] is None:
-        announce_compilation()
+        announce()
     with stages() as say, private_files():  # for a JVM that is started here too
         return measure_risk(source, progress=say, **asked)
 

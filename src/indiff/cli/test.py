@@ -14,7 +14,8 @@ from indiff.audit.plan import parsing
 from indiff.audit.plan.recipe import Recipe
 from indiff.audit.verdict import TEST_LIMITS, Exit, Verdict, judge_releases, judge_tests
 from indiff.cli.questions import Answers, answer, check_questions
-from indiff.cli.shell import announce_compilation, in_shell, worded_for_shell
+from indiff.cli.shell import in_shell, worded_for_shell
+from indiff.cli.warmup import announce
 from indiff.errors import Message, UserError, unknown
 from indiff.files import check_places, write_text
 from indiff.report.records import write_records
@@ -45,7 +46,9 @@ def command(recipe: Recipe) -> None:
         limits=limits,
     )
     check_options(recipe, first)
-    check_questions(plan, recipe)
+    asked = any(recipe[name] not in (None, False) for name in ("why", "membership", "show-values"))
+    if asked:
+        check_questions(plan, recipe)
     outputs = {"--json": recipe["json"], "--records": recipe["records"]}
     check_places(outputs, [Path(name) for name in plan.files], frames=("--records",))
     table = plan.data.read()
@@ -56,7 +59,7 @@ def command(recipe: Recipe) -> None:
     check_knowledge(table, plan)
     results, untested = run(table, plan, recipe, targets=targets, order=first)
     answers = [
-        Answers() if result.interrupted else answer(table, plan, result, recipe)
+        answer(table, plan, result, recipe) if asked and not result.interrupted else Answers()
         for result in results
     ]
     verdict = judge_tests(results, limits, untested, recipe["run"])
@@ -142,7 +145,7 @@ def check_knowledge(table: Table, plan: Plan) -> None:
     """Refuse, before any test, a prior, a column or a ground that does not fit an attribute."""
     import numpy as np
 
-    from indiff.distances.ground import bind_distance
+    from indiff.distances.functions import bind_distance
     from indiff.inference import NaiveBayes
     from indiff.inference.background import with_background
     from indiff.sanitizers.noise.mechanisms import NoisySanitizer
@@ -151,8 +154,10 @@ def check_knowledge(table: Table, plan: Plan) -> None:
     who = plan.adversary
     # A noisy table has values of its own, which the test itself checks first.
     noisy = isinstance(as_sanitizer(plan.release.sanitizer), NoisySanitizer)
+    informed = who.prior is not None or who.known is not None
     for sensitive in table.sensitives:
-        with_background(NaiveBayes(), table.focus(sensitive.name), who.prior, who.known)
+        if informed:
+            with_background(NaiveBayes(), table.focus(sensitive.name), who.prior, who.known)
         if who.distance.startswith("emd:") and not noisy:
             measure = bind_distance(who.distance, sensitive)[1]
             belief = np.full((1, len(sensitive.values)), 1 / len(sensitive.values))
@@ -169,7 +174,7 @@ def run(table: Table, plan: Plan, recipe: Recipe, **choice: Any) -> tuple[list[R
     names = [sensitive.name for sensitive in table.sensitives]
     for name in names:
         check_testable(table.focus(name))
-    announce_compilation()
+    announce()
     who = plan.adversary
     settings: dict[str, Any] = {
         "model": recipe.model, "prior": who.prior, "known": who.known, "distance": who.distance,
@@ -201,7 +206,7 @@ def test_release_file(
     from indiff.report.terminal import beside
     from indiff.report.terminal import tables as terminal
 
-    announce_compilation()
+    announce()
     who, release = plan.adversary, recipe["release"]
     records = records_of(table, targets, plan.run.seed)
     results: list[ReleaseResult] = [
@@ -317,5 +322,6 @@ def show(
             terminal.show_result(console, result, known=table.notes)
         if found.why:
             adversaries.show_why(console, found.why)
-        adversaries.show_membership(console, found.membership)
+        if found.membership:
+            adversaries.show_membership(console, found.membership)
     terminal.show_reasons(console, verdict.reasons, passed=verdict.exit_code == 0)

@@ -9,19 +9,22 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from indiff.kernels import is_warm, mark_warm
+import typer
 
 if TYPE_CHECKING:
     from indiff.data.table import Table
 
 
-def announce(say: Callable[[str], object]) -> None:
-    """Compile what is missing, after saying so in one line; silent when nothing is missing."""
+def announce() -> None:
+    """Compile what is missing, after saying so on standard error; else say nothing."""
+    from indiff.kernels import is_warm, mark_warm
+
     if not is_warm():
-        say("compiling kernels, once per installation (about 40 s on two cores) …")
+        line = "compiling kernels, once per installation (about 40 s on two cores) …"
+        typer.echo(line, err=True)
         run()
         mark_warm()
 
@@ -130,6 +133,8 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["keys"]:
         _warm_keys()
     else:
+        from indiff.kernels import mark_warm
+
         start = time.perf_counter()
         run()
         mark_warm()

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from indiff.data.table import Table
 from indiff.differential.people import People
-from indiff.distances.functions import Distance
-from indiff.distances.ground import largest_distance
+from indiff.distances.functions import Distance, largest_distance
 from indiff.errors import UserError
 from indiff.inference import Model
 from indiff.release.release import Release

@@ -32,8 +32,7 @@ from indiff.differential.result import DifferentialResult
 from indiff.differential.strongest import combine, each_confidence
 from indiff.differential.summary import sum_up
 from indiff.differential.targets.choice import Deadline, Order, as_deadline, as_rows, choose_targets
-from indiff.distances.functions import DEFAULT, Distance
-from indiff.distances.ground import Emd, as_emd, bind_distance
+from indiff.distances.functions import DEFAULT, Distance, Emd, as_emd, bind_distance
 from indiff.errors import UserError, check_whole
 from indiff.inference import Frequency, Model
 from indiff.inference.background import with_background
@@ -213,10 +212,11 @@ def _with_knowledge(
     table: Table, sanitizer: Sanitizer, model: Model, asked: _Asked
 ) -> tuple[Model, tuple[str, ...]]:
     """Give the adversary what he knows beforehand, and say so."""
-    informed = asked.prior is not None or asked.known is not None
-    if informed and isinstance(sanitizer, NoisySanitizer) and isinstance(model, Frequency):
-        model = SmoothedFrequency()  # how frequency reads noisy counts; here without a theorem
-    model, notes = with_background(model, table, asked.prior, asked.known)
+    notes: tuple[str, ...] = ()
+    if asked.prior is not None or asked.known is not None:
+        if isinstance(sanitizer, NoisySanitizer) and isinstance(model, Frequency):
+            model = SmoothedFrequency()  # how frequency reads noisy counts; here without a theorem
+        model, notes = with_background(model, table, asked.prior, asked.known)
     return model, (*getattr(model, "notes", ()), *notes)
 
 

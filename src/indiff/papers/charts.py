@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.papers.spans import spread
-from indiff.plot.thinning import thinned
+from indiff.plot.style import thinned
 
 MOST_POINTS = 60
 SMALLEST = 1e-6  # the left end of a logarithmic axis

@@ -22,8 +22,8 @@ from indiff.plot.style import (
     log_axis,
     number,
     series,
+    thinned,
 )
-from indiff.plot.thinning import thinned
 
 if TYPE_CHECKING:  # a document is drawn without loading what measured it
     from indiff.differential.result import DifferentialResult

@@ -14,7 +14,7 @@ from indiff.plot.style import BLUE, GREY, ORANGE, data, drawn, labels, layered, 
 if TYPE_CHECKING:  # a document is drawn without loading what measured it
     from indiff.differential.result import DifferentialResult
     from indiff.differential.strongest import StrongestResult
-    from indiff.risk.result import Risk
+    from indiff.risk.measure import Risk
 
 STEP = 30
 MOST_ROWS = 30

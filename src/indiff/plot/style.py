@@ -1,4 +1,4 @@
-"""What all charts share: colours that tell apart in print too, and labels that cannot break."""
+"""What all charts share: colours that tell apart in print too, short labels, few points."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import altair as alt
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from indiff.errors import UserError
 
 # At least 3:1 on white, and apart in luminance for those who see no hue.
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#1d5fa6", "#b4530a", "#1c7c54", "#7d4aa8", "#5f6b7a"
@@ -117,3 +121,62 @@ def series(names: Sequence[str]) -> tuple[alt.Color, alt.StrokeDash]:
         alt.Color("series:N", scale=alt.Scale(domain=domain, range=colours), legend=shown),
         alt.StrokeDash("series:N", scale=alt.Scale(domain=domain, range=dashes), legend=shown),
     )
+
+
+MOST_POINTS = 500
+_FEWEST = 8
+_ENDS = 4  # first, last, first above zero, last finite
+
+
+def thinned(
+    x: ArrayLike, y: ArrayLike, *, most: int = MOST_POINTS
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return at most ``most`` points of a cumulative curve, none of them moved.
+
+    Both coordinates must not fall from one point to the next. Kept are the first and the last
+    point, the first above zero and the last finite one, and two families of points: one evenly
+    spread over the height of the curve, one over its width on a logarithmic axis, where the few
+    large distances are. Drawn as steps, the thin curve is never above the full one, and below it
+    by less than ``2 / (most - 6)`` of the curve's height.
+
+    >>> x, y = thinned([0, 0.1, 0.2, 0.4], [0.25, 0.5, 0.75, 1.0])
+    >>> x.tolist()
+    [0.0, 0.1, 0.2, 0.4]
+    >>> x, y = thinned(range(100_000), [place / 99_999 for place in range(100_000)])
+    >>> len(x) <= 500, x[0].item(), x[-1].item()
+    (True, 0.0, 99999.0)
+    """
+    across, up = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if most < _FEWEST:
+        raise UserError(f"a thinned curve keeps at least {_FEWEST} points", most)
+    if across.shape != up.shape or across.ndim != 1:
+        raise UserError("a curve has one y for each x", f"{across.size} of x and {up.size} of y")
+    if np.any(across[1:] < across[:-1]) or np.any(up[1:] < up[:-1]):
+        raise UserError("a cumulative curve must not fall: sort its points by x, then by y.")
+    if len(across) <= most:
+        return across, up
+    levels = (most - _ENDS) // 2
+    keep = np.concatenate([_ends(across), _spread(up, levels), _spread_log(across, levels)])
+    places = np.unique(keep)
+    return across[places], up[places]
+
+
+def _ends(x: NDArray[np.float64]) -> NDArray[np.int64]:
+    finite = np.flatnonzero(np.isfinite(x))
+    positive = np.flatnonzero(x > 0)
+    ends = [0, len(x) - 1, *positive[:1], *finite[-1:]]
+    return np.array(ends, dtype=np.int64)
+
+
+def _spread(values: NDArray[np.float64], levels: int) -> NDArray[np.int64]:
+    """The first place at or above each of so many evenly spaced levels."""
+    asked = np.linspace(values[0], values[-1], levels)
+    asked[-1] = values[-1]  # rounding must not ask for more than there is
+    return np.minimum(np.searchsorted(values, asked), len(values) - 1)
+
+
+def _spread_log(x: NDArray[np.float64], levels: int) -> NDArray[np.int64]:
+    drawn = np.flatnonzero((x > 0) & np.isfinite(x))
+    if not len(drawn):
+        return drawn
+    return drawn[0] + _spread(np.log10(x[drawn]), levels)

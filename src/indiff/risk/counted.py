@@ -11,10 +11,8 @@ from typing import Any
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.reading.door import Reading
 from indiff.data.schema import Kind
-from indiff.engines.connect import connect
-from indiff.engines.protocol import Engine, EngineName, Resources
+from indiff.engines.protocol import Engine, EngineName, Resources, connect
 from indiff.errors import UserError, option, unknown
-from indiff.risk.closeness import closeness
 from indiff.risk.counts import (
     Grouped,
     ValueExtremes,
@@ -28,7 +26,7 @@ from indiff.risk.counts import (
     total,
     value_terms,
 )
-from indiff.risk.groups import GroupRisk, SensitiveGroups, group_risk, sensitive_groups
+from indiff.risk.groups import GroupRisk, SensitiveGroups, closeness, group_risk, sensitive_groups
 from indiff.risk.information import InformationRisk, information_risk
 from indiff.risk.values import Sensitive, Values, code_values, decide_kind
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-
+from indiff.files import private_files
 from indiff.risk.counted import Counted
 from indiff.risk.counts import keys, plain_terms, same
 from indiff.risk.information import InformationRisk
@@ -56,16 +53,6 @@ def write_records(
         )
     for table in made:
         engine.forget(table)
-
-
-@contextmanager
-def private_files() -> Iterator[None]:
-    """Let only the owner read what is written: the engine itself writes the records."""
-    before = os.umask(0o077)
-    try:
-        yield
-    finally:
-        os.umask(before)
 
 
 def _term(risk: InformationRisk, table: str) -> str:

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import indiff
-from indiff.data.reading import memory
+from indiff.data.reading import source as sources
 from indiff.data.reading.door import Reading
 from indiff.data.reading.source import column_names, open_source
 from indiff.errors import UserError
@@ -105,7 +105,7 @@ def test_folders_with_other_keys(tmp_path: Path) -> None:
 def test_large_text_lies_in_a_private_file(
     engine: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory, "MOST_IN_MEMORY", 1000)
+    monkeypatch.setattr(sources, "MOST_IN_MEMORY", 1000)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     monkeypatch.setattr("indiff.data.reading.separated.STEP", 4096)

@@ -23,12 +23,12 @@ from indiff import (
     UserError,
     datasets,
     differential_test,
+    kernels,
     read_table,
 )
 from indiff.differential.calls.calls import Calls
 from indiff.differential.calls.run import Asking
 from indiff.differential.measurement import Beliefs
-from indiff.differential.mondrian import threads
 from indiff.differential.mondrian.leave_one_out import leave_one_out
 from indiff.differential.refit.refit import refit
 from indiff.release.release import Release
@@ -315,7 +315,7 @@ def test_several_threads_give_the_same_numbers_as_one(
     sanitizer = Mondrian(**constraint, unmet="generalize")
     rows = np.arange(400)
     one = leave_one_out(table, sanitizer, model, rows, jobs=1)
-    monkeypatch.setattr(threads, "WORTH_THREADS", 0)
+    monkeypatch.setattr(kernels, "WORTH_THREADS", 0)
     for jobs in (1, 2, 3, 7):
         several = leave_one_out(table, sanitizer, model, rows, jobs=jobs)
         assert several.without.tobytes() == one.without.tobytes()

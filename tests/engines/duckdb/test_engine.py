@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from indiff.engines.connect import connect
-from indiff.engines.protocol import MOST_ROWS
+from indiff.engines.protocol import MOST_ROWS, connect
 from indiff.errors import InternalError
 
 

@@ -13,10 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indiff.engines.connect import connect
 from indiff.engines.in_process.engine import Tally, TooManyCombinations, add_codes, count_keys
 from indiff.engines.in_process.input import Coder
-from indiff.engines.protocol import Resources
+from indiff.engines.protocol import Resources, connect
 
 
 def test_a_value_outside_the_table_or_without_a_code_is_noticed() -> None:

@@ -7,13 +7,17 @@ import copy
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from indiff.errors import InternalError
 from indiff.report.page.figures import Figure, figures
-from indiff.report.page.html import render
+from indiff.report.page.html import chart_bundle, render
 from tests.report.documents import bare, column, hostile, usual, worst_row
 
 MOST_BYTES = 2_000_000
@@ -391,3 +395,52 @@ def test_without_a_release_only_the_original_has_a_risk() -> None:
     text = squeezed(Parsed(render(made)).text)
     assert "Only the original could be measured." in text
     assert "Sanitizing lowers" not in text
+
+
+@pytest.fixture
+def nothing_loaded() -> Iterator[None]:
+    chart_bundle.cache_clear()
+    yield
+    chart_bundle.cache_clear()
+
+
+@pytest.mark.usefixtures("nothing_loaded")
+def test_bundle_is_kept_for_the_next_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vl_convert = pytest.importorskip("vl_convert")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    made: list[int] = []
+
+    def make() -> str:
+        made.append(1)
+        return "window.made = 'ünï';"
+
+    monkeypatch.setattr(vl_convert, "javascript_bundle", make)
+    first = chart_bundle()
+    chart_bundle.cache_clear()
+    assert chart_bundle() == first == "window.made = 'ünï';"
+    assert len(made) == 1
+    (kept,) = (tmp_path / "indiff").iterdir()
+    assert kept.name == f"charts-{version('vl-convert-python')}.js"
+    assert kept.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.usefixtures("nothing_loaded")
+def test_bundle_without_a_place_to_keep_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    vl_convert = pytest.importorskip("vl_convert")
+    (tmp_path / "indiff").write_text("a file where the folder should be")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(vl_convert, "javascript_bundle", lambda: "1;")
+    assert chart_bundle() == "1;"
+
+
+@pytest.mark.usefixtures("nothing_loaded")
+def test_bundle_that_would_end_its_element_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vl_convert = pytest.importorskip("vl_convert")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(vl_convert, "javascript_bundle", lambda: "'</SCRIPT>'")
+    with pytest.raises(InternalError, match="would end the element"):
+        chart_bundle()

@@ -73,10 +73,11 @@ def _reasons(
     noisy = isinstance(sanitizer, NoisySanitizer) or is_randomized_model(model)
     if noisy or sanitizer.randomized:
         return dict.fromkeys(records, (None, _RANDOM))
-    informed, _ = with_background(model, table, plan.adversary.prior, plan.adversary.known)
-    show = redaction.show_values
+    who, show = plan.adversary, redaction.show_values
+    if who.prior is not None or who.known is not None:
+        model, _ = with_background(model, table, who.prior, who.known)
     try:
-        explained = explain(table, sanitizer, records, model=informed, show_values=show)
+        explained = explain(table, sanitizer, records, model=model, show_values=show)
     except UserError as error:
         return dict.fromkeys(records, (None, redaction.text(error.message)))
     return {

@@ -1,4 +1,4 @@
-"""Plan: everything an audit needs, checked when made, read from TOML."""
+"""Plan: everything an audit needs, checked when made and against its table, read from TOML."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from pydantic import (
 
 from indiff.audit.plan import options
 from indiff.audit.plan.limits import check_limit_names, check_ranges
-from indiff.errors import UserError, did_you_mean, option
+from indiff.data.schema import Role
+from indiff.errors import UserError, did_you_mean, option, unknown
 
 if TYPE_CHECKING:
     from indiff.data.table import Table
@@ -130,14 +131,17 @@ class Adversary(options.Adversary, _Section):
     @field_validator("distance")
     @classmethod
     def _known_distance(cls, value: str) -> str:
-        from indiff.distances.functions import as_distance
-        from indiff.distances.ground import Emd
+        from indiff.distances.functions import as_distance, as_emd
 
-        if value.startswith("emd:"):
-            Emd(value.removeprefix("emd:"))
-        else:
+        if as_emd(value) is None:
             as_distance(value)
         return value
+
+    @property
+    def ground_file(self) -> str | None:
+        """The file with the ground distances, where the distance names one."""
+        ground = self.distance.removeprefix("emd:")
+        return ground if ground.lower().endswith(".csv") else None
 
     @field_validator("method")
     @classmethod
@@ -219,10 +223,8 @@ class Plan(_Section):
     @property
     def files(self) -> tuple[str, ...]:
         """Every file that the audit reads."""
-        named = [self.data.path, self.release.file, self.adversary.prior]
-        ground = self.adversary.distance.removeprefix("emd:")
-        if ground.lower().endswith(".csv"):
-            named.append(ground)
+        who = self.adversary
+        named = [self.data.path, self.release.file, who.prior, who.ground_file]
         named += self.data.hierarchies.values()
         return tuple(name for name in named if name is not None)
 
@@ -231,8 +233,9 @@ class Plan(_Section):
         names = self.data.sensitive
         if self.data.joint and len(names) > 1:
             names = [", ".join(names)]
-        check_limit_names(self.limits, names)
-        check_ranges(self.limits, self.adversary.distance)
+        if self.limits:
+            check_limit_names(self.limits, names)
+            check_ranges(self.limits, self.adversary.distance)
         return self
 
 
@@ -282,13 +285,10 @@ def _beside(plan: Plan, folder: Path) -> Plan:
             "hierarchies": {name: placed(path) for name, path in plan.data.hierarchies.items()},
         }
     )
-    distance = plan.adversary.distance
-    ground = distance.removeprefix("emd:")
-    if distance.startswith("emd:") and ground.lower().endswith(".csv"):
-        distance = f"emd:{placed(ground)}"
-    adversary = plan.adversary.model_copy(
-        update={"prior": placed(plan.adversary.prior), "distance": distance}
-    )
+    who = plan.adversary
+    ground = who.ground_file
+    distance = who.distance if ground is None else f"emd:{placed(ground)}"
+    adversary = who.model_copy(update={"prior": placed(who.prior), "distance": distance})
     release = plan.release.model_copy(update={"file": placed(plan.release.file)})
     return plan.model_copy(update={"data": data, "release": release, "adversary": adversary})
 
@@ -329,3 +329,35 @@ def _stray(place: list[str]) -> UserError:
         known, what = list(section.model_fields), f"[{place[0]}] has no key {place[1]!r}"
     rule = f"{what}{did_you_mean(place[-1], known)}"
     return UserError(rule, way_out=f"Known: {', '.join(known)}", field=place[-1])
+
+
+def check_files(plan: Plan) -> None:
+    """Refuse a plan that names a file beside the table that is not there.
+
+    >>> check_files(Plan(data={"sensitive": "ill"}, release={"file": "nowhere/release.csv"}))
+    Traceback (most recent call last):
+        ...
+    indiff.errors.UserError: [release] file must exist; there is no 'nowhere/release.csv'. ...
+    """
+    named = {"[release] file": plan.release.file, "[adversary] prior": plan.adversary.prior}
+    for place, path in named.items():
+        if path is not None and not Path(path).exists():
+            raise UserError(f"{place} must exist; there is no {path!r}", way_out="Check its name")
+
+
+def check_names(plan: Plan, table: Table) -> None:
+    """Refuse a plan that names a column or a record which the table does not have."""
+    if plan.data.individual is not None and plan.data.individual not in table.column_names:
+        raise unknown("column", plan.data.individual, table.column_names)
+    for name in plan.adversary.known or ():
+        table.attribute(name)
+    if isinstance(plan.adversary.targets, list):
+        from indiff.differential.targets.choice import as_rows
+
+        as_rows(table, plan.adversary.targets)
+    allowed = [
+        name for role in Role if role != Role.IDENTIFIER for name in table.schema.names(role)
+    ]
+    allowed += [one.name for one in table.sensitives if one.name not in allowed]
+    if plan.report.task is not None and plan.report.task not in allowed:
+        raise unknown("column to predict", plan.report.task, allowed)

@@ -18,7 +18,7 @@ import pyarrow.csv
 
 from indiff.data.reading.columns import checked_names
 from indiff.data.reading.layout import CELL_LIMIT, Layout
-from indiff.data.reading.memory import arrow_reader
+from indiff.data.reading.paths import arrow_reader
 from indiff.data.reading.written.hints import header_of_text, with_header
 from indiff.errors import InternalError, UserError, option
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -14,12 +15,13 @@ import pyarrow.compute as pc
 from indiff.data.reading import parquet
 from indiff.data.reading.door import Reading, read_raw, refuse_options, text_in
 from indiff.data.reading.kinds import without_missing
-from indiff.data.reading.memory import gathered
 from indiff.data.reading.parquet import nested, require_columns
 from indiff.data.reading.paths import format_of, found_files, is_address, opened, readable
 from indiff.errors import UserError, option, said
 
 VIEWS = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
+
+MOST_IN_MEMORY = 1 << 28
 
 
 @dataclass(frozen=True)
@@ -159,6 +161,40 @@ def _text_blocks(
             for block in text.blocks(columns):
                 cells = [without_missing(block[name], tokens) for name in columns]
                 yield pa.table(cells, names=list(columns))
+
+
+def gathered(blocks: Iterable[pa.Table], schema: pa.Schema) -> tuple[pa.Table, Any]:
+    """Return all blocks as one table, and the private folder that holds it beyond 256 MB.
+
+    A table in a file is read where it lies: the system keeps in memory what there is room for.
+
+    >>> gathered([pa.table({"a": [1]}), pa.table({"a": [2]})], pa.schema({"a": pa.int64()}))
+    (pyarrow.Table
+    a: int64
+    ----
+    a: [[1],[2]], None)
+    """
+    waiting, size = [], 0
+    blocks = iter(blocks)
+    for block in blocks:
+        waiting.append(block)
+        size += block.nbytes
+        if size > MOST_IN_MEMORY:
+            break
+    else:
+        return pa.concat_tables(waiting or [schema.empty_table()]), None
+    folder = tempfile.TemporaryDirectory(prefix="indiff-", ignore_cleanup_errors=True)
+    place = str(Path(folder.name) / "cells.arrow")
+    try:
+        with pa.OSFile(place, "wb") as file, pa.ipc.new_file(file, schema) as writer:
+            while waiting:
+                writer.write_table(waiting.pop(0))
+            for block in blocks:
+                writer.write_table(block)
+        return pa.ipc.open_file(pa.memory_map(place)).read_all(), folder
+    except BaseException:
+        folder.cleanup()
+        raise
 
 
 def in_utc(table: pa.Table) -> pa.Table:

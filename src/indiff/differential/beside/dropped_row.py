@@ -24,8 +24,7 @@ from indiff.differential.method import choose_model
 from indiff.differential.refit.refit import refit
 from indiff.differential.result import DifferentialResult
 from indiff.differential.test import as_rows, check_testable, describe
-from indiff.distances.functions import DEFAULT, Distance
-from indiff.distances.ground import Emd, bind_distance
+from indiff.distances.functions import DEFAULT, Distance, Emd, bind_distance
 from indiff.errors import Message, UserError, option
 from indiff.inference import Frequency, Model, NaiveBayes
 from indiff.inference.background import Prior, with_background

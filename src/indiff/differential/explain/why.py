@@ -20,9 +20,9 @@ from indiff.differential.explain.models import (
 )
 from indiff.differential.method import choose_model
 from indiff.differential.mondrian.releases import MondrianReleases
+from indiff.differential.people import fallback
 from indiff.differential.refit.refit import FromScratch, Releases
 from indiff.differential.test import as_rows, check_testable, describe
-from indiff.differential.without import fallback
 from indiff.errors import UserError
 from indiff.inference import Model, NaiveBayes
 from indiff.inference.background import Background, Prior, with_background

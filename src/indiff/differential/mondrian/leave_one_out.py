@@ -25,9 +25,9 @@ from indiff.differential.mondrian.beliefs import (
     finish_generalized,
 )
 from indiff.differential.mondrian.coverage import Counted, add_forest
-from indiff.differential.mondrian.threads import Shared
 from indiff.differential.mondrian.walk import finish_alone, walk
 from indiff.inference import Frequency, NaiveBayes
+from indiff.kernels import Shared
 from indiff.sanitizers.mondrian.constraints import meets
 from indiff.sanitizers.mondrian.layout import (
     CUT_BY,

@@ -29,9 +29,8 @@ from indiff.differential.noise.sampling import (
     sample,
 )
 from indiff.differential.path import Test
-from indiff.differential.people import People, each_record
-from indiff.differential.without import distinct_people
-from indiff.distances.ground import largest_distance
+from indiff.differential.people import People, distinct_people, each_record
+from indiff.distances.functions import largest_distance
 from indiff.errors import Message, marked
 from indiff.inference import Frequency
 from indiff.inference.frequency import SmoothedFrequency

@@ -16,8 +16,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
-from indiff.differential.people import People
-from indiff.differential.without import fallback, without_rows
+from indiff.differential.people import People, fallback, without_rows
 from indiff.errors import check_whole
 from indiff.inference import Model
 from indiff.inference.protocol import is_randomized_model

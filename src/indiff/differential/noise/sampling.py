@@ -18,8 +18,7 @@ from indiff.differential.noise.bracket import (
 )
 from indiff.differential.noise.changes import changed
 from indiff.differential.noise.runs import Floats, Pairs, RunSource
-from indiff.distances.functions import DISTANCES, Distance
-from indiff.distances.ground import largest_distance
+from indiff.distances.functions import DISTANCES, Distance, largest_distance
 from indiff.errors import UserError
 
 Named = tuple[str, Distance]

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from indiff.data.table import Table
 from indiff.differential.calls.run import Asking
 from indiff.differential.measurement import Beliefs, Failures, check_beliefs
-from indiff.differential.people import People, each_record
-from indiff.differential.without import distinct_people, fallback, without_rows
+from indiff.differential.people import People, distinct_people, each_record, fallback, without_rows
 from indiff.errors import UserError
 from indiff.inference import Frequency, Model
 from indiff.inference.protocol import TallyModel

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from indiff.risk.columns import Level
     from indiff.risk.groups import SensitiveGroups
     from indiff.risk.information import InformationRisk
-    from indiff.risk.result import Risk
+    from indiff.risk.measure import Risk
 
 RARE = 10
 MOST_LEVELS, MOST_COMBINATIONS, LONGEST_VALUE = 3, 10, 24

@@ -9,7 +9,7 @@ from indiff.audit.plan.parsing import sheet
 from indiff.audit.plan.plan import Plan
 from indiff.data.coding import MOST_SENSITIVE_NUMBERS
 from indiff.data.schema import Kind, Role
-from indiff.distances.ground import GROUNDS
+from indiff.distances.functions import GROUNDS
 from indiff.errors import UserError, option, unknown
 from indiff.web.api.choices import BUILT_IN
 from indiff.web.api.models import ReleaseChoice, RunRequest

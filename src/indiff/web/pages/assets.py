@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from indiff.report.page.bundle import chart_bundle, starter, stylesheet
+from indiff.report.page.html import chart_bundle, starter, stylesheet
 
 router = APIRouter(prefix="/static", include_in_schema=False)
 SCRIPT = "text/javascript; charset=utf-8"

@@ -1,4 +1,4 @@
-"""Thin curves: few points, none moved, the extremes kept, close to the full curve."""
+"""Style: thin curves have few points, none moved, the extremes kept, close to the full curve."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from indiff.errors import UserError
-from indiff.plot.thinning import thinned
+from indiff.plot.style import thinned
 
 DISTANCES = st.one_of(
     st.just(0.0),
