@@ -188,6 +188,16 @@ def test_a_command_is_shown_without_what_may_be_a_value() -> None:
     assert shown("command:sh 'open") == "command:a hidden text"
 
 
+def test_only_usual_tokens_for_suppressed_cells_are_shown(tmp_path: Path) -> None:
+    frame = pa.table({"age": [30] * 20, "ill": ["a", "b"] * 10})
+    release = pa.table({"age": ["Smith", "NA"] * 10, "ill": ["a", "b"] * 10})
+    pyarrow.csv.write_csv(release, tmp_path / "release.csv")
+    made = {"file": str(tmp_path / "release.csv"), "suppressed": ["Smith", "NA", ""]}
+    found = audited(frame, data={"quasi": ["age"], "sensitive": "ill"}, release=made)
+    assert found.document["plan"]["release"]["suppressed"] == ["a hidden text", "NA", ""]
+    assert all("Smith" not in text for text in outputs(found).values())
+
+
 def test_only_usual_tokens_for_missing_are_shown() -> None:
     frame = pa.table({"age": [30] * 20, "ill": ["a", "b"] * 9 + ["Smith", "n/a"]})
     data = {"quasi": ["age"], "sensitive": "ill", "missing_tokens": ["", "Smith", "N/A", "47"]}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from indiff.audit.plan.plan import Plan
 from indiff.audit.redaction import HIDDEN, RARE, Redaction
+from indiff.data.reading.written.hints import GAPS
 from indiff.data.schema import Role
 from indiff.errors import UserError, unknown
 from indiff.files import make_folder, refuse_inputs, write_text
@@ -141,10 +142,7 @@ def check_report_places(folder: Path, inputs: list[Path]) -> None:
 DIGITS = 12  # what a number of the document keeps: rounding noise would differ by machine
 _LIBRARIES = ("numpy", "numba", "pyarrow", "duckdb", "scikit-learn", "scipy", "pydantic")
 # Tokens for what is missing that everybody writes: any other may be a value of somebody.
-_USUAL_TOKENS = frozenset(
-    ("", "?", "-", "--", ".", "*", "na", "n/a", "#n/a", "nan", "null", "nil", "none", "missing",
-     "unknown", "not available")
-)  # fmt: skip
+_USUAL_TOKENS = frozenset(("", "*", *GAPS))
 
 
 def versions() -> dict[str, str]:
@@ -172,10 +170,8 @@ def plan_block(plan: Plan, redaction: Redaction, sanitizer: Sanitizer | None) ->
         for name, order in data["orders"].items()
     }
     data["bins"] = _bins(plan, redaction)
-    data["missing_tokens"] = [
-        token if redaction.show_values or token.strip().casefold() in _USUAL_TOKENS else HIDDEN
-        for token in plan.data.missing_tokens
-    ]
+    data["missing_tokens"] = _tokens(plan.data.missing_tokens, redaction)
+    found["release"]["suppressed"] = _tokens(plan.release.suppressed, redaction)
     found["release"]["file"] = _file(found["release"]["file"])
     adversary["prior"] = _file(adversary["prior"])
     if plan.adversary.ground_file is not None:
@@ -187,6 +183,13 @@ def plan_block(plan: Plan, redaction: Redaction, sanitizer: Sanitizer | None) ->
     if isinstance(adversary["targets"], list):
         adversary["targets"] = ranges(adversary["targets"])
     return found
+
+
+def _tokens(tokens: Sequence[str], redaction: Redaction) -> list[str]:
+    return [
+        token if redaction.show_values or token.strip().casefold() in _USUAL_TOKENS else HIDDEN
+        for token in tokens
+    ]
 
 
 def _file(path: str | None) -> str | None:

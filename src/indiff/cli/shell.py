@@ -40,6 +40,8 @@ def in_shell(part: Option) -> str:
     ('--order size=small,large', '--quasi')
     >>> in_shell(Option("missing_tokens", ["", "?", "NA"]))
     "--missing-token '?' --missing-token NA"
+    >>> in_shell(Option("suppressed", ["", "NA"]))
+    "--suppressed '' --suppressed NA"
     >>> in_shell(Option("unmet", "generalize", of="sanitizer"))
     'unmet=generalize in --sanitizer'
     """
@@ -47,13 +49,13 @@ def in_shell(part: Option) -> str:
     if isinstance(value, Mapping):
         value = " ".join(f"{column}={_typed(inner)}" for column, inner in value.items())
     flag = f"--{_FLAGS.get(part.name, part.name.replace('_', '-'))}"
-    if part.name == "missing_tokens" and value:  # one by one; the empty text always means missing
-        return " ".join(f"{flag} {shlex.quote(one)}" for one in value if one)
+    if part.name in ("missing_tokens", "suppressed") and value:  # one by one
+        always = part.name == "missing_tokens"  # the empty text always means missing
+        return " ".join(f"{flag} {shlex.quote(one)}" for one in value if one or not always)
     if part.of is not None:
         return f"{part.name}={_typed(value)} in --{part.of}"
     return flag if value is None or value is True else f"{flag} {_typed(value)}"
 
 
 def _typed(value: Any) -> str:
-    text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-    return text or "''"
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from indiff.data.reading.written.hints import GAPS
 from indiff.data.schema import Kind
 from indiff.errors import marked, option
 from indiff.release.number_text import NumberText
@@ -28,7 +29,6 @@ __all__ = [
 ]
 
 _MOST_SHAPES = 3
-_TOKENS = {"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-", ".", "#"}
 
 
 def write_region(region: Region, domain: Domain) -> str:
@@ -133,6 +133,10 @@ def is_blank(text: str | None) -> bool:
     return not (text or "").strip()
 
 
+def _is_gap(cell: str) -> bool:
+    return not cell or cell.casefold() in GAPS
+
+
 def _refusal(
     domain: Domain, unreadable: Mapping[str | None, UnreadableRegion], rows: NDArray[np.intp]
 ) -> UnreadableRegion:
@@ -142,7 +146,7 @@ def _refusal(
     shapes = list(dict.fromkeys(shown(text or "") for text in unreadable))
     others = [shape for shape in shapes if shape != shown(first or "")]
     more = f" Other shapes: {', '.join(others[: _MOST_SHAPES - 1])}." if others else ""
-    tokens = [cell for text in unreadable if (cell := (text or "").strip()) in _TOKENS]
+    tokens = [cell for text in unreadable if _is_gap(cell := (text or "").strip())]
     if tokens:
         way_out = f"If it stands for a suppressed cell, pass {option('suppressed', tokens[:1])}"
     elif domain.kind == Kind.NUMERIC:
