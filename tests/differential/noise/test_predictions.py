@@ -123,6 +123,18 @@ def test_the_changed_predictions_of_a_noisy_table_depend_on_the_noise() -> None:
     assert no_noise.changed_predictions == pytest.approx(share[-1])
 
 
+def test_two_records_of_one_value_were_called_unchanged_at_every_epsilon() -> None:
+    """Their expected beliefs have one argmax; one release in ten has another prediction."""
+    frame = pa.table({"town": list("aabbccdd"), "ill": list("xxyyxxyy")})
+    table = indiff.read_table(frame, quasi=["town"], sensitive="ill")
+    for epsilon, share in ((0.1, 2.47), (0.5, 10.32)):
+        found = indiff.differential_test(table, indiff.Laplace(epsilon))
+        kept = found.beliefs.argmax(axis=1) == found.beliefs_without.argmax(axis=1)
+        assert kept.all()
+        assert found.changed_predictions == pytest.approx(share, abs=0.006)
+        assert found.changed_exactness == "exact"
+
+
 def test_runs_bracket_the_exact_number_and_a_limit_is_judged_by_the_upper_end() -> None:
     table = patients()
     exact = indiff.differential_test(table, indiff.Laplace(0.5))
