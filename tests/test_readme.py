@@ -64,7 +64,11 @@ def test_shell_example(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert "no limit was exceeded" in done.stdout
-    assert json.loads((tmp_path / "result.json").read_text())["sanitizer"] == "mondrian:k=5,l=2"
+    written = json.loads((tmp_path / "result.json").read_text())
+    assert list(written["deltas"]) == ["naive-bayes", "frequency", "tree"]
+    report = json.loads((tmp_path / "report" / "report.json").read_text())
+    demo = json.loads((tmp_path / "demo" / "report.json").read_text())
+    assert report["findings"] == demo["findings"]  # the demo's numbers again
     assert pyarrow.csv.read_csv(tmp_path / "records.csv").num_rows == 5000
     assert "patient_id" not in pyarrow.csv.read_csv(tmp_path / "release.csv").column_names
     assert (tmp_path / "demo" / "release.csv").exists()

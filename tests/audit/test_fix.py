@@ -28,11 +28,11 @@ def crowd(records: int = 60) -> Table:
 def test_every_round_is_a_test_of_what_was_left() -> None:
     """The rule again, step by step, on tables that are read anew without the removed records."""
     table, limit = crowd(), 0.4
-    fixed = fix(table, Mondrian(k=4), delta=limit, budget=30)
+    fixed = fix(table, Mondrian(k=4), model="naive-bayes", delta=limit, budget=30)
     gone: list[int] = []
     for one in fixed.rounds:
         left = table.take([r for r in range(len(table)) if r not in gone])
-        tested = indiff.differential_test(left, Mondrian(k=4), method="refit")
+        tested = indiff.differential_test(left, Mondrian(k=4), model="naive-bayes", method="refit")
         assert one.removed == len(gone)
         assert one.delta == pytest.approx(tested.delta, abs=1e-9)
         assert one.above == int((tested.distances > limit).sum())
@@ -45,7 +45,7 @@ def test_every_round_is_a_test_of_what_was_left() -> None:
 
 def test_the_release_is_that_of_the_records_left_and_is_verified() -> None:
     table = crowd()
-    fixed = fix(table, Mondrian(k=4), delta=0.4, budget=30)
+    fixed = fix(table, Mondrian(k=4), model="naive-bayes", delta=0.4, budget=30)
     left = table.take(np.flatnonzero(~np.isin(table.records, fixed.removed)))
     assert fixed.release is not None
     assert fixed.release.to_frame().equals(Mondrian(k=4).sanitize(left).to_frame())
@@ -59,7 +59,7 @@ def test_the_release_is_that_of_the_records_left_and_is_verified() -> None:
 
 
 def test_nothing_is_removed_where_nothing_stands_out() -> None:
-    fixed = fix(crowd(), Mondrian(k=4), delta=2.0)
+    fixed = fix(crowd(), Mondrian(k=4), model="naive-bayes", delta=2.0)
     assert fixed.holds
     assert len(fixed.rounds) == 1
     assert not len(fixed.removed)
@@ -69,7 +69,7 @@ def test_nothing_is_removed_where_nothing_stands_out() -> None:
 
 
 def test_a_used_budget_is_no_success(tmp_path: Path) -> None:
-    fixed = fix(crowd(), Mondrian(k=4), delta=0.01, budget=3)
+    fixed = fix(crowd(), Mondrian(k=4), model="naive-bayes", delta=0.01, budget=3)
     assert (fixed.status, len(fixed.removed)) == ("budget", 3)
     assert "budget of 3 removals is used" in fixed.reason
     assert fixed.release is None
@@ -80,12 +80,12 @@ def test_a_used_budget_is_no_success(tmp_path: Path) -> None:
 
 
 def test_the_budget_is_a_number_or_a_share() -> None:
-    assert fix(crowd(), Mondrian(k=4), delta=2.0).budget == 3  # 5 % of 65
-    assert fix(crowd(), Mondrian(k=4), delta=2.0, budget=0.5).budget == 32
-    assert fix(crowd(), Mondrian(k=4), delta=2.0, budget=0).budget == 0
+    assert fix(crowd(), Mondrian(k=4), model="naive-bayes", delta=2.0).budget == 3  # 5 % of 65
+    assert fix(crowd(), Mondrian(k=4), model="naive-bayes", delta=2.0, budget=0.5).budget == 32
+    assert fix(crowd(), Mondrian(k=4), model="naive-bayes", delta=2.0, budget=0).budget == 0
     for stray in (-1, 64, 2.5, True):
         with pytest.raises(UserError, match="from 0 to 63, or a share of them below 1"):
-            fix(crowd(), Mondrian(k=4), delta=2.0, budget=stray)
+            fix(crowd(), Mondrian(k=4), model="naive-bayes", delta=2.0, budget=stray)
 
 
 def test_removing_may_end_where_the_constraint_cannot_be_met() -> None:
@@ -94,7 +94,7 @@ def test_removing_may_end_where_the_constraint_cannot_be_met() -> None:
         quasi=["age"],
         sensitive="ill",
     )
-    fixed = fix(table, Mondrian(l=2), delta=0.0, budget=10, share=0.05)
+    fixed = fix(table, Mondrian(l=2), model="naive-bayes", delta=0.0, budget=10, share=0.05)
     assert fixed.status == "stopped"
     assert "cannot be met" in fixed.reason
     assert "HIV" not in fixed.reason
@@ -114,9 +114,9 @@ def test_what_cannot_be_fixed_is_refused() -> None:
         sensitive=["ill", "poor"],
     )
     with pytest.raises(UserError, match="exactly one sensitive attribute is needed"):
-        fix(two, "mondrian:k=1", delta=1)
+        fix(two, "mondrian:k=1", model="naive-bayes", delta=1)
     with pytest.raises(UserError, match="l=9 cannot be met"):
-        fix(crowd(), "mondrian:l=9", delta=1)
+        fix(crowd(), "mondrian:l=9", model="naive-bayes", delta=1)
 
 
 def test_several_models_are_all_kept_below() -> None:
@@ -129,7 +129,7 @@ def test_several_models_are_all_kept_below() -> None:
 
 
 def test_files_are_private_and_hold_record_numbers_alone(tmp_path: Path) -> None:
-    fixed = fix(crowd(), Mondrian(k=4), delta=0.4, budget=30)
+    fixed = fix(crowd(), Mondrian(k=4), model="naive-bayes", delta=0.4, budget=30)
     paths = fixed.write(tmp_path)
     assert list(paths) == ["fixed-release.csv", "fixed-removed.csv", "fix.json"]
     assert {stat.S_IMODE(path.stat().st_mode) for path in paths.values()} == {0o600}

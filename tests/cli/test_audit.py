@@ -224,7 +224,7 @@ def test_records_of_several_attributes_hold_no_formula(tmp_path: Path) -> None:
 def test_fix_removes_outliers_and_audits_the_rest(folder: Any, tmp_path: Path) -> None:
     before = (folder / "patients.csv").read_bytes()
     words = ("audit", folder / "patients.csv", *ROLES, "--out", tmp_path / "r")
-    ended = call(*words, "--fix", "delta=0.5")
+    ended = call(*words, "--model", "naive-bayes", "--fix", "delta=0.5")
     assert ended.code == 0, ended.err
     assert "Removing outliers until δ is at most 0.5" in ended.out
     outcome = json.loads((tmp_path / "r" / "fix.json").read_text(encoding="utf-8"))

@@ -67,7 +67,7 @@ def test_naive_bayes_with_a_prior_and_known_columns(
     prior = random_prior(table.sensitive.values, seed)
     shares = np.array(list(prior.values()))
     sanitizer = Mondrian(k=2, unmet="generalize")
-    result = differential_test(table, sanitizer, prior=prior, known=known)
+    result = differential_test(table, sanitizer, model="naive-bayes", prior=prior, known=known)
     row = seed % len(table)
     for held, believed in ((table, result.beliefs), (table.without(row), result.beliefs_without)):
         release = sanitizer.sanitize(held)
@@ -80,7 +80,7 @@ def test_the_wrapper_equals_the_place_that_naive_bayes_has(sample: Sample, seed:
     table = sample.table
     prior = random_prior(table.sensitive.values, seed)
     sanitizer = Mondrian(k=2, unmet="generalize")
-    fast = differential_test(table, sanitizer, prior=prior)
+    fast = differential_test(table, sanitizer, model="naive-bayes", prior=prior)
     slow = differential_test(table, sanitizer, model=Background(NaiveBayes(), Prior.of(prior)))
     assert fast.method == "leave-one-out"
     assert np.allclose(fast.beliefs, slow.beliefs, atol=1e-9)
@@ -138,9 +138,11 @@ def test_files(tmp_path: Path) -> None:
     shared.write_text("value,probability\nFlu,0.7\nCancer,0.2\nPlague,0.1\n")
     each.write_text("record,Cancer,Flu\n" + "".join(f"{r},0.{r + 1},0.{9 - r}\n" for r in range(6)))
     table = toy()
-    from_file = differential_test(table, Mondrian(k=2), prior=shared)
+    from_file = differential_test(table, Mondrian(k=2), model="naive-bayes", prior=shared)
     # A value that nobody holds has no share in any release: it takes no part.
-    mapped = differential_test(table, Mondrian(k=2), prior={"Flu": 7 / 9, "Cancer": 2 / 9})
+    mapped = differential_test(
+        table, Mondrian(k=2), model="naive-bayes", prior={"Flu": 7 / 9, "Cancer": 2 / 9}
+    )
     assert np.allclose(from_file.distances, mapped.distances)
     read = Prior.of(str(each)).for_records(table.sensitive.values, [3, 0])
     assert np.allclose(read, [[0.4, 0.6], [0.1, 0.9]])
@@ -217,17 +219,17 @@ def test_bad_files(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "prior.csv"
     path.write_text(text)
     with pytest.raises(UserError, match=message):
-        differential_test(toy(), Mondrian(k=2), prior=path)
+        differential_test(toy(), Mondrian(k=2), model="naive-bayes", prior=path)
 
 
 def test_other_bad_input(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no quasi-identifier 'agee': did you mean 'age'"):
-        differential_test(toy(), Mondrian(k=2), known=["agee"])
+        differential_test(toy(), Mondrian(k=2), model="naive-bayes", known=["agee"])
     with pytest.raises(UserError, match="known names no quasi-identifier"):
-        differential_test(toy(), Mondrian(k=2), known=[])
+        differential_test(toy(), Mondrian(k=2), model="naive-bayes", known=[])
     for strange in ([3], [None], 3, iter(["age"])):
         with pytest.raises(UserError, match="known is a list of names of quasi-identifiers; got"):
-            differential_test(toy(), Mondrian(k=2), known=strange)  # type: ignore[arg-type]
+            differential_test(toy(), Mondrian(k=2), model="naive-bayes", known=strange)  # type: ignore[arg-type]
     with pytest.raises(UserError, match="a prior is given once"):
         differential_test(
             toy(),
@@ -236,6 +238,6 @@ def test_other_bad_input(tmp_path: Path) -> None:
             prior={"Flu": 0.5, "Cancer": 0.5},
         )
     with pytest.raises(UserError, match="cannot be read"):
-        differential_test(toy(), Mondrian(k=2), prior=tmp_path / "none.csv")
+        differential_test(toy(), Mondrian(k=2), model="naive-bayes", prior=tmp_path / "none.csv")
     with pytest.raises(UserError, match="for record 0 it gives all of them none"):
         differential_test(toy(), "identity", model="frequency", prior={"Flu": 0.0, "Cancer": 1.0})

@@ -27,7 +27,7 @@ def result() -> Any:
     import pyarrow as pa
 
     table = indiff.read_table(pa.table(TABLE), quasi=["age", "sex"], sensitive="diagnosis")
-    return indiff.differential_test(table, indiff.Mondrian(k=2))
+    return indiff.differential_test(table, indiff.Mondrian(k=2), model="naive-bayes")
 
 
 def rows_of(chart: Any) -> list[dict[str, Any]]:

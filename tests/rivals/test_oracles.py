@@ -78,8 +78,10 @@ def test_a_rival_is_the_same_sanitizer_as_a_function_and_as_a_command(
 ) -> None:
     table, targets = people(), [0, 17]
     as_command = differential_test(table, command(tool, *options), targets=targets,
+                                   model="naive-bayes",
                                    method="refit", jobs=1)  # fmt: skip
     as_function = differential_test(table, InAnotherEnvironment(tool, *options), targets=targets,
+                                    model="naive-bayes",
                                     method="refit", jobs=1)  # fmt: skip
     np.testing.assert_array_equal(as_command.distances, as_function.distances)
     assert as_command.records.tolist() == targets

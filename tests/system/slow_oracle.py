@@ -56,7 +56,7 @@ class Noting:
 
 def run(folder: Path, jobs: int, seconds: float) -> None:
     result = differential_test(
-        people(), Noting(folder / "calls", seconds), method="refit", jobs=jobs,
+        people(), Noting(folder / "calls", seconds), model="naive-bayes", method="refit", jobs=jobs,
         run=folder / "run",
     )  # fmt: skip
     text = re.sub(r'"seconds": .*', '"seconds": 0', result.to_json())

@@ -29,7 +29,11 @@ SCRIPT = Path(__file__).with_name("release_with_mondrian.py")
 @pytest.fixture(scope="module")
 def exact(needs_data: Path) -> np.ndarray:
     return differential_test(
-        adult(needs_data, hierarchies=False), Mondrian(k=5), targets=TARGETS, method="leave-one-out"
+        adult(needs_data, hierarchies=False),
+        Mondrian(k=5),
+        model="naive-bayes",
+        targets=TARGETS,
+        method="leave-one-out",
     ).distances
 
 
@@ -42,7 +46,9 @@ def test_a_function_around_mondrian_gives_the_exact_distances_on_adult(
         inner = read_table(frame, sensitive=table.sensitive.name)
         return Mondrian(k=5).sanitize(inner).to_arrow()
 
-    result = differential_test(table, function, targets=TARGETS, method="refit", jobs=2)
+    result = differential_test(
+        table, function, model="naive-bayes", targets=TARGETS, method="refit", jobs=2
+    )
     assert len(result.distances) == 200
     np.testing.assert_allclose(result.distances, exact, rtol=0, atol=1e-12)
     assert exact.max() > 0.01
@@ -67,7 +73,9 @@ def test_a_program_around_mondrian_gives_the_exact_distances_on_adult(
     table = adult(needs_data, hierarchies=False)
     client = SCRIPT.with_name("ask_mondrian.py")  # to load all of indiff 200 times takes minutes
     words = [sys.executable, "-IS", client, service, "{input}", "{output}", table.sensitive.name, 5]
-    result = differential_test(table, Command(words), targets=TARGETS, method="refit", jobs=2)
+    result = differential_test(
+        table, Command(words), model="naive-bayes", targets=TARGETS, method="refit", jobs=2
+    )
     assert len(result.distances) == 200
     np.testing.assert_allclose(result.distances, exact, rtol=0, atol=1e-12)
 
@@ -78,7 +86,9 @@ def test_a_program_that_loads_everything_anew_gives_them_too(
     table = adult(needs_data, hierarchies=False)
     command = Command([sys.executable, SCRIPT, "{input}", "{output}", table.sensitive.name, 5])
     some = list(TARGETS)[:3]
-    result = differential_test(table, command, targets=some, method="refit", jobs=1)
+    result = differential_test(
+        table, command, model="naive-bayes", targets=some, method="refit", jobs=1
+    )
     np.testing.assert_allclose(result.distances, exact[:3], rtol=0, atol=1e-12)
 
 

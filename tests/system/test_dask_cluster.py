@@ -40,24 +40,32 @@ def at_call(folder: Path, number: int, act: Any) -> threading.Thread:
 def test_a_killed_worker_changes_nothing(tmp_path: Path) -> None:
     table = people()
     alone = differential_test(
-        table, Noting(tmp_path / "alone", 0), targets=TARGETS, method="refit", jobs=1
+        table,
+        Noting(tmp_path / "alone", 0),
+        model="naive-bayes",
+        targets=TARGETS,
+        method="refit",
+        jobs=1,
     )
     oracle = Noting(tmp_path / "calls", 0.05)
     with dask_cluster(tmp_path, workers=2) as cluster:
         killer = at_call(tmp_path, 40, cluster.workers[0].kill)
         result = differential_test(
-            table, oracle, targets=TARGETS, method="refit", backend="dask",
+            table, oracle, model="naive-bayes", targets=TARGETS, method="refit", backend="dask",
             scheduler=cluster.address, run=tmp_path / "run",
         )  # fmt: skip
         killer.join(timeout=10)
         assert cluster.workers[0].wait(timeout=10) != 0
         assert cluster.workers[1].poll() is None
         copied = differential_test(
-            table, Command("cp {input} {output}"), targets=range(5), method="refit",
+            table, Command("cp {input} {output}"), model="naive-bayes", targets=range(5),
+            method="refit",
             backend="dask", scheduler=cluster.address,
         )  # fmt: skip
     assert copied.distances.tolist() == (
-        differential_test(table, "identity", targets=range(5), method="refit").distances.tolist()
+        differential_test(
+            table, "identity", model="naive-bayes", targets=range(5), method="refit"
+        ).distances.tolist()
     )
     assert result.complete
     assert result.records.tolist() == list(TARGETS)
@@ -78,14 +86,20 @@ def test_a_lost_scheduler_is_one_sentence_and_what_is_finished_stays(
         at_call(tmp_path, 30, cluster.scheduler.kill)
         with pytest.raises(UserError, match=r"the Dask cluster at 'tcp://.*' is gone; what is fin"):
             differential_test(
-                table, oracle, targets=TARGETS, method="refit", backend="dask",
+                table, oracle, model="naive-bayes", targets=TARGETS, method="refit", backend="dask",
                 scheduler=cluster.address, run=tmp_path / "run",
             )  # fmt: skip
     kept = len((tmp_path / "run" / "journal").read_bytes().splitlines()) - 1
     assert kept >= 20
     (tmp_path / "calls").unlink()
     result = differential_test(
-        table, oracle, targets=TARGETS, method="refit", jobs=1, run=tmp_path / "run"
+        table,
+        oracle,
+        model="naive-bayes",
+        targets=TARGETS,
+        method="refit",
+        jobs=1,
+        run=tmp_path / "run",
     )
     assert result.complete
     assert len(calls(tmp_path)) == 1 + len(TARGETS) - kept
@@ -95,6 +109,7 @@ def test_a_lost_scheduler_is_one_sentence_and_what_is_finished_stays(
 def test_nobody_at_the_address() -> None:
     with pytest.raises(UserError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
         differential_test(
-            people(), Noting(Path("/dev/null"), 0), targets=[1], method="refit", backend="dask",
+            people(), Noting(Path("/dev/null"), 0), model="naive-bayes", targets=[1],
+            method="refit", backend="dask",
             scheduler="tcp://127.0.0.1:9",
         )  # fmt: skip

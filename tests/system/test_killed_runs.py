@@ -112,7 +112,13 @@ def dies_without_four(frame: Any) -> Any:
 def test_an_oracle_that_kills_its_process_costs_one_target(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calls_of_oracles, "WORTH_SHARING", 0.0)
     result = differential_test(
-        people(60), dies_without_four, targets=range(1, 9), jobs=2, retries=1, method="refit"
+        people(60),
+        dies_without_four,
+        model="naive-bayes",
+        targets=range(1, 9),
+        jobs=2,
+        retries=1,
+        method="refit",
     )
     assert result.records.tolist() == [1, 2, 3, 5, 6, 7, 8]
     assert result.failures == (f"record 4: {attempt.DIED}",)

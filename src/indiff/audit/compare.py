@@ -18,6 +18,7 @@ from indiff.audit.plan.settings import Setting, sweep
 from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
 from indiff.differential import differential_test
+from indiff.differential.adversaries import Adversaries, choose_models
 from indiff.differential.test import describe
 from indiff.errors import Message, UserError, marked, unknown
 from indiff.release.release import to_backend
@@ -51,8 +52,8 @@ class Row:
 
     ``itpr`` is that of re-identification, ``itpr_inference`` that of the sensitive attribute.
     ``delta_upper`` is what a limit is checked against: δ, or its upper limit where δ is an
-    estimate. A ``failed`` row has its reason and the numbers found before; ``notes`` say which
-    measures have no meaning for this setting.
+    estimate; ``models`` are the adversaries, of whom δ is the strongest's. A ``failed`` row has its
+    reason and the numbers found before; ``notes`` say which measures have no meaning here.
     """
 
     setting: str
@@ -78,6 +79,7 @@ class Row:
     itpr_inference: float | None = None
     normalised_average_group: float | None = None
     constraint_met: bool | None = None
+    models: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def within(self, limits: Mapping[str, float]) -> bool:
@@ -156,7 +158,10 @@ class Comparison:
         return {
             "format": FORMAT,
             "kind": "comparison",
-            "rows": [asdict(row) | {"notes": list(row.notes)} for row in self.rows],
+            "rows": [
+                asdict(row) | {"models": list(row.models), "notes": list(row.notes)}
+                for row in self.rows
+            ],
             "recommended": None if best is None else best.setting,
             "limits": dict(limits or {}),
             "utility": self.utility,
@@ -183,7 +188,8 @@ class Comparison:
 
     def to_frame(self) -> Any:
         """Return one row per setting in the kind of frame that the table was read from."""
-        rows = [asdict(row) | {"notes": "; ".join(row.notes)} for row in self.rows]
+        joined = [{"models": ", ".join(r.models), "notes": "; ".join(r.notes)} for r in self.rows]
+        rows = [asdict(row) | texts for row, texts in zip(self.rows, joined, strict=True)]
         if any(isinstance(row["value"], str) for row in rows):
             rows = [row | {"value": None if row["value"] is None else str(row["value"])}
                     for row in rows]  # fmt: skip
@@ -220,7 +226,7 @@ def compare(
     >>> found = compare(table, "mondrian:k=5,500")
     >>> [(row.setting, row.on_front) for row in found.rows]
     [('mondrian:k=5', True), ('mondrian:k=500', True)]
-    >>> found.recommend(delta=0.5).setting
+    >>> found.recommend(delta=1).setting
     'mondrian:k=500'
     """
     table.sensitive  # noqa: B018 - one attribute at a time: says how to choose
@@ -237,9 +243,11 @@ def compare(
     rows: list[Row] = []
     interrupted = False
     redaction = Redaction(table)
+    adversaries = _adversaries(model, [sanitizer for _, sanitizer in settings], table)
     for place, (setting, sanitizer) in enumerate(settings):
         row = Row(setting.text, setting.parameter, setting.value,
-                  accuracy_original=analyst.original)  # fmt: skip
+                  accuracy_original=analyst.original, models=tuple(adversaries[place].named),
+                  )  # fmt: skip
         if interrupted:
             rows.append(replace(row, status="failed", reason="interrupted before this setting"))
             continue
@@ -248,8 +256,9 @@ def compare(
         start = time.perf_counter()
         try:
             row, interrupted = _measure_setting(
-                row, table, sanitizer, analyst, model=model, distance=distance, runs=runs,
-                confidence=confidence, jobs=jobs, seed=seed, prior=prior, known=known,
+                row, table, sanitizer, analyst, model=adversaries[place].models,
+                distance=distance, runs=runs, confidence=confidence, jobs=jobs, seed=seed,
+                prior=prior, known=known,
             )  # fmt: skip
         except KeyboardInterrupt:  # what was measured before is kept
             row, interrupted = replace(row, status="failed", reason="interrupted"), True
@@ -287,6 +296,17 @@ def _settings(sanitizers: Sequence[Any] | str) -> list[tuple[Setting, Sanitizer]
     twice = next((text for text in texts if texts.count(text) > 1), None)
     if twice is not None:
         raise UserError("a setting may be compared once", f"{twice!r} twice", "Leave one out")
+    return found
+
+
+def _adversaries(model: Any, sanitizers: Sequence[Sanitizer], table: Table) -> list[Adversaries]:
+    """Choose the adversaries of every setting; a tree is asked of all that it could be, or of none.
+
+    A setting that one adversary less was asked of would look safer than it is.
+    """
+    found = [choose_models(model, one, table, share=len(sanitizers)) for one in sanitizers]
+    if any(one.left_out is not None for one in found):
+        return [choose_models(model, one) for one in sanitizers]
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +16,7 @@ from indiff.audit.plan.limits import check_ranges
 from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
 from indiff.differential import differential_test
-from indiff.differential.method import choose_model
+from indiff.differential.adversaries import choose_models
 from indiff.differential.test import describe
 from indiff.errors import InternalError, UserError
 from indiff.files import write_frame, write_text
@@ -202,8 +202,10 @@ def fix(
     """
     chosen, most = as_sanitizer(sanitizer), _budget(budget, len(table))
     _check(table, chosen, delta, distance, share)
+    # The same adversaries in every round, however few records are left.
+    models = choose_models(model, chosen, table)
     options = {
-        "model": model, "distance": distance, "runs": runs, "confidence": confidence,
+        "model": models.models, "distance": distance, "runs": runs, "confidence": confidence,
         "jobs": jobs, "seed": seed, "prior": prior, "known": known,
     }  # fmt: skip
     search = _Search(table, chosen, float(delta), most, options)
@@ -224,7 +226,7 @@ def fix(
         budget=most,
         records=len(table),
         sanitizer=describe(chosen),
-        model=_named(model, chosen),
+        model=", ".join(models.named),
         rounds=tuple(search.rounds),
         removed=search.removed,
         release=release,
@@ -324,7 +326,7 @@ def _checked(result: Any) -> NDArray[np.float64]:
     columns = []
     for one in each:
         values = one.distances if one.upper is None else one.upper
-        columns.append(values[np.searchsorted(one.records, result.records)])
+        columns.append(values[one.places(result.records)])
     worst: NDArray[np.float64] = np.max(columns, axis=0)
     return worst
 
@@ -334,8 +336,7 @@ def _verify(search: _Search, wanted: bool) -> tuple[float | None, str]:
     if not wanted:
         return None, "not verified: verify=False"
     sanitizer, found = search.sanitizer, search.rounds[-1].delta
-    models = [choose_model(one, sanitizer) for one in _several(search.options["model"])]
-    if sanitizer.randomized or any(map(is_randomized_model, models)):
+    if sanitizer.randomized or any(map(is_randomized_model, search.options["model"])):
         return None, "not verified: a randomized sanitizer or model has no single answer"
     again = differential_test(search.left, sanitizer, **{**search.options, "method": "refit"})
     if not again.complete:
@@ -370,11 +371,3 @@ def _costs(
         measure(table, whole, sanitizer=sanitizer, analyst=analysts[0]),
         measure(table, release, sanitizer=sanitizer, analyst=analysts[1]),
     )
-
-
-def _named(model: Any, sanitizer: Sanitizer) -> str:
-    return ", ".join(describe(choose_model(one, sanitizer)) for one in _several(model))
-
-
-def _several(model: Any) -> Sequence[Any]:
-    return model if isinstance(model, list | tuple) else [model]

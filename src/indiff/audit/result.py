@@ -19,7 +19,7 @@ from indiff.errors import UserError, unknown
 from indiff.files import make_folder, refuse_inputs, write_text
 from indiff.report.finding import Finding, Limit
 from indiff.sanitizers.protocol import Sanitizer
-from indiff.text import describe, json_text
+from indiff.text import json_text
 from indiff.version import __version__
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _libraries() -> dict[str, str]:
 
 def plan_block(plan: Plan, redaction: Redaction, sanitizer: Sanitizer | None) -> dict[str, Any]:
     """Return every parameter in effect: files by their names, values only if enough hold them."""
-    from indiff.differential.method import choose_model
+    from indiff.audit.findings.exposure import adversaries_of
 
     found = plan.model_dump(mode="json")
     data, adversary = found["data"], found["adversary"]
@@ -177,9 +177,8 @@ def plan_block(plan: Plan, redaction: Redaction, sanitizer: Sanitizer | None) ->
     if plan.adversary.ground_file is not None:
         adversary["distance"] = f"emd:{_file(plan.adversary.ground_file)}"
     if sanitizer is not None:
-        adversary["models"] = [
-            describe(choose_model(name, sanitizer)) for name in plan.adversary.models
-        ]
+        first = redaction.table.focus(redaction.table.sensitives[0].name)
+        adversary["models"] = list(adversaries_of(plan, sanitizer, first).named)
     if isinstance(adversary["targets"], list):
         adversary["targets"] = ranges(adversary["targets"])
     return found

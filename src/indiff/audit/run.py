@@ -189,13 +189,14 @@ def run_audit(
     promises = _promises(audit, subjects, exposures)
     judged, verdict = _judged(audit, findings, subjects, exposures, promises)
     name = source or (Path(chosen.data.path).name if chosen.data.path else "a frame")
+    told = [note for one in exposures for note in one.notes]
     document = {
         "format": FORMAT,
         "kind": "audit",
         "title": chosen.report.title or f"Audit of {name}",
         "verdict": verdict.to_dict(),
         "table": table_block(read, name, audit.redaction),
-        "release": _release_block(audit, subjects, promises),
+        "release": _release_block(audit, subjects, told, promises),
         "findings": [finding.to_dict() for finding in judged],
         "charts": charts,
         **_settings_block(audit, command),
@@ -279,9 +280,7 @@ def _exposure(
     if any(one.interrupted for one in earlier):
         status, reason = "skipped", exposure.INTERRUPTED
     if reason is not None:
-        named = [name for name in plan.adversary.models if name != "auto"] or ["naive-bayes"]
-        lost = [one for name in named for one in exposure.missed(table, status, reason, name)]
-        return exposure.Exposure(tuple(lost))
+        return exposure.unmeasured(table, audit.sanitizer, plan, status, reason)
     if audit.sanitizer is None:
         return measure_beside(table, plan)
     progress = _Staged(audit.say, f"testing {len(table):,} records")
@@ -368,7 +367,7 @@ def _judged(
 
 
 def _release_block(
-    audit: _Audit, subjects: Sequence[_Subject], promises: Sequence[Promise]
+    audit: _Audit, subjects: Sequence[_Subject], told: Iterable[str], promises: Sequence[Promise]
 ) -> dict[str, Any]:
     plan, release = audit.plan, subjects[0].release
     notes = [
@@ -379,6 +378,7 @@ def _release_block(
     notes += () if release is None else release.notes
     if release is not None and release.weights is not None:
         notes.append(f"made to be tested, not to be published: {release.sanitizer}")
+    notes += dict.fromkeys(told)
     if len(subjects) > 1:
         notes.append("each sensitive attribute has a release of its own, measured on its own")
     groups = None

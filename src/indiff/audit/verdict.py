@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from pathlib import Path
@@ -138,8 +138,23 @@ def judge(
         code = Exit.INTERRUPTED if interrupted else Exit.INCOMPLETE
     else:
         code = Exit.NOTHING_EXCEEDED
-        reasons.append("every limit holds" if limits else NO_LIMIT)
+        reasons.append(f"every limit holds{_alone(_models(checked))}" if limits else NO_LIMIT)
     return checked, Verdict(code, tuple(reasons), has_limits=bool(limits))
+
+
+def _models(findings: Iterable[Finding]) -> set[str]:
+    """Return the adversaries whose δ was measured."""
+    found = (one.parameters.get("model") for one in findings if one.metric == "delta")
+    return {str(name) for name in found if name is not None}
+
+
+def _alone(models: Collection[str]) -> str:
+    """Say so where one adversary was all that was tried: another one may see more.
+
+    >>> _alone({"naive-bayes"}), _alone({"naive-bayes", "tree"})
+    (', against naive-bayes alone', '')
+    """
+    return f", against {next(iter(models))} alone" if len(models) == 1 else ""
 
 
 def _checked(finding: Finding, limits: dict[str, float]) -> Finding:
@@ -267,7 +282,8 @@ def judge_tests(
     elif limits and not exceeded and partial:
         reasons.append("nothing exceeded so far, but not every record was tested: no pass")
     elif limits and not exceeded and not unproven:
-        reasons.append("no limit was exceeded")
+        models = {name for one in results for name in getattr(one, "results", {one.model: one})}
+        reasons.append(f"no limit was exceeded{_alone(models)}")
     if unmet or exceeded:
         code = Exit.EXCEEDED
     elif interrupted:
@@ -294,8 +310,10 @@ def _test_checks(results: Sequence[Test], limits: Mapping[str, float]) -> list[C
     for result in results:
         for name, limit in limits.items():
             changed = name == "changed_predictions"
-            interval = result.changed_interval if changed else result.delta_interval
-            verb = "is" if interval is None else "may be"
+            sure = (
+                result.changed_interval is None if changed else result.delta_upper <= result.delta
+            )
+            verb = "is" if sure else "may be"
             value = float(getattr(result, TEST_LIMITS[name]))
             if len(result.distances) or not math.isnan(value):
                 found.append(Check(name, value, limit, "at most", result.sensitive_name, verb))

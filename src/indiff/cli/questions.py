@@ -41,7 +41,8 @@ class Answers:
 
 def check_questions(plan: Plan, recipe: Recipe) -> None:
     """Refuse, before any file is read, a question that has no answer."""
-    from indiff.differential.method import choose_model, choose_path
+    from indiff.differential.adversaries import choose_models
+    from indiff.differential.method import choose_path
     from indiff.differential.test import describe
     from indiff.distances.functions import Distance, as_distance, emd
     from indiff.inference.protocol import is_randomized_model
@@ -58,7 +59,7 @@ def check_questions(plan: Plan, recipe: Recipe) -> None:
         raise UserError(
             "--show-values needs --why N, which alone can show values; add it.", field="why"
         )
-    for model in [choose_model(name, chosen) for name in recipe["model"] or (None,)]:
+    for model in choose_models(recipe.model, chosen).models:
         names = describe(chosen), describe(model)
         noisy = isinstance(chosen, NoisySanitizer) or is_randomized_model(model)
         if why is not None and (noisy or chosen.randomized):
@@ -102,21 +103,19 @@ def answer(table: Table, plan: Plan, result: Result, recipe: Recipe) -> Answers:
 
 
 def _explained(table: Table, plan: Plan, result: Result, recipe: Recipe) -> Sequence[Explanation]:
+    from indiff.differential.adversaries import possible_models
     from indiff.differential.explain.why import explain
-    from indiff.differential.method import choose_model
     from indiff.differential.strongest import StrongestResult
-    from indiff.differential.test import describe
     from indiff.sanitizers.parse import as_sanitizer
 
     several = isinstance(result, StrongestResult)
     chosen = as_sanitizer(plan.release.sanitizer)
-    adversaries = [choose_model(model, chosen) for model in recipe["model"] or (None,)]
-    named = {describe(model): model for model in adversaries}
+    named = possible_models(recipe.model, chosen)
     why: list[Explanation] = []
     for row in result.worst(recipe["why"]):
         told = explain(
             table.focus(result.sensitive_name), chosen, row["record"],
-            model=named[row["model"]] if several else adversaries[0],
+            model=named[row["model"]] if several else next(iter(named.values())),
             prior=plan.adversary.prior, known=plan.adversary.known,
             show_values=recipe["show-values"],
         )  # fmt: skip

@@ -176,6 +176,18 @@ def join_beliefs(one: Beliefs, two: Beliefs, people: People) -> Beliefs:
     return replace(two, **joined)
 
 
+def take(column: Column, places: NDArray[np.intp]) -> Column:
+    """Return some of the records' numbers, in this order."""
+
+    def some(numbers: Floats | None) -> Floats | None:
+        return None if numbers is None else numbers[places]
+
+    return replace(
+        column, distances=column.distances[places], lower=some(column.lower),
+        upper=some(column.upper), run_distances=some(column.run_distances),
+    )  # fmt: skip
+
+
 def fold(column: Column, owners: NDArray[np.int64]) -> tuple[Column, NDArray[np.intp]]:
     """Take each person's largest distance; return also the place of the record that has it.
 

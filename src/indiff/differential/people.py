@@ -72,11 +72,15 @@ class People:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The people to test, in table order; in which order to ask; whether they are a random draw."""
+    """The people to test, in table order; in which order to ask; whether they are a random draw.
+
+    ``listed`` is where in ``people`` those stand who were asked for by number, in that order.
+    """
 
     people: People
     order: NDArray[np.intp] | None = None
     random_draw: bool = False
+    listed: NDArray[np.intp] | None = None
 
 
 def each_record(rows: Rows) -> People:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import platform
-from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -14,54 +13,22 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from indiff.differential.noise.tail import Limits, largest_tail, smallest_epsilon
+from indiff.differential.reported import Reported
 from indiff.errors import UserError, option
-from indiff.release.release import to_backend
-from indiff.text import FORMAT, json_text
+from indiff.text import FORMAT
 from indiff.version import __version__
 
 Exactness = Literal["exact", "estimate", "lower-bound", "approximation"]
-
-
-class Reported:
-    """What the results of one model and of several have in common."""
-
-    distances: NDArray[np.float64]
-    backend: str
-
-    def _repr_html_(self) -> str:
-        from indiff.differential.notebook import tested
-
-        return tested(self)
-
-    @property
-    def mean(self) -> float:
-        """The mean distance of the records; infinite where one is."""
-        return float(self.distances.mean()) if len(self.distances) else math.nan
-
-    def to_frame(self) -> Any:
-        """Return :meth:`to_arrow` in the kind of frame that the table was read from."""
-        return to_backend(self.to_arrow(), self.backend)
-
-    def to_json(self, *, worst: int = 10) -> str:
-        """Return :meth:`to_dict` as JSON; infinite numbers are the text ``"Infinity"``."""
-        return json_text(self.to_dict(worst=worst))
-
-    @abstractmethod
-    def to_arrow(self) -> pa.Table:
-        """Return one row per record."""
-
-    @abstractmethod
-    def to_dict(self, *, worst: int = 10) -> dict[str, Any]:
-        """Return the result as plain data."""
 
 
 @dataclass(frozen=True, eq=False)
 class DifferentialResult(Reported):
     """The outcome of a differential test (DIT v2, Section 3.2; DIT draft, Definition 1).
 
-    ``distances`` has one number per tested record, in table order; ``delta`` is the largest of
-    them. A small δ says that *this* model, from *this* release, learns little about any tested
-    record from that record. It does not say so of other models, of other attributes, of people
+    ``distances`` has one number per tested record, in table order, or in the order of ``targets``
+    where they were given by number; ``records`` says whose each is. ``delta`` is the largest.
+    A small δ says that *this* model, from *this* release, learns little about any tested record
+    from that record. It does not say so of other models, of other attributes, of people
     outside the table, nor of an adversary who compares two releases. Where ``individual`` names
     a column, each row is a person instead: ``records`` is the person's first record, ``sizes`` is
     how many the person has, and distance and beliefs are those of the record among them with the
@@ -70,14 +37,14 @@ class DifferentialResult(Reported):
     whether the release keeps what its sanitizer promises (None: it promises nothing), ``unmet``
     why not.
 
-    A sampled result (``exactness="estimate"``) has ``lower`` and ``upper`` limits per record that
-    hold for all tested records together with the given ``confidence``, and ``run_distances``,
-    records × runs. Its ``distances`` are conservative estimates: for ``wasserstein`` the sample's
-    upper end, which in the mean is not below the true distance; limits are checked against
-    :attr:`delta_upper`. Its beliefs are means over runs, or expectations where
-    ``method="closed-form"``; no adversary sees them. ``change_chances`` are therefore the
-    probabilities that the prediction changes, with ``change_limits`` on their mean where they come
-    from runs.
+    A sampled result (``exactness="estimate"``, or ``"lower-bound"`` of some of the records) has
+    ``lower`` and ``upper`` limits per record that hold for all tested records together with the
+    given ``confidence``, and ``run_distances``, records × runs. Its ``distances`` are conservative
+    estimates: for ``wasserstein`` the sample's upper end, which in the mean is not below the true
+    distance; limits are checked against :attr:`delta_upper`. Its beliefs are means over runs, or
+    expectations where ``method="closed-form"``; no adversary sees them. ``change_chances`` are
+    therefore the probabilities that the prediction changes, with ``change_limits`` on their mean
+    where they come from runs.
     """
 
     distances: NDArray[np.float64]
@@ -149,21 +116,24 @@ class DifferentialResult(Reported):
         return float(self.distances.max()) if len(self.distances) else math.nan
 
     @property
-    def worst_case(self) -> float:
-        """Worst-case differentiation (DIT draft, Definition 1): the same number as δ."""
-        return self.delta
-
-    @property
     def delta_interval(self) -> tuple[float, float] | None:
-        """Limits on δ with the result's confidence; None where δ is no estimate."""
+        """Limits on δ with the result's confidence; None where δ is no estimate.
+
+        Nor is there any where some records were not tested: limits on the largest of the others
+        are none on δ, which is then only known to be at least the largest ``lower``.
+        """
         if self.lower is None or self.upper is None or not len(self.upper):
+            return None
+        if self.exactness == "lower-bound":
             return None
         return float(self.lower.max()), float(self.upper.max())
 
     @property
     def delta_upper(self) -> float:
-        """What a limit on δ is checked against: δ, or its upper limit where δ is an estimate."""
-        return self.delta if self.delta_interval is None else self.delta_interval[1]
+        """What a limit on δ is checked against: δ, or the largest upper limit of estimates."""
+        if self.upper is None or not len(self.upper):
+            return self.delta
+        return float(self.upper.max())
 
     @property
     def mean_upper(self) -> float:
@@ -204,41 +174,6 @@ class DifferentialResult(Reported):
     def _level(self) -> float:
         return 0.95 if self.confidence is None else self.confidence
 
-    @property
-    def average_case(self) -> float:
-        """Average-case differentiation (DIT draft, Definition 1): the same number as the mean."""
-        return self.mean
-
-    @property
-    def std(self) -> float:
-        """The standard deviation of the finite distances."""
-        finite = self.distances[np.isfinite(self.distances)]
-        return float(finite.std()) if len(finite) else math.nan
-
-    @property
-    def infinite(self) -> int:
-        """How many distances are infinite; they are kept, never clipped."""
-        return int(np.isinf(self.distances).sum())
-
-    def quantile(self, share: float) -> float:
-        """Return the smallest distance that at least this share of the records does not exceed."""
-        if not 0 <= share <= 1:
-            raise UserError("a quantile is a share from 0 to 1", share, field="share")
-        if not len(self.distances):
-            return math.nan
-        return float(np.quantile(self.distances, share, method="inverted_cdf"))
-
-    @property
-    def quantiles(self) -> dict[float, float]:
-        """The usual quantiles of the distances."""
-        shares = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
-        return {share: self.quantile(share) for share in shares}
-
-    def cdf(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the distinct distances and the share of records at or below each (Figure 2)."""
-        values, counts = np.unique(self.distances, return_counts=True)
-        return values, np.cumsum(counts) / len(self.distances)
-
     @cached_property
     def predictions_changed(self) -> NDArray[np.float64]:
         """For each record, the probability that the most probable value is another without it.
@@ -250,16 +185,6 @@ class DifferentialResult(Reported):
         if self.change_chances is not None:
             return self.change_chances
         return (_modes(self.beliefs) != _modes(self.beliefs_without)).astype(np.float64)
-
-    @property
-    def changed_predictions(self) -> float:
-        """The percentage of predictions that change (DIT v1, Section 3.4.1): with chance, the mean.
-
-        :attr:`changed_interval` has limits where it is an estimate.
-        """
-        if not len(self.distances):
-            return math.nan
-        return float(100 * self.predictions_changed.mean())
 
     @property
     def changed_interval(self) -> tuple[float, float] | None:
@@ -280,16 +205,6 @@ class DifferentialResult(Reported):
     def changed_exactness(self) -> Exactness:
         """How exact :attr:`changed_predictions` is: runs make it an estimate."""
         return self.exactness if self.change_limits is None else "estimate"
-
-    @property
-    def true_beliefs(self) -> NDArray[np.float64]:
-        """The belief in each record's true value, with the record in the table."""
-        return self.beliefs[np.arange(len(self.classes)), self.classes]
-
-    @property
-    def true_beliefs_without(self) -> NDArray[np.float64]:
-        """The belief in each record's true value, without the record."""
-        return self.beliefs_without[np.arange(len(self.classes)), self.classes]
 
     def worst(self, count: int = 10) -> list[dict[str, Any]]:
         """Return the records with the largest distances, largest first."""
@@ -373,11 +288,17 @@ class DifferentialResult(Reported):
     def _interval(self) -> dict[str, Any]:
         """Return what a sampled result adds to the plain data."""
         found: dict[str, Any] = {}
+        if self.lower is not None and len(self.lower):
+            found = {"delta_lower": float(self.lower.max())}
         if self.delta_interval is not None:
-            lower, upper = self.delta_interval
-            found = {"delta_lower": lower, "delta_upper": upper, "mean_upper": self.mean_upper}
+            found |= {"delta_upper": self.delta_upper, "mean_upper": self.mean_upper}
         how = {"confidence": self.confidence, "runs": self.runs}
         return found if self.confidence is None else {**found, **how}
+
+    def places(self, records: NDArray[np.int64]) -> NDArray[np.intp]:
+        """Return where these records stand, all of which were tested."""
+        order = np.argsort(self.records, kind="stable")
+        return order[np.searchsorted(self.records, records, sorter=order)]
 
 
 def changed_part(result: Any) -> dict[str, Any]:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from indiff.differential.result import DifferentialResult, Exactness, Reported, changed_part
+from indiff.differential.reported import Reported
+from indiff.differential.result import DifferentialResult, Exactness, changed_part
+from indiff.differential.targets.guarantee import statement
 from indiff.errors import UserError
 from indiff.sanitizers.promise import all_kept
 from indiff.text import FORMAT
 
 # From the one that says least to the one that says most.
-WEAKEST: tuple[Exactness, ...] = ("approximation", "estimate", "lower-bound", "exact")
+WEAKEST: tuple[Exactness, ...] = ("approximation", "lower-bound", "estimate", "exact")
 
 
 def _shared(name: str, meaning: str) -> Any:
@@ -26,14 +27,21 @@ def _shared(name: str, meaning: str) -> Any:
     return property(lambda self: getattr(next(iter(self.results.values())), name), doc=meaning)
 
 
+def _seen(name: str, meaning: str) -> Any:
+    """Return a property that has of each record what the model says that sees it most."""
+    return property(lambda self: self._of_seen_by(name), doc=meaning)
+
+
 @dataclass(frozen=True, eq=False)
 class StrongestResult(Reported):
     """Each model's result, and the pointwise maximum of their distances.
 
-    ``distances[r]`` is the largest distance that any model sees for record r and ``seen_by[r]``
-    the model that sees it (the first listed among equals). It is the strongest of *these*
-    adversaries: another one may see more. ``confidence`` is that of the limits of all models
-    together. ``untried`` are models that an interruption left out.
+    ``distances[r]`` is the largest distance that any model sees for record r, ``seen_by[r]`` the
+    model that sees it (the first listed among equals), and ``beliefs[r]`` are that model's. It is
+    the strongest of *these* adversaries: another one may see more. ``confidence`` is that of the
+    limits of all models together. ``untried`` are models that an interruption left out, and
+    ``left_out`` says why one was not asked by default. ``guarantee`` is what a random draw of
+    targets says about everybody.
     """
 
     results: dict[str, DifferentialResult]
@@ -42,6 +50,8 @@ class StrongestResult(Reported):
     seen_by: NDArray[np.str_] = field(repr=False)
     confidence: float | None = None
     untried: tuple[str, ...] = ()
+    left_out: str | None = None
+    guarantee: str | None = None
 
     def __repr__(self) -> str:
         return (
@@ -71,6 +81,8 @@ class StrongestResult(Reported):
         lowers = [limits[0] for limits in each if limits is not None]
         if not lowers:
             return None
+        if any(result.exactness == "lower-bound" for result in self.results.values()):
+            return None
         exact = [result.delta for result in self.results.values() if result.delta_interval is None]
         return _largest(lowers + exact), self.delta_upper
 
@@ -80,21 +92,22 @@ class StrongestResult(Reported):
         if not len(self.distances):
             return math.nan
         uppers = [
-            (result.distances if result.upper is None else result.upper)[self._rows(result)]
+            (result.distances if result.upper is None else result.upper)[
+                result.places(self.records)
+            ]
             for result in self.results.values()
         ]
         return float(np.max(uppers, axis=0).mean())
 
     @property
-    def changed_predictions(self) -> float:
-        """The percentage of predictions of which at least one model's changes.
+    def predictions_changed(self) -> NDArray[np.float64]:
+        """For each record, the probability that at least one model's prediction changes.
 
         Where chance decides, nothing says how the models' changes go together: the probabilities
         are added up, to 1 at most, which is not below the truth.
         """
-        if not len(self.distances):
-            return math.nan
-        return self._any_changed(self.results.values())
+        each = [one.predictions_changed[one.places(self.records)] for one in self.results.values()]
+        return np.minimum(np.sum(each, axis=0), 1.0)
 
     @property
     def changed_interval(self) -> tuple[float, float] | None:
@@ -107,7 +120,9 @@ class StrongestResult(Reported):
             return None
         drawn = [one for one in results if one.change_limits is not None]
         known = [one for one in results if one.change_limits is None]
-        least = [100 * float(one.predictions_changed[self._rows(one)].mean()) for one in known]
+        least = [
+            100 * float(one.predictions_changed[one.places(self.records)].mean()) for one in known
+        ]
         least += [one.changed_interval[0] for one in drawn if one.changed_interval is not None]
         most = self._any_changed(known) + sum(one.changed_upper for one in drawn)
         return max(least), min(most, 100.0)
@@ -125,12 +140,28 @@ class StrongestResult(Reported):
         return self.exactness if self.changed_interval is None else "estimate"
 
     def _any_changed(self, results: Iterable[DifferentialResult]) -> float:
-        each = [one.predictions_changed[self._rows(one)] for one in results]
+        each = [one.predictions_changed[one.places(self.records)] for one in results]
         return 100 * float(np.minimum(np.sum(each, axis=0), 1).mean()) if each else 0.0
 
-    def _rows(self, result: DifferentialResult) -> NDArray[np.intp]:
-        return np.searchsorted(result.records, self.records)
+    def _of_seen_by(self, name: str) -> Any:
+        columns = {model: getattr(result, name) for model, result in self.results.items()}
+        some = next(iter(columns.values()))
+        found = np.empty((len(self.records), *some.shape[1:]), some.dtype)
+        for model, result in self.results.items():
+            own = self.seen_by == model
+            found[own] = columns[model][result.places(self.records[own])]
+        return found
 
+    beliefs = _seen("beliefs", "What the model that sees most of a record believes about it.")
+    beliefs_without = _seen("beliefs_without", "The same without the record.")
+    classes = _seen("classes", "Where in ``sensitive_values`` each record's true value stands.")
+    sensitive_values = _shared("sensitive_values", "The values that the beliefs are about.")
+    distance = _shared("distance", "The distance between two beliefs.")
+    fingerprint = _shared("fingerprint", "The fingerprint of the table.")
+    seed = _shared("seed", "The seed of every random choice.")
+    dropped = _shared("dropped", "How many records were dropped when the table was read.")
+    individual = _shared("individual", "The column that names people, if there is one.")
+    people = _shared("people", "How many people that column names.")
     sensitive_name = _shared("sensitive_name", "The sensitive attribute.")
     sanitizer = _shared("sanitizer", "The sanitizer's name.")
     table_size = _shared("table_size", "How many records the table has.")
@@ -170,6 +201,22 @@ class StrongestResult(Reported):
         return stopped or (bool(self.untried) and not self.out_of_time)
 
     @property
+    def method(self) -> str:
+        """How the distances were measured; several ways where models need them."""
+        return ", ".join(dict.fromkeys(result.method for result in self.results.values()))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The notes of all models, each once, and which one was left out."""
+        told = [note for result in self.results.values() for note in result.notes]
+        return tuple(dict.fromkeys([*told, *([self.left_out] if self.left_out else [])]))
+
+    @property
+    def seconds(self) -> float:
+        """How long all models took together."""
+        return sum(result.seconds for result in self.results.values())
+
+    @property
     def model(self) -> str:
         """The model with the largest δ; the first listed among equals."""
         deltas = self.deltas
@@ -182,8 +229,9 @@ class StrongestResult(Reported):
 
     @property
     def exactness(self) -> Exactness:
-        """The weakest of the models' own."""
+        """The weakest of the models' own; a lower bound where one of them was not tried."""
         held = {result.exactness for result in self.results.values()}
+        held |= {"lower-bound"} if self.untried else set()
         return next(level for level in WEAKEST if level in held)
 
     def worst(self, count: int = 10) -> list[dict[str, Any]]:
@@ -192,10 +240,15 @@ class StrongestResult(Reported):
         return [self._entry(int(place)) for place in order]
 
     def _entry(self, place: int) -> dict[str, Any]:
-        name, record = str(self.seen_by[place]), int(self.records[place])
+        name = str(self.seen_by[place])
         result = self.results[name]
-        entry = result.entry(int(np.searchsorted(result.records, record)))
-        return {"record": record, "distance": entry.pop("distance"), "model": name, **entry}
+        entry = result.entry(int(result.places(self.records[place : place + 1])[0]))
+        return {
+            "record": entry.pop("record"),
+            "distance": entry.pop("distance"),
+            "model": name,
+            **entry,
+        }
 
     def to_arrow(self) -> pa.Table:
         """Return one row per record: its number, largest distance, model, and each distance."""
@@ -215,12 +268,23 @@ class StrongestResult(Reported):
             "model": self.model,
             "deltas": self.deltas,
             "untried": list(self.untried),
+            "left_out": self.left_out,
             "mean": self.mean,
             "mean_upper": self.mean_upper,
             **changed_part(self),
             "exactness": self.exactness,
+            "method": self.method,
             "complete": self.complete,
+            "records_tested": len(self.distances),
+            "records_requested": self.requested,
+            "records_in_table": self.table_size,
+            "sanitizer": self.sanitizer,
+            "constraint_met": self.constraint_met,
+            "distance": self.distance,
+            "seed": self.seed,
+            "fingerprint": self.fingerprint,
             "confidence": self.confidence,
+            "guarantee": self.guarantee,
             "worst": self.worst(worst),
             "results": {name: result.to_dict(worst=worst) for name, result in self.results.items()},
         }
@@ -240,7 +304,12 @@ def each_confidence(confidence: float, models: int) -> float:
     return 1 - (1 - confidence) / models if 0 < confidence < 1 else confidence
 
 
-def combine(names: Sequence[str], run: Callable[[int], Any], confidence: float) -> Any:
+def combine(
+    names: Sequence[str],
+    run: Callable[[int], Any],
+    confidence: float,
+    left_out: str | None = None,
+) -> Any:
     """Run each model, and put their results together; several distances give a mapping."""
     if len(set(names)) < len(names):
         raise UserError(
@@ -257,10 +326,10 @@ def combine(names: Sequence[str], run: Callable[[int], Any], confidence: float) 
             break  # whoever interrupts one model does not ask for the next
     untried = tuple(names[len(found) :])
     if not isinstance(found[names[0]], dict):
-        return strongest(found, confidence, untried)
+        return strongest(found, confidence, untried, left_out)
     return {
         distance: strongest(
-            {name: each[distance] for name, each in found.items()}, confidence, untried
+            {name: each[distance] for name, each in found.items()}, confidence, untried, left_out
         )
         for distance in found[names[0]]
     }
@@ -270,6 +339,7 @@ def strongest(
     results: dict[str, DifferentialResult],
     confidence: float = 0.95,
     untried: tuple[str, ...] = (),
+    left_out: str | None = None,
 ) -> StrongestResult:
     """Take the pointwise maximum over models of the records that all of them measured.
 
@@ -282,7 +352,10 @@ def strongest(
     >>> differential_test(table, Mondrian(k=2, regions="cut"), model=["naive-bayes", "frequency"])
     StrongestResult(delta=1, model='frequency', records=5, models=['naive-bayes', 'frequency'])
     """
-    records = reduce(np.intersect1d, [result.records for result in results.values()])
+    each_has = [result.records for result in results.values()]
+    records = each_has[0]  # in its order
+    for others in each_has[1:]:
+        records = records[np.isin(records, others)]
     each = np.stack([_at(result, records) for result in results.values()])
     names = np.array(list(results))
     sampled = any(result.confidence is not None for result in results.values())
@@ -293,12 +366,32 @@ def strongest(
         names[each.argmax(axis=0)],
         confidence if sampled else None,
         untried,
+        left_out,
+        _guarantee(results.values(), each.max(axis=0), confidence),
     )
+
+
+def _guarantee(
+    results: Collection[DifferentialResult], distances: NDArray[np.float64], confidence: float
+) -> str | None:
+    """Say what a random draw, the same for all models, says about everybody."""
+    first = next(iter(results))
+    if any(one.guarantee is None for one in results) or not len(distances):
+        return None
+    found = str(
+        statement(
+            distances,
+            population=first.population,
+            confidence=confidence,
+            failed=first.requested - len(distances),
+        )
+    )
+    return found if first.individual is None else found.replace("records", "people")
 
 
 def _at(result: DifferentialResult, records: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the distances of these records, all of which the result has."""
-    return result.distances[np.searchsorted(result.records, records)]
+    return result.distances[result.places(records)]
 
 
 def _largest(numbers: Iterable[float]) -> float:

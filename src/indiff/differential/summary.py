@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.differential.measurement import Failures, Measurement, fold
+from indiff.differential.measurement import Failures, Measurement, fold, take
 from indiff.differential.noise.changes import change_limits
 from indiff.differential.path import Test
 from indiff.differential.result import DifferentialResult, Exactness
@@ -32,8 +32,15 @@ def as_result(
     tested, starts = np.unique(owners, return_index=True)
     changes = None if measurement.changes is None else measurement.changes.fold(starts)
     limits = None if changes is None else change_limits(changes, test.confidence)
+    chances = None if changes is None else changes.each
+    if test.chosen.listed is not None:
+        order = _as_listed(tested, test.chosen.listed)
+        column, place, tested = take(column, order), place[order], tested[order]
+        chances = None if chances is None else chances[order]
     sampled = column.run_distances is not None
-    exactness: Exactness = "exact" if len(tested) == test.population else "lower-bound"
+    exactness: Exactness = "estimate" if sampled else "exact"
+    if len(tested) < test.population:
+        exactness = "lower-bound"
     failures = beliefs.failures
     out_of_time = test.calls.is_over and len(tested) + len(failures.texts) < len(people)
     told = [*table.notes, *test.notes, *measurement.notes, *column.notes]
@@ -60,7 +67,7 @@ def as_result(
         model=describe(test.model),
         distance=name,
         method=measurement.method,
-        exactness="estimate" if sampled else exactness,
+        exactness=exactness,
         table_size=len(table),
         fingerprint=table.fingerprint,
         constraint_met=promise.kept,
@@ -88,10 +95,17 @@ def as_result(
         individual=people.column,
         people=None if people.column is None else test.population,
         sizes=None if people.column is None else people.sizes[tested],
-        change_chances=None if changes is None else changes.each,
+        change_chances=chances,
         change_limits=limits,
         guarantee=None if sampled else _guarantee(test, column.distances, len(failures.texts)),
     )
+
+
+def _as_listed(tested: NDArray[np.int64], listed: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the order in which the people tested were asked for."""
+    turn = np.empty(len(listed), np.intp)
+    turn[listed] = np.arange(len(listed))
+    return np.argsort(turn[tested])
 
 
 def _notes(test: Test, tested: int, failures: Failures, out_of_time: bool) -> list[str]:

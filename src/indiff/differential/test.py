@@ -22,10 +22,11 @@ from typing import Any
 import numpy as np
 
 from indiff.data.table import Table
+from indiff.differential.adversaries import choose_models
 from indiff.differential.calls.calls import Calls
 from indiff.differential.calls.run import Progress
 from indiff.differential.measurement import Named
-from indiff.differential.method import choose_model, group_by_path
+from indiff.differential.method import group_by_path
 from indiff.differential.path import Test
 from indiff.differential.people import describe_people, find_people
 from indiff.differential.result import DifferentialResult
@@ -72,21 +73,27 @@ def differential_test(
 
     ``sanitizer`` is a name (``"mondrian:k=5"``), a sanitizer, any function from frame to frame,
     or a list of these; ``distance`` is a name, a function, an ``Emd``, or a list of them.
-    Returns a :class:`DifferentialResult`; a list of sanitizers gives a list, several distances a
-    mapping from their names, several sensitive attributes a mapping from theirs.
+    Returns a :class:`DifferentialResult`, for several models the strongest of them; a list of
+    sanitizers gives a list, several distances a mapping from their names, several sensitive
+    attributes a mapping from theirs.
 
-    ``model`` is ``frequency`` for a noisy table or randomized response and ``naive-bayes``
-    otherwise, unless given. ``method`` is chosen: ``closed-form`` or ``leave-one-out`` where they
-    are exact, ``sampled`` for other randomized sanitizers and models (``runs`` of each with and
-    without a record, limits that hold with ``confidence``), ``refit`` for the rest.
+    Unless ``model`` is given, it is ``frequency`` for a noisy table or randomized response, and
+    otherwise the strongest of ``naive-bayes``, ``frequency`` and, where Mondrian's exact walk feeds
+    it from counts and the table is not large, ``tree``
+    (:func:`~indiff.differential.adversaries.choose_models`).
+    ``method`` is chosen: ``closed-form`` or ``leave-one-out`` where they are exact, ``sampled`` for
+    other randomized sanitizers and models (``runs`` of each with and without a record, limits that
+    hold with ``confidence``), ``refit`` for the rest.
 
-    A list of models gives a :class:`~indiff.differential.strongest.StrongestResult`: each one's
-    result, and for each record the largest distance that any of them sees. ``prior`` and
+    Several models give a :class:`~indiff.differential.strongest.StrongestResult`: each one's
+    result, and for each record the largest distance that any of them sees, with the beliefs of
+    that model. ``prior`` and
     ``known`` are what the adversary knows beforehand (:mod:`indiff.inference.background`): the
     probability of each sensitive value, for all or for each record, and the only
     quasi-identifiers that he can look at.
 
-    ``targets`` are record numbers, or how many; all by default. ``order`` says which come first:
+    ``targets`` are record numbers, or how many; all by default. The result has record numbers'
+    distances in the order given, each record once. ``order`` says which come first:
     ``worst-first``, ``random`` (the default for a number,
     and where time may run out) or as ``given``. The largest distance of some of the records is a
     lower bound on δ. ``individual`` names the column whose equal values are one person: all of a
@@ -238,10 +245,14 @@ def _each_sanitizer(table: Table, sanitizer: Any, asked: _Asked) -> Any:
 
 
 def _each_model(table: Table, sanitizer: Sanitizer, asked: _Asked) -> Any:
-    if not _several(asked.model):
-        return _test(table, sanitizer, choose_model(asked.model, sanitizer), asked)
-    each = replace(asked, confidence=each_confidence(asked.confidence, len(asked.model)))
-    adversaries = [choose_model(one, sanitizer) for one in asked.model]
+    chosen = choose_models(
+        asked.model, sanitizer, table, targets=asked.targets, individual=asked.individual,
+        method=asked.method,
+    )  # fmt: skip
+    adversaries = chosen.models
+    if len(adversaries) == 1 and not _several(asked.model):
+        return _test(table, sanitizer, adversaries[0], asked)
+    each = replace(asked, confidence=each_confidence(asked.confidence, len(adversaries)))
     if asked.order == "worst-first" and isinstance(asked.targets, int):  # the same for every model
         everyone = find_people(table, asked.individual)
         few = choose_targets(table, everyone, asked.targets, order=asked.order, seed=asked.seed)
@@ -250,6 +261,7 @@ def _each_model(table: Table, sanitizer: Sanitizer, asked: _Asked) -> Any:
         [describe(one) for one in adversaries],
         lambda place: _test(table, sanitizer, adversaries[place], each.part("model", place)),
         asked.confidence,
+        chosen.left_out,
     )
 
 

@@ -129,7 +129,8 @@ class DataSet:
         """Test Laplace noise on the counts of five quantiles, exactly (DIT v2, Section 4.5.2)."""
 
         def test() -> Measured:
-            result = differential_test(self.table(seed, trees=False), Laplace(epsilon))
+            table = self.table(seed, trees=False)
+            result = differential_test(table, Laplace(epsilon), model="frequency")
             return Measured(result.distances, result.changed_predictions)
 
         return self.run.once(("noisy", self.name, epsilon, seed), test)
@@ -145,7 +146,7 @@ def mondrian(rule: Rule, value: int, regions: RegionStyle = "tight") -> Mondrian
 def partitioned(table: Table, rule: Rule, value: int, regions: RegionStyle = "tight") -> Measured:
     """Test Mondrian with one rule, exactly, leave-one-out."""
     sanitizer = mondrian(rule, value, regions)
-    result = differential_test(table, sanitizer)
+    result = differential_test(table, sanitizer, model="naive-bayes")
     groups = sanitizer.sanitize(table).groups
     whole = groups is None or int(groups.max()) == 0
     return Measured(result.distances, result.changed_predictions, whole)
@@ -166,7 +167,8 @@ def raw_beliefs(table: Table, alpha: float = 1.0) -> tuple[Floats, Floats]:
     Records × sensitive values. A class whose only member is left out has probability 0. This is
     the raw table's exposure to one model, and no limit for another. Leaving a record out lowers
     one count for each attribute and the count of its class by one, so that one set of count tables
-    gives what ``differential_test(table, Identity())`` gives by fitting a model for every record.
+    gives what ``differential_test(table, Identity(), model="naive-bayes")`` gives by fitting a
+    model for every record.
 
     >>> import pyarrow as pa
     >>> from indiff.data.table import read_table

@@ -288,7 +288,13 @@ def test_knowledge_is_the_tests_own(
     sanitizer = Mondrian(k=2, unmet="generalize")
     (why,) = explain(table, sanitizer, record, prior=prior, known=known, show_values=True)
     result = differential_test(
-        table, sanitizer, targets=[record], prior=prior, known=known, method="refit"
+        table,
+        sanitizer,
+        model="naive-bayes",
+        targets=[record],
+        prior=prior,
+        known=known,
+        method="refit",
     )
     values = list(result.sensitive_values)
     value, rival = values.index(why.value), values.index(why.rival)

@@ -238,7 +238,7 @@ def test_a_table_that_breaks_a_constraint_which_it_meets_without_one_record(
 
 def test_records_for_which_the_rest_cannot_meet_the_constraint_are_counted() -> None:
     table = plain("aabb", x=[1, 2, 3, 4])
-    result = differential_test(table, Mondrian(l=2))
+    result = differential_test(table, Mondrian(l=2), model="naive-bayes")
     assert result.constraint_met
     assert result.generalized_without == 4  # without any one of them two of three are the same
     assert result.method == "leave-one-out"
@@ -248,7 +248,7 @@ def test_an_unmet_constraint_is_an_error_unless_generalizing_was_asked_for() -> 
     table = plain("aaab", x=[1, 2, 3, 4])
     for method in ("leave-one-out", "refit"):
         with pytest.raises(UserError, match="l=2 cannot be met even by the whole table"):
-            differential_test(table, Mondrian(l=2), method=method)
+            differential_test(table, Mondrian(l=2), model="naive-bayes", method=method)
 
 
 def test_a_unique_extreme_changes_what_widths_are_relative_to() -> None:
@@ -350,7 +350,7 @@ def worst_and_others(result: DifferentialResult, count: int) -> NDArray[np.intp]
 
 
 def compare_with_refit(table: Table, sanitizer: Mondrian, count: int) -> None:
-    result = differential_test(table, sanitizer)
+    result = differential_test(table, sanitizer, model="naive-bayes")
     assert result.method == "leave-one-out"
     rows = worst_and_others(result, count)
     slow = refit(table, sanitizer, NaiveBayes(), rows)

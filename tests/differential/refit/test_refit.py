@@ -58,7 +58,7 @@ class Counting:
 
 def test_identical_targets_are_computed_once() -> None:
     sanitizer = Counting()
-    result = differential_test(patients(), sanitizer)
+    result = differential_test(patients(), sanitizer, model="naive-bayes")
     # Records 0 and 5 are the same; 1 and 6 differ in what they have.
     assert sanitizer.calls == [7] + [6] * 6
     assert len(result.distances) == 7
@@ -126,11 +126,15 @@ def test_beliefs_of_another_shape_or_below_zero_are_refused() -> None:
 
 
 def test_an_interruption_keeps_what_is_done() -> None:
-    whole = differential_test(patients(), Counting(), jobs=1)
+    whole = differential_test(patients(), Counting(), model="naive-bayes", jobs=1)
     sanitizer = Counting(raise_at=4)  # the table itself, two targets, then Ctrl-C
     seen: list[tuple[int, int]] = []
     result = differential_test(
-        patients(), sanitizer, jobs=1, progress=lambda done, of: seen.append((done, of))
+        patients(),
+        sanitizer,
+        model="naive-bayes",
+        jobs=1,
+        progress=lambda done, of: seen.append((done, of)),
     )
     assert not result.complete
     assert result.requested == 7
@@ -143,7 +147,7 @@ def test_an_interruption_keeps_what_is_done() -> None:
 
 
 def test_an_interruption_before_the_first_target_leaves_nothing_and_says_so() -> None:
-    result = differential_test(patients(), Counting(raise_at=2), jobs=1)
+    result = differential_test(patients(), Counting(raise_at=2), model="naive-bayes", jobs=1)
     assert not result.complete
     assert len(result.distances) == 0
     assert np.isnan(result.delta)
@@ -154,15 +158,15 @@ def test_an_interruption_before_the_first_target_leaves_nothing_and_says_so() ->
 
 def test_an_interruption_while_the_table_itself_is_sanitized_is_passed_on() -> None:
     with pytest.raises(KeyboardInterrupt):
-        differential_test(patients(), Counting(raise_at=1), jobs=1)
+        differential_test(patients(), Counting(raise_at=1), model="naive-bayes", jobs=1)
 
 
 def test_several_cores_give_the_same_numbers_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     table = make_sample(3, 60, ["continuous", "jobs", "ties"], 4).table
-    one = differential_test(table, Mondrian(k=3), method="refit", jobs=1)
+    one = differential_test(table, Mondrian(k=3), model="naive-bayes", method="refit", jobs=1)
     monkeypatch.setattr(general, "WORTH_SHARING", 0.0)
     monkeypatch.setattr(general, "CHUNK_SECONDS", 0.001)
-    two = differential_test(table, Mondrian(k=3), method="refit", jobs=2)
+    two = differential_test(table, Mondrian(k=3), model="naive-bayes", method="refit", jobs=2)
     assert two.complete
     assert one.beliefs.tobytes() == two.beliefs.tobytes()
     assert one.beliefs_without.tobytes() == two.beliefs_without.tobytes()
@@ -179,7 +183,7 @@ def hide_age(frame: Any) -> Any:
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
 def test_any_function_from_frame_to_frame(make: Any) -> None:
-    result = differential_test(patients(make(COLUMNS)), hide_age)
+    result = differential_test(patients(make(COLUMNS)), hide_age, model="naive-bayes")
     assert result.method == "refit"
     assert result.sanitizer == "oracle:hide_age"
     assert isinstance(result.to_frame(), make)
@@ -188,15 +192,15 @@ def test_any_function_from_frame_to_frame(make: Any) -> None:
     constant = read_table(
         pa.table({**COLUMNS, "age": ["x"] * 7}), quasi=["age", "sex"], sensitive="ill"
     )
-    expected = differential_test(constant, Identity(), method="refit")
+    expected = differential_test(constant, Identity(), model="naive-bayes", method="refit")
     np.testing.assert_allclose(result.distances, expected.distances, atol=1e-15)
     assert len(table) == len(result.distances)
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
 def test_a_function_that_returns_the_frame_is_the_identity(make: Any) -> None:
-    mine = differential_test(patients(make(COLUMNS)), lambda frame: frame)
-    raw = differential_test(patients(), "identity")
+    mine = differential_test(patients(make(COLUMNS)), lambda frame: frame, model="naive-bayes")
+    raw = differential_test(patients(), "identity", model="naive-bayes")
     assert mine.distances.tolist() == raw.distances.tolist()
     assert mine.beliefs.tolist() == raw.beliefs.tolist()
 
@@ -238,7 +242,7 @@ def test_uncovered_and_generalized_targets_are_counted() -> None:
     # (28, M) occurs twice and (36, M) twice; the other three are alone in the raw table.
     assert result.uncovered == 0
     assert result.uncovered_without == 3
-    tight = differential_test(patients(), Mondrian(k=7), method="refit")
+    tight = differential_test(patients(), Mondrian(k=7), model="naive-bayes", method="refit")
     assert tight.generalized_without == 7
 
 
@@ -246,7 +250,7 @@ def test_an_interruption_while_several_cores_work_keeps_what_is_done(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     table = make_sample(3, 60, ["continuous", "jobs"], 4).table
-    whole = differential_test(table, Mondrian(k=3), method="refit", jobs=1)
+    whole = differential_test(table, Mondrian(k=3), model="naive-bayes", method="refit", jobs=1)
     monkeypatch.setattr(general, "WORTH_SHARING", 0.0)
     monkeypatch.setattr(general, "CHUNK_SECONDS", 0.001)
 
@@ -254,7 +258,9 @@ def test_an_interruption_while_several_cores_work_keeps_what_is_done(
         if done >= 20:
             raise KeyboardInterrupt
 
-    result = differential_test(table, Mondrian(k=3), method="refit", jobs=2, progress=interrupt)
+    result = differential_test(
+        table, Mondrian(k=3), model="naive-bayes", method="refit", jobs=2, progress=interrupt
+    )
     assert 20 <= len(result.distances) < 60
     assert not result.complete
     place = np.searchsorted(whole.records, result.records)

@@ -200,7 +200,7 @@ def table_of_people(seed: int) -> Any:
 def test_finds_the_exposed_records_of_an_unknown_recoding_sooner_than_chance() -> None:
     """Among the first 15 % chance finds 1.5 of 10, and 5 or more once in 100 times."""
     table = table_of_people(5)
-    result = differential_test(table, recoded, method="refit", jobs=1)
+    result = differential_test(table, recoded, model="naive-bayes", method="refit", jobs=1)
     worst = np.argsort(-result.distances, kind="stable")[:10]
     first = int(0.15 * len(table))
     blind = exposure.rank(table)[:first]

@@ -323,9 +323,12 @@ def test_a_program_is_tested_like_the_sanitizer_inside_it(tmp_path: Path) -> Non
         return frame.set_column(place, "age", pa.array(["*"] * frame.num_rows))
 
     by_program = differential_test(
-        people(), f"command:{sys.executable} -S {tool} {{input}} {{output}}", jobs=1
+        people(),
+        f"command:{sys.executable} -S {tool} {{input}} {{output}}",
+        model="naive-bayes",
+        jobs=1,
     )
-    by_function = differential_test(people(), hide, jobs=1)
+    by_function = differential_test(people(), hide, model="naive-bayes", jobs=1)
     assert by_program.method == by_function.method == "refit"
     np.testing.assert_array_equal(by_program.distances, by_function.distances)
     assert by_function.delta > 0
@@ -352,7 +355,9 @@ def test_a_program_that_hangs_without_one_record_is_that_records_failure(
 ) -> None:
     tool = script(tmp_path, 'grep -q 47 "$1" || sleep 1000; cp "$1" "$2"')
     command = Command([tool, "{input}", "{output}"], timeout=4)
-    result = differential_test(people(), command, method="refit", jobs=1, retries=0)
+    result = differential_test(
+        people(), command, model="naive-bayes", method="refit", jobs=1, retries=0
+    )
     assert result.records.tolist() == [0, 1, 3]
     [failure] = result.failures
     assert "was stopped after 4 seconds on 3 records" in failure

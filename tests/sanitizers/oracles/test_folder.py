@@ -41,8 +41,8 @@ def test_the_folder_gives_the_distances_of_the_sanitizer_that_filled_it(
     tmp_path: Path, ending: str
 ) -> None:
     write(people(), tmp_path, ending=ending)
-    result = differential_test(people(), f"releases:{tmp_path}", jobs=1)
-    exact = differential_test(people(), Mondrian(k=2))
+    result = differential_test(people(), f"releases:{tmp_path}", model="naive-bayes", jobs=1)
+    exact = differential_test(people(), Mondrian(k=2), model="naive-bayes")
     assert result.method == "refit"
     np.testing.assert_allclose(result.distances, exact.distances, rtol=0, atol=1e-12)
 
@@ -50,7 +50,9 @@ def test_the_folder_gives_the_distances_of_the_sanitizer_that_filled_it(
 def test_records_that_look_alike_have_files_of_their_own(tmp_path: Path) -> None:
     write(people(), tmp_path)
     (tmp_path / "without-5.csv").write_text("age,sex,ill\n*,*,cancer\n*,*,cancer\n")
-    distances = differential_test(people(), Releases(str(tmp_path)), jobs=1).distances
+    distances = differential_test(
+        people(), Releases(str(tmp_path)), model="naive-bayes", jobs=1
+    ).distances
     assert distances[5] > distances[1]
 
 
@@ -59,8 +61,8 @@ def test_records_keep_their_numbers_where_others_were_dropped(tmp_path: Path) ->
     table = read_table(pa.table(columns), quasi=["age"], sensitive="ill", missing="drop")
     write(table, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir())[:2] == ["release.csv", "without-1.csv"]
-    result = differential_test(table, f"releases:{tmp_path}", jobs=1)
-    exact = differential_test(table, Mondrian(k=2))
+    result = differential_test(table, f"releases:{tmp_path}", model="naive-bayes", jobs=1)
+    exact = differential_test(table, Mondrian(k=2), model="naive-bayes")
     np.testing.assert_allclose(result.distances, exact.distances, rtol=0, atol=1e-12)
 
 
@@ -81,12 +83,14 @@ def test_a_missing_file_is_that_records_failure(tmp_path: Path) -> None:
                                            r"without-3\.csv, \.tsv or \.parquet"):  # fmt: skip
         releases.sanitize(people().without(3))
     assert len(releases.sanitize(people().without(2))) == 5
-    result = differential_test(people(), releases, jobs=1, retries=0)
+    result = differential_test(people(), releases, model="naive-bayes", jobs=1, retries=0)
     assert result.records.tolist() == [0, 1, 2, 4, 5]
     assert not result.complete
     [failure] = result.failures
     assert failure.startswith("record 3: the release without record 3 must be in the folder")
-    assert differential_test(people(), releases, targets=[2, 4], jobs=1).complete
+    assert differential_test(
+        people(), releases, model="naive-bayes", targets=[2, 4], jobs=1
+    ).complete
 
 
 def test_folders_without_a_release_are_refused_at_once(tmp_path: Path) -> None:
@@ -107,16 +111,16 @@ def test_a_run_goes_on_with_more_files_but_never_with_changed_ones(tmp_path: Pat
     last = (folder / "without-5.csv").read_bytes()
     (folder / "without-5.csv").unlink()
     releases = Releases(str(folder))
-    exact = differential_test(people(), Mondrian(k=2)).distances
-    some = differential_test(people(), releases, jobs=1, retries=0, run=run)
+    exact = differential_test(people(), Mondrian(k=2), model="naive-bayes").distances
+    some = differential_test(people(), releases, model="naive-bayes", jobs=1, retries=0, run=run)
     assert some.records.tolist() == [0, 1, 2, 3, 4]
     (folder / "without-5.csv").write_bytes(last)
-    whole = differential_test(people(), releases, jobs=1, run=run)
+    whole = differential_test(people(), releases, model="naive-bayes", jobs=1, run=run)
     np.testing.assert_allclose(whole.distances, exact, rtol=0, atol=1e-12)
     (folder / "without-2.csv").write_text("age,sex,ill\n*,*,cancer\n*,*,flu\n")
     message = "that without record 2 is another file than when this run read it. Put it back, or"
     with pytest.raises(UserError, match=message):
-        differential_test(people(), releases, jobs=1, run=run)
+        differential_test(people(), releases, model="naive-bayes", jobs=1, run=run)
     (folder / "release.csv").write_text("age,sex,ill\n*,*,cancer\n*,*,flu\n")
     with pytest.raises(UserError, match="the sanitizer is another one than when the run in"):
-        differential_test(people(), releases, jobs=1, run=run)
+        differential_test(people(), releases, model="naive-bayes", jobs=1, run=run)

@@ -146,7 +146,7 @@ def test_a_function_may_tell_records_apart_that_look_alike() -> None:
         calls.append(len(frame))
         return first_only(frame)
 
-    differential_test(table, counted, method="refit", jobs=1)
+    differential_test(table, counted, model="naive-bayes", method="refit", jobs=1)
     assert calls.count(2) == 3
 
 
@@ -171,7 +171,9 @@ def test_a_failure_without_one_record_is_recorded_and_the_run_goes_on(
     def mostly_right(frame: pd.DataFrame) -> Any:
         return frame if 47 in set(frame["age"]) else function(frame)
 
-    result = differential_test(people(), mostly_right, method="refit", jobs=1, retries=0)
+    result = differential_test(
+        people(), mostly_right, model="naive-bayes", method="refit", jobs=1, retries=0
+    )
     assert result.records.tolist() == [0, 1, 3, 4]
     assert not result.complete
     [failure] = result.failures

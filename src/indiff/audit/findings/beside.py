@@ -6,11 +6,10 @@ from indiff.audit.findings.exposure import Exposure, findings_of, missed
 from indiff.audit.metrics import METRICS, number
 from indiff.audit.plan.plan import Plan
 from indiff.data.table import Table
+from indiff.differential.adversaries import choose_models
 from indiff.differential.beside.dropped_row import test_release
-from indiff.differential.method import choose_model
 from indiff.differential.result import DifferentialResult
 from indiff.differential.strongest import StrongestResult, strongest
-from indiff.differential.test import describe
 from indiff.errors import UserError
 from indiff.report.finding import Finding
 from indiff.sanitizers.trivial import Identity
@@ -26,15 +25,14 @@ def measure_beside(table: Table, plan: Plan) -> Exposure:
     results: dict[str, DifferentialResult] = {}
     # All records where only a number is asked for: without a sanitizer they cost little.
     targets = None if isinstance(plan.adversary.targets, int) else plan.adversary.targets
-    for name in plan.adversary.models:
-        model = describe(choose_model(name, Identity()))
+    for model, adversary in choose_models(plan.adversary.models, Identity()).named.items():
         try:
             found = test_release(
                 table,
                 plan.release.file,
                 key=plan.release.key,
                 rows_in_order=plan.release.rows_in_order,
-                model=None if name == "auto" else name,
+                model=adversary,
                 distance=plan.adversary.distance,
                 targets=targets,
                 prior=plan.adversary.prior,

@@ -15,15 +15,17 @@ from indiff.audit.plan.settings import expand
 from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
 from indiff.differential import differential_test
+from indiff.differential.adversaries import Adversaries, choose_models
 from indiff.differential.explain.membership import membership_inference
-from indiff.differential.method import choose_model
 from indiff.differential.result import DifferentialResult
 from indiff.differential.strongest import StrongestResult, each_confidence, strongest
-from indiff.differential.test import describe, part_of
+from indiff.differential.test import part_of
 from indiff.errors import UserError
 from indiff.plot.style import thinned
 from indiff.report.finding import Finding
+from indiff.sanitizers.parse import as_sanitizer
 from indiff.sanitizers.protocol import Sanitizer
+from indiff.sanitizers.trivial import Identity
 from indiff.text import name as short_name
 
 _NAMES = ("delta", "mean", "quantile", "changed_predictions", "told_by_the_crowd")
@@ -40,6 +42,7 @@ class Exposure:
     results: dict[str, DifferentialResult] = field(default_factory=dict)
     combined: DifferentialResult | StrongestResult | None = None
     interrupted: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def unfinished(self) -> list[str]:
@@ -75,12 +78,11 @@ def measure_exposure(
     An adversary that cannot be asked is a failed finding; the others still are. ``run`` is the
     folder that keeps every finished target.
     """
-    adversaries = [choose_model(name, sanitizer) for name in plan.adversary.models]
-    names = [describe(adversary) for adversary in adversaries]
+    chosen = adversaries_of(plan, sanitizer, table)
     findings: list[Finding] = []
     results: dict[str, DifferentialResult] = {}
     interrupted = False
-    for place, (name, adversary) in enumerate(zip(names, adversaries, strict=True)):
+    for place, (name, adversary) in enumerate(chosen.named.items()):
         if interrupted:
             findings += missed(table, "skipped", INTERRUPTED, name)
             continue
@@ -93,7 +95,7 @@ def measure_exposure(
                 model=adversary,
                 progress=progress,
                 run=part_of(run, "model", place),
-                **settings(plan),
+                **settings(plan, len(chosen.models)),
             )
         except UserError as error:
             findings += missed(table, "failed", str(error), name)
@@ -112,15 +114,29 @@ def measure_exposure(
             findings.append(_membership(result, plan))
     combined: DifferentialResult | StrongestResult | None = None
     if len(results) > 1:
-        combined = strongest(results, plan.adversary.confidence)
+        combined = strongest(results, plan.adversary.confidence, left_out=chosen.left_out)
         findings += _strongest(combined, plan)
     elif results:
         combined = next(iter(results.values()))
-    return Exposure(tuple(findings), results, combined, interrupted)
+    notes = () if chosen.left_out is None else (chosen.left_out,)
+    return Exposure(tuple(findings), results, combined, interrupted, notes)
 
 
-def settings(plan: Plan) -> dict[str, Any]:
-    """Return the options of the differential test that the plan sets."""
+def adversaries_of(plan: Plan, sanitizer: Sanitizer, table: Table, share: int = 1) -> Adversaries:
+    """Return the adversaries of a plan; those of its own choice depend on the work of the test."""
+    return choose_models(
+        plan.adversary.models,
+        sanitizer,
+        table,
+        targets=plan.adversary.targets,
+        individual=plan.data.individual,
+        method=plan.adversary.method,
+        share=share,
+    )
+
+
+def settings(plan: Plan, models: int) -> dict[str, Any]:
+    """Return the options of the differential test that the plan sets, for so many models."""
     asked = plan.adversary
     return {
         "distance": asked.distance,
@@ -129,7 +145,7 @@ def settings(plan: Plan) -> dict[str, Any]:
         "runs": asked.runs,
         "individual": plan.data.individual,
         "time": plan.run.time,
-        "confidence": each_confidence(asked.confidence, len(asked.models)),
+        "confidence": each_confidence(asked.confidence, models),
         "jobs": plan.run.jobs,
         "seed": plan.run.seed,
         "prior": asked.prior,
@@ -154,10 +170,18 @@ def missed(
     ]
 
 
+def unmeasured(
+    table: Table, sanitizer: Sanitizer | None, plan: Plan, status: Any, reason: str
+) -> Exposure:
+    """Return the findings of all adversaries of a test that could not be begun."""
+    named = choose_models(plan.adversary.models, sanitizer or Identity()).named
+    return Exposure(tuple(f for name in named for f in missed(table, status, reason, name)))
+
+
 def findings_of(result: DifferentialResult, plan: Plan) -> list[Finding]:
     """Return what one adversary's test says, of private and of public inference."""
     parameters = _parameters(result)
-    common = {"exactness": exactness(result), "seed": plan.run.seed, "parameters": parameters}
+    common = {"exactness": result.exactness, "seed": plan.run.seed, "parameters": parameters}
     mean_interval = quantile_interval = None
     if result.lower is not None and result.upper is not None:
         mean_interval = (float(result.lower.mean()), result.mean_upper)
@@ -223,26 +247,14 @@ def is_whole(result: DifferentialResult) -> bool:
     return result.complete and len(result.distances) >= result.population
 
 
-def exactness(result: DifferentialResult) -> str:
-    """Return how exact a result is: of some records only, even an estimate is a lower bound."""
-    if result.exactness == "approximation" or is_whole(result):
-        return result.exactness
-    return "lower-bound"
-
-
 def _changed(result: DifferentialResult | StrongestResult) -> dict[str, Any]:
     """Return how exact the changed predictions are, which may be less than δ is."""
-    of = exactness(result) if isinstance(result, DifferentialResult) else _weakest(result)
+    of = result.exactness
     sure = of in ("lower-bound", "approximation")
     return {
         "interval": result.changed_interval,
         "exactness": of if sure else result.changed_exactness,
     }
-
-
-def _weakest(result: StrongestResult) -> str:
-    whole = all(is_whole(one) for one in result.results.values())
-    return result.exactness if whole and not result.untried else "lower-bound"
 
 
 def _parameters(result: DifferentialResult) -> dict[str, Any]:
@@ -304,9 +316,13 @@ def _strongest(result: StrongestResult, plan: Plan) -> list[Finding]:
     """Return the strongest of several adversaries, record by record."""
     largest = result.largest
     common = {
-        "exactness": _weakest(result),
+        "exactness": result.exactness,
         "seed": plan.run.seed,
-        "parameters": {"models": list(result.results), "confidence": result.confidence},
+        "parameters": {
+            "models": list(result.results),
+            "left_out": result.left_out,
+            "confidence": result.confidence,
+        },
     }
     span, interval = _span(largest), result.delta_interval
     mean_interval = None if interval is None else (0.0, result.mean_upper)
@@ -319,7 +335,7 @@ def _strongest(result: StrongestResult, plan: Plan) -> list[Finding]:
 
 
 def parameter_curve(table: Table, plan: Plan, redaction: Redaction) -> dict[str, Any] | None:
-    """Test each setting of the plan's curve with the first adversary on the first attribute.
+    """Test each setting of the plan's curve with the plan's adversaries on the first attribute.
 
     A setting that cannot be tested has no numbers and says why; an interruption ends the curve.
     """
@@ -327,11 +343,12 @@ def parameter_curve(table: Table, plan: Plan, redaction: Redaction) -> dict[str,
         return None
     points: list[dict[str, Any]] = []
     chosen = expand(plan.report.parameter)
-    model = plan.adversary.models[0]
     for setting in chosen:
         point: dict[str, Any] = {"setting": setting.text, "value": setting.value}
         try:
-            result = differential_test(table, setting.text, model=model, **settings(plan))
+            made = as_sanitizer(setting.text)
+            models = adversaries_of(plan, made, table, share=len(chosen)).models
+            result = differential_test(table, made, model=models, **settings(plan, 1))
         except UserError as error:
             told = redaction.text(error.message)
             points.append({**point, "delta": None, "mean": None, "reason": told})

@@ -7,11 +7,10 @@ from typing import Any
 from indiff.audit.plan.plan import Plan
 from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
+from indiff.differential.adversaries import possible_models
 from indiff.differential.explain.why import Explanation, explain
-from indiff.differential.method import choose_model
 from indiff.differential.result import DifferentialResult
 from indiff.differential.strongest import StrongestResult
-from indiff.differential.test import describe
 from indiff.errors import UserError
 from indiff.inference import Model
 from indiff.inference.background import with_background
@@ -32,8 +31,7 @@ def worst_records(
     redaction: Redaction,
 ) -> list[dict[str, Any]]:
     """Return the worst records of one sensitive attribute, each with its why."""
-    adversaries = [choose_model(name, sanitizer) for name in plan.adversary.models]
-    named = {describe(adversary): adversary for adversary in adversaries}
+    named = possible_models(plan.adversary.models, sanitizer)
     rows = result.worst(plan.report.worst)
     seen_by = {row["record"]: str(row.get("model", result.model)) for row in rows}
     reasons: dict[int, tuple[int | None, str]] = {}

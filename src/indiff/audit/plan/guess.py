@@ -168,7 +168,7 @@ def plan_text(
             '# file = "release.csv"       # instead: a release made elsewhere',
             "",
             "[adversary]",
-            'models = ["auto"]            # naive-bayes, frequency, tree, forest, logistic …',
+            'models = ["auto"]            # the strongest of the fast ones; or naive-bayes, tree …',
             'distance = "wasserstein"',
             "",
             "# What must hold for exit code 0. Without a limit nothing can be exceeded.",

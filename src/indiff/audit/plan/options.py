@@ -192,8 +192,9 @@ class Adversary:
         Names,
         MinLen(1),
         Option(
-            "The adversary: auto (the strongest of the fast ones), naive-bayes, frequency, tree, "
-            "forest, logistic, gradient-boosting, mlp, knn, each but frequency with an encoding "
+            "The adversary: auto (the strongest of naive-bayes, frequency and, where it is fast, "
+            "tree; of a noisy table frequency), naive-bayes, frequency, tree, forest, logistic, "
+            "gradient-boosting, mlp, knn, each but frequency with an encoding "
             "(tree:encoding=Scaling-Hot); several (a,b): the strongest.",
             "A[,B]",
             TEST,

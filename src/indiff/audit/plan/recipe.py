@@ -169,10 +169,6 @@ COMMANDS = {
         "task", "fix", "budget", "worst", "min-cell", "show-values", "title", "out",
     ),
 }  # fmt: skip
-_ONE_MODEL = OPTIONS["model"].option.help.replace(
-    "auto (the strongest of the fast ones), naive-bayes, frequency,",
-    "naive-bayes (default), frequency (default for noisy tables), auto,",
-)
 # Where an option of a command differs from its declaration.
 _CHANGES: dict[tuple[str, str], dict[str, Any]] = {
     ("test", "order"): {
@@ -180,7 +176,6 @@ _CHANGES: dict[tuple[str, str], dict[str, Any]] = {
         "random or given.",
         "metavar": "ORDER",
     },
-    ("test", "model"): {"help": _ONE_MODEL, "default": []},
     ("test", "limit"): {"help": "Fail (exit 1) above this: delta=0.1; repeatable."},
     ("test", "show-values"): {"help": "With --why: show values of the table."},
     ("test", "membership"): {"default": False},
@@ -207,7 +202,6 @@ _CHANGES: dict[tuple[str, str], dict[str, Any]] = {
         "help": "Where the release goes (.csv, .tsv, .parquet).", "metavar": "FILE",
         "default": REQUIRED,
     },
-    ("compare", "model"): {"help": _ONE_MODEL, "default": []},
     ("compare", "sanitizer"): {
         "help": "name:parameter=value,…, a parameter with several values: mondrian:k=2,5,10; "
         "repeatable.",

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from indiff.data.schema import Role
 from indiff.data.table import Table
+from indiff.differential.adversaries import choose_model
 from indiff.differential.beside.linkage import Linkage, link
 from indiff.differential.beside.matching import match_by_key, match_in_order
 from indiff.differential.beside.result import ReleaseResult, Shift
 from indiff.differential.measurement import Beliefs, from_beliefs
-from indiff.differential.method import choose_model
 from indiff.differential.refit.refit import refit
 from indiff.differential.result import DifferentialResult
 from indiff.differential.test import as_rows, check_testable, describe
@@ -134,7 +134,7 @@ def test_release(
         raise UserError(f"a release needs at least 2 rows to be tested; {name!r} has {len(read)}.")
     adversary, told = with_background(adversary, table, prior, known)
     measure = bind_distance(distance, table.sensitive)
-    rows = np.sort(as_rows(table, targets))  # results are in table order
+    rows = as_rows(table, targets)  # in the order asked for
     beside = _Beside(table, read, rows, link(read, table, rows), adversary, measure)
     shift = beside.shift(prior)
     notes = [*told, *_notes(read, table, beside.linkage)]
@@ -310,7 +310,7 @@ class _Beside:
         inside = np.stack(
             [_row_covers(c, own, code) for c, code in zip(columns, codes, strict=True)]
         )
-        place = np.searchsorted(self.rows, owned)
+        place = np.flatnonzero(matched[self.rows] >= 0)
         candidates = self.linkage.candidates[place]
         inside_all: NDArray[np.bool_] = np.asarray(inside.all(axis=0))
         left = candidates - inside_all

@@ -121,7 +121,7 @@ class ReleaseResult:
             "distance_to_shares": self.shift.distances,
         }
         if self.test is not None:
-            place = np.searchsorted(self.linkage.records, self.test.records)
+            place = np.flatnonzero(np.isin(self.linkage.records, self.test.records))
             absent = np.ones(len(self.linkage.records), dtype=bool)
             absent[place] = False
             for name, values in (

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from indiff.data.table import Table
+from indiff.differential.adversaries import choose_model
 from indiff.differential.explain.groups import GroupChange, covering, group_change, records
 from indiff.differential.explain.models import (
     DecisionPath,
@@ -18,7 +19,6 @@ from indiff.differential.explain.models import (
     is_tree,
     shifts,
 )
-from indiff.differential.method import choose_model
 from indiff.differential.mondrian.releases import MondrianReleases
 from indiff.differential.people import fallback
 from indiff.differential.refit.refit import FromScratch, Releases

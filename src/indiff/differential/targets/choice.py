@@ -108,6 +108,7 @@ def choose_targets(
         None if how == "given" and count is None and (np.diff(ranked) > 0).all()
         else np.searchsorted(kept, ranked),
         random_draw=drawn and how == "random",
+        listed=None if targets is None or count is not None else np.searchsorted(kept, persons),
     )  # fmt: skip
 
 

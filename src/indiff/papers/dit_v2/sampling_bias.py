@@ -43,7 +43,7 @@ def bias(table: Table, epsilon: float, rows: NDArray[np.intp], *, seed: int = 0,
     grid = noise.grid(table)
     cell, counts = grid.occupied(table)
     classes = grid.classes(table)
-    exact = differential_test(table, noise).distances[rows]
+    exact = differential_test(table, noise, model="frequency").distances[rows]
     estimate, nothing = np.empty(len(rows)), np.empty(len(rows))
     for place, row in enumerate(rows):
         rng = np.random.default_rng([seed, int(row)])

@@ -30,7 +30,9 @@ def distances(run: Run, name: str, rule: Rule, value: int) -> dict[str, NDArray[
         if value == 1:
             beliefs, without = raw_beliefs(table)
             return {key: measure(beliefs, without) for key, measure in MEASURES.items()}
-        found = differential_test(table, mondrian(rule, value), distance=list(MEASURES))
+        found = differential_test(
+            table, mondrian(rule, value), model="naive-bayes", distance=list(MEASURES)
+        )
         return {key: found[key].distances for key in MEASURES}
 
     return run.once(("draft", name, rule, value), compute)

@@ -39,6 +39,8 @@ def show_strongest(
         ("seed", str(first.seed)),
         ("fingerprint", first.fingerprint[:16]),
     ]
+    if result.guarantee is not None:
+        lines.append(("sample", plain.message(result.guarantee)))
     if result.untried:
         lines.append(("not tried", plain.message(", ".join(result.untried))))
     lines += [*terminal.missing_lines(result), *_notes(result, known)]
@@ -63,7 +65,7 @@ def _notes(result: StrongestResult, known: Sequence[str]) -> list[tuple[str, str
         ("note", plain.message(note if len(names) == len(result.results) else
                                f"{', '.join(names)}: {note}"))
         for note, names in about.items()
-    ]  # fmt: skip
+    ] + ([("note", plain.message(result.left_out))] if result.left_out else [])  # fmt: skip
 
 
 def _show_models(console: Console, result: StrongestResult) -> None:
@@ -90,6 +92,49 @@ def _numbers(result: StrongestResult) -> list[tuple[str, str]]:
         ("changed predictions", f"{terminal.changed_share(result)}, by any model"),
         ("exactness", EXACTNESS[result.exactness]),
     ]
+
+
+def show_outliers(
+    console: Console, result: StrongestResult, planted: Sequence[int], limit: float
+) -> None:
+    """Show what each adversary sees of the planted outliers and of everybody, and what it means."""
+    if not len(result.distances):
+        return
+    rows = []
+    for name, one in result.results.items():
+        worst = [row["record"] for row in one.worst(len(planted))]
+        found = sum(record in worst for record in planted)
+        above = int((one.distances > limit).sum())
+        rows.append(
+            (
+                plain.name(name),
+                number(one.delta),
+                f"{above:,} of {len(one.distances):,}",
+                f"{found} of {len(planted)}",
+            )
+        )
+    heads = ("δ", f"above {limit:g}", f"planted among its {len(planted)} worst")
+    title = "What each adversary sees"
+    terminal.show_grid(console, title, [("adversary", "fold"), *terminal.right(*heads)], rows)
+    first = next(iter(result.results.values()))
+    shown = first.worst(1)[0]
+    terminal.headline(console, "What this means")
+    meaning = (
+        "Every group of this release has at least 5 records that look alike. Still, "
+        f"{plain.name(first.model)}, who weighs each column by itself, believes in the true "
+        f"diagnosis of record {shown['record']} with probability {shown['belief']:.2f} if that "
+        f"record is in the table, and {shown['belief_without']:.2f} if it is not: the difference "
+        f"is owed to that one person's record. The planted outliers ({_listed(planted)}) are those "
+        "who stand out from the crowd. Whoever looks at one group alone, as frequency does, or "
+        "chooses the columns that tell most, as a tree does, learns from five records about many "
+        "more: a group of 5 hides hardly anyone from them. δ is the strongest's; another adversary "
+        "may learn more, and a small δ would not prove safety."
+    )
+    terminal.print_clean(console, Text(meaning))
+
+
+def _listed(records: Sequence[int]) -> str:
+    return ", ".join(map(str, records))
 
 
 def show_why(console: Console, explanations: Sequence[Explanation]) -> None:

@@ -362,26 +362,3 @@ def stages() -> Iterator[Callable[[str], object] | None]:
         return
     with console.status("starting") as shown:
         yield lambda stage: shown.update(Text(plain.message(stage)))
-
-
-def show_outliers(
-    console: Console, result: DifferentialResult | StrongestResult, planted: Sequence[int]
-) -> None:
-    """Tell which of the planted outliers are among the worst records, and what that means."""
-    if not len(result.distances):
-        return
-    worst = [row["record"] for row in result.worst(10)]
-    found = [record for record in planted if record in worst]
-    among = f"{len(found)} of {len(planted)} are among the 10 worst records"
-    headline(console, "Planted outliers")
-    print_clean(console, Text(f"{among}: {', '.join(map(str, found))}."))
-    first = result.worst(1)[0]
-    meaning = (
-        "Every group of this release has at least 5 records that look alike. Still, an adversary "
-        f"believes in the true diagnosis of record {first['record']} with probability "
-        f"{first['belief']:.2f} if that record is in the table, and {first['belief_without']:.2f} "
-        "if it is not: the difference is owed to that one person's record. Another adversary may "
-        "learn more; a small δ would not prove safety."
-    )
-    headline(console, "What this means")
-    print_clean(console, Text(meaning))

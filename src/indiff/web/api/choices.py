@@ -90,7 +90,8 @@ GROUPS = {
 BUILT_IN = tuple(dict.fromkeys(preset.sanitizer for preset in PRESETS))
 
 MODELS = {
-    "auto": "The usual one for the release: naive Bayes, or frequency for noisy counts.",
+    "auto": "The strongest of naive Bayes, frequency and, where it is fast, a tree; for noisy "
+    "counts frequency.",
     "naive-bayes": "Weighs each column by itself; the papers' adversary, exact and fast.",
     "frequency": "Looks only at released records that fit the person on every column.",
     "tree": "A decision tree; slower, since it learns again for each record.",

@@ -85,6 +85,7 @@ class Trials:
         if plan.release.file is not None:  # read as well, and as much work as no sanitizing
             known, files = plan.release.rows_in_order or plan.release.key is not None, 3
             plan = _with(plan, "release", sanitizer="identity", file=None, rows_in_order=False)
+        plan = _with(plan, "adversary", models=_models(plan, table))
         if self._start is None:
             self._start = PROCESS + self._loading(plan, sample(table, FIRST_RECORDS), reading)
         targets = asked if isinstance(asked, int) else len(asked) if asked else len(table)
@@ -134,8 +135,7 @@ def _each(plan: Plan, few: Table) -> float:
 
     def spent(table: Table, name: str, targets: int) -> float:
         begin = clock()
-        model = None if name == "auto" else name
-        differential_test(table, plan.release.sanitizer, model=model, targets=targets, **options)
+        differential_test(table, plan.release.sanitizer, model=name, targets=targets, **options)
         return clock() - begin
 
     total = 0.0
@@ -155,9 +155,18 @@ def _each(plan: Plan, few: Table) -> float:
     return total
 
 
+def _models(plan: Plan, table: Table) -> list[str]:
+    """Return the adversaries of the whole table: of fewer records there may be more."""
+    from indiff.audit.findings.exposure import adversaries_of
+    from indiff.sanitizers.parse import as_sanitizer
+
+    first = table.focus(table.sensitives[0].name)
+    return list(adversaries_of(plan, as_sanitizer(plan.release.sanitizer), first).named)
+
+
 def _walks(plan: Plan, name: str) -> bool:
     """Tell whether a method goes through all records at once."""
-    from indiff.differential.method import choose_model
+    from indiff.differential.adversaries import choose_model
     from indiff.inference import Frequency, NaiveBayes
     from indiff.sanitizers.parse import as_sanitizer
 
@@ -169,7 +178,8 @@ def _walks(plan: Plan, name: str) -> bool:
 
 
 def _method(plan: Plan, name: str) -> str:
-    from indiff.differential.method import choose_model, choose_path
+    from indiff.differential.adversaries import choose_model
+    from indiff.differential.method import choose_path
     from indiff.distances.functions import DISTANCES, emd
     from indiff.sanitizers.parse import as_sanitizer
 
