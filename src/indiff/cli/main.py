@@ -8,12 +8,14 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from indiff import text as plain
+from indiff.audit.plan.parsing import STANDARD_OUTPUT
 from indiff.audit.plan.recipe import REQUIRED, Declared, Recipe, options_of
 from indiff.audit.verdict import Exit
 from indiff.cli import audit, compare, demo, reproduce, risk, sanitize, serve, test
@@ -39,7 +41,10 @@ def add_command(name: str, run: Callable[[Recipe], None]) -> None:
             if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
         ]
         raw = {name.replace("_", "-"): value for name, value in values.items()}
-        run(Recipe(context.info_name or "", raw, given))
+        recipe = Recipe(context.info_name or "", raw, given)
+        to_pipe = "json" in raw and recipe["json"] == STANDARD_OUTPUT
+        with redirect_stdout(sys.stderr) if to_pipe else nullcontext():  # the JSON stands alone
+            run(recipe)
 
     parameters = [_parameter(one) for one in options_of(name)]
     command.__doc__ = run.__doc__

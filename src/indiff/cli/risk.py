@@ -73,6 +73,12 @@ def _every_other_column(
     from indiff.data.reading.source import column_names
 
     names = column_names(data, Reading(**reading))
+    if strange := [name for name in taken if name is not None and name not in names]:
+        raise UserError(
+            f"beside an expression ({strange[0]!r}) the quasi-identifiers must be named",
+            way_out="Add --quasi A,B,C",
+            field="quasi",
+        )
     return [name for name in names if name not in taken]
 
 

@@ -18,6 +18,7 @@ from indiff.risk.columns import Combination, Contribution, Level, contributions,
 from indiff.risk.counted import ColumnsRisk, Counted, Question, count, measure_columns
 from indiff.risk.groups import GroupRisk
 from indiff.risk.information import InformationRisk
+from indiff.risk.made_columns import Bins, with_made_columns
 from indiff.risk.records import write_records
 from indiff.text import FORMAT, html, html_table, json_text, number
 from indiff.version import __version__
@@ -151,6 +152,7 @@ def measure_risk(
     kinds: Mapping[str, str] | None = None,
     orders: Mapping[str, Sequence[str]] | None = None,
     hierarchies: Mapping[str, str | Path | Hierarchy] | None = None,
+    bins: Bins | Mapping[str, Bins] | None = None,
     missing_tokens: Sequence[str] = ("",),
     encoding: str | None = None,
     sheet: str | int | None = None,
@@ -169,11 +171,11 @@ def measure_risk(
 ) -> Risk:
     """Measure what quasi-identifiers tell about who a record is and what its values are.
 
-    ``source`` is a path (text, Parquet, Excel), a pattern of text or Parquet files, a folder of
-    Parquet files, a pandas, Polars or PyArrow frame, a DuckDB relation, a Spark DataFrame, or a
-    release. ``individual`` names the column whose equal values are one individual; without it
-    each row is one. Null, NaN and ``missing_tokens`` are one missing value, a value of its own in
-    every column.
+    ``source`` is a path, a folder, a pattern, a frame, a DuckDB relation or a Spark DataFrame (see
+    docs/inputs.md), or a release. ``sensitive`` names columns or expressions over them, and
+    ``bins`` groups sensitive numbers, as in :func:`indiff.read_table`. ``individual`` names
+    the column whose equal values are one individual; without it each row is one.
+    Null, NaN and ``missing_tokens`` are one missing value, a value of its own in every column.
     ``details=False`` leaves out what concerns single columns and their values;
     ``combinations=3`` ranks all combinations of up to three quasi-identifiers; ``records`` names
     a CSV or Parquet file to which the engine writes one row per record.
@@ -189,13 +191,15 @@ def measure_risk(
     A low number does not prove that a release is safe: it speaks of an attacker who knows these
     columns and nothing else, and of this table alone.
     """
+    reading = Reading(missing_tokens, encoding, sheet, header_row, decimal, date_format)
+    source, made = with_made_columns(source, _names(sensitive), bins, reading)
     question = Question(
         _names(quasi),
         _names(sensitive),
         individual,
         joint,
         kinds or {},
-        orders or {},
+        made | dict(orders or {}),
         hierarchies or {},
     )
     if combinations < 0:
@@ -204,7 +208,6 @@ def measure_risk(
         )
     say = progress or (lambda _: None)
     say("counting")
-    reading = Reading(missing_tokens, encoding, sheet, header_row, decimal, date_format)
     resources = Resources(master, threads, memory_limit)
     counted = count(source, question, engine, reading, resources)
     try:

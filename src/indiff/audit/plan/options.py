@@ -48,7 +48,14 @@ class Data:
     """The table: where it is and what its columns are."""
 
     path: Annotated[
-        str | None, Option("A CSV, TSV, Parquet or Excel file.", "DATA", name="data", typed=Path)
+        str | None,
+        Option(
+            "A file (CSV, TSV, Parquet, Excel, Feather, JSON lines, Stata, SPSS, SAS), a folder, a "
+            "pattern, or - (standard input).",
+            "DATA",
+            name="data",
+            typed=Path,
+        ),
     ] = None
     quasi: Annotated[
         Names | None,
@@ -368,7 +375,9 @@ class Shell:
         Option("The most records to remove: a number, or a share. Default: 0.05.", "N", AUDIT),
     ] = None
     out: Annotated[Path, Option("Where the report goes.", "DIR", OUT)] = Path("indiff-audit")
-    json: Annotated[Path | None, Option("Write the result as JSON.", "FILE", OUT)] = None
+    json: Annotated[
+        Path | None, Option("Write the result as JSON; - is standard output.", "FILE", OUT)
+    ] = None
     records: Annotated[
         Path | None, Option("Write one row per record (.csv, .parquet).", "FILE", OUT)
     ] = None

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from indiff.errors import UserError, unknown
 
 Bins = int | list[float]
+STANDARD_OUTPUT = Path("/dev/stdout")
 MOST_RECORDS = 10**12  # where the table was not read yet: the test refuses records beyond its last
 
 
@@ -118,6 +120,15 @@ def _bins(text: str) -> Bins:
             "--bins is a number of quantiles (4) or a list of edges (18,65)", f"{text!r}"
         )
     return edges
+
+
+def output(path: Path) -> Path:
+    """Read where a result goes: ``-`` is standard output.
+
+    >>> print(output(Path("-")), output(Path("result.json")))
+    /dev/stdout result.json
+    """
+    return STANDARD_OUTPUT if str(path) == "-" else path
 
 
 def date_format(texts: Sequence[str] | None) -> str | dict[str, str] | None:

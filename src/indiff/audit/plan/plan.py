@@ -277,7 +277,7 @@ def _beside(plan: Plan, folder: Path) -> Plan:
     """Return the plan with every path that is relative put below a folder."""
 
     def placed(path: str | None) -> str | None:
-        return None if path is None else str(folder / path)
+        return path if path in (None, "-") else str(folder / path)
 
     data = plan.data.model_copy(
         update={

@@ -101,6 +101,7 @@ _READERS: dict[str, Any] = {
     "suppressed": list,
     "sheet": parsing.sheet,
     "date_format": parsing.date_format,
+    "json": parsing.output,
     "targets": parsing.targets,
     "jobs": _jobs,
     "limits": list,
@@ -154,7 +155,7 @@ COMMANDS = {
         "show-values", "membership",
     ),
     "risk": (
-        "data", *(name for name in _TABLE if name not in ("bins", "missing")), "individual",
+        "data", *(name for name in _TABLE if name != "missing"), "individual",
         "combinations", "details", "limit", "engine", "master", "threads", "memory-limit",
         "show-values", "json", "records",
     ),
@@ -180,11 +181,13 @@ _CHANGES: dict[tuple[str, str], dict[str, Any]] = {
     ("test", "show-values"): {"help": "With --why: show values of the table."},
     ("test", "membership"): {"default": False},
     ("risk", "data"): {
-        "help": "A table or a release: CSV, TSV, Excel, Parquet, or a glob of Parquet files.",
+        "help": "A table or a release: a file, a folder or a pattern of text or Parquet files, or "
+        "- (standard input).",
         "typed": str,
     },
     ("risk", "sensitive"): {
-        "help": "Sensitive columns: their inference is measured.", "metavar": "S", "default": [],
+        "help": "Sensitive columns or expressions: their inference is measured.", "metavar": "S",
+        "default": [],
     },
     ("risk", "individual"): {"help": "Rows that share it are one person."},
     ("risk", "limit"): {
@@ -209,7 +212,7 @@ _CHANGES: dict[tuple[str, str], dict[str, Any]] = {
     },
     ("compare", "task"): {"panel": options.COMPARISON},
     ("audit", "data"): {
-        "help": "A plan (.toml), or a table: CSV, TSV, Parquet, Excel.", "metavar": "DATA|PLAN",
+        "help": "A plan (.toml), or a table as in every command.", "metavar": "DATA|PLAN",
     },
     ("audit", "sensitive"): {"default": []},
 }  # fmt: skip

@@ -20,7 +20,7 @@ Rules that a reader of results should know:
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -28,10 +28,22 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from indiff.data.reading.columns import Column
-from indiff.data.reading.frames import Backend, read_frame
+from indiff.data.reading.frames import Backend, read_arrow, read_frame
 from indiff.data.reading.kinds import Formats, Typed, told_dates, typed, without_missing
-from indiff.data.reading.parquet import read_parquet
-from indiff.data.reading.paths import Format, checked_path, format_of, opened, readable
+from indiff.data.reading.parquet import read_parquet, require_columns
+from indiff.data.reading.paths import (
+    STANDARD_INPUT,
+    Format,
+    format_of,
+    found_files,
+    opened,
+    readable,
+)
+from indiff.data.reading.records import (
+    read_arrow_file,
+    read_json_lines,
+    read_statistics,
+)
 from indiff.data.reading.separated import SeparatedText
 from indiff.data.reading.spreadsheet import read_spreadsheet
 from indiff.data.reading.written.hints import gap_counts, gap_note
@@ -81,7 +93,7 @@ class Reading:
 
 
 def read_raw(source: Any, reading: Reading | None = None, **options: Any) -> Raw:
-    """Read a path (separated text, Parquet, Excel) or a frame (pandas, Polars, PyArrow, ...).
+    """Read a path, a folder, a pattern, standard input (``-``) or a frame (see docs/inputs.md).
 
     The options are the fields of :class:`Reading`. `encoding` is for text that is neither UTF-8
     nor marked as UTF-16; `sheet` chooses a sheet of a workbook by name or position; `header_row`
@@ -97,15 +109,19 @@ def read_raw(source: Any, reading: Reading | None = None, **options: Any) -> Raw
         refuse_options(reading, None, "a frame")
         columns, notes, backend = read_frame(source, tokens=tokens)
         return _raw(_as_told(columns, formats), notes, backend, reading)
-    where = repr(str(Path(os.fsdecode(source))))
-    refuse_options(reading, format_of(os.fsdecode(source)), where)
-    path, kind = checked_path(source)
-    if kind == "text":
-        with readable(where):
-            return _read_text(path, reading, where)
+    given = os.fsdecode(source)
+    where = repr(given if given == STANDARD_INPUT else str(Path(given)))
+    refuse_options(reading, None if given == STANDARD_INPUT else format_of(given), where, given)
+    paths, kind = found_files(given)
+    refuse_options(reading, kind, where)
+    path = paths[0]
     with readable(where):
+        if kind == "text":
+            return _read_text(paths, reading)
         if kind == "parquet":
-            columns, notes = read_parquet(path, tokens, where)
+            columns, notes = read_parquet(paths, tokens, where, folder=Path(given))
+        elif kind in ("json", "arrow", "statistics"):
+            columns, notes = _read_other(path, kind, tokens, where)
         else:
             columns, notes = read_spreadsheet(
                 path.read_bytes(), sheet=reading.sheet, header_row=reading.header_row,
@@ -160,8 +176,15 @@ def checked_tokens(tokens: Sequence[str]) -> tuple[str, ...]:
     return tuple(token.strip() for token in tokens)
 
 
-def refuse_options(reading: Reading, kind: Format | None, where: str) -> None:
-    """Refuse an encoding of what is no text, a sheet of what is no workbook, and their like."""
+def refuse_options(
+    reading: Reading, kind: Format | None, where: str, given: str | None = None
+) -> None:
+    """Refuse an encoding of what is no text, a sheet of what is no workbook, and their like.
+
+    Nothing is refused yet of what is ``given`` and whose files tell the format.
+    """
+    if given is not None and kind is None:
+        return
     for name, what, kinds in (
         ("encoding", "text files", ("text",)),
         ("sheet", "workbooks", ("workbook",)),
@@ -182,13 +205,49 @@ def text_in(file: BinaryIO, reading: Reading, where: str) -> SeparatedText:
     return text
 
 
-def _read_text(path: Path, reading: Reading, where: str) -> Raw:
-    with opened(path) as file:
-        text = text_in(file, reading, where)
-        table = text.table()
-    cells = {name: without_missing(table[name], reading.missing_tokens) for name in text.names}
+def _read_other(
+    path: Path, kind: Format, tokens: Sequence[str], where: str
+) -> tuple[Named, list[str]]:
+    if kind == "json":
+        with opened(path) as file:
+            table, notes = read_json_lines(file, where)
+        columns, more = read_arrow(table, tokens=tokens, where=where)
+        return columns, notes + more
+    if kind == "arrow":
+        return read_arrow(read_arrow_file(path, where), tokens=tokens, where=where)
+    columns, notes, _ = read_frame(read_statistics(path, where), tokens=tokens)
+    return columns, notes
+
+
+def text_blocks(
+    paths: Sequence[Path], reading: Reading, columns: Sequence[str] | None, notes: list[str]
+) -> Iterator[pa.Table]:
+    """Yield the wanted cells of text files as written, null for the missing tokens; and note."""
+    first = None
+    for path in paths:
+        where = repr(str(path))
+        with readable(where), opened(path) as file:
+            text = text_in(file, reading, where)
+            if (first := first or text.names) != text.names:
+                raise UserError(
+                    f"text files that are read together must have the same header; {where} "
+                    f"has {', '.join(text.names)} and {str(paths[0])!r} has {', '.join(first)}",
+                    way_out="Rewrite one of them",
+                )
+            wanted = list(text.names if columns is None else columns)
+            require_columns(wanted, text.names)
+            for block in text.blocks(wanted):
+                cells = [without_missing(block[name], reading.missing_tokens) for name in wanted]
+                yield pa.table(cells, names=wanted)
+            notes += [note for note in text.notes if note not in notes]
+
+
+def _read_text(paths: Sequence[Path], reading: Reading) -> Raw:
+    notes: list[str] = []
+    table = pa.concat_tables(text_blocks(paths, reading, None, notes))
+    cells = {name: table[name] for name in table.column_names}
     read = typed_columns(cells, reading.formats)
-    notes = [*text.notes, *(note for one in read.values() for note in one.notes)]
+    notes += [note for one in read.values() for note in one.notes]
     columns = [(name, Column(one.values)) for name, one in read.items()]
     strange = any(one.begins_with_header for one in read.values())
     return replace(

@@ -21,7 +21,7 @@ WHERE = "the frame"
 
 def read_frame(source: Any, *, tokens: Sequence[str]) -> Frame:
     """Return the named, typed columns of a frame, the notes, and which library the frame is of."""
-    source = nw.to_native(source, pass_through=True)
+    source = arrow_native(nw.to_native(source, pass_through=True))
     if nw.dependencies.is_pandas_dataframe(source):
         return _from_pandas(source, tokens)
     if isinstance(source, pa.Table):
@@ -50,6 +50,20 @@ def read_frame(source: Any, *, tokens: Sequence[str]) -> Frame:
             raise _wrong_type(source) from None
         return *read_arrow(table, tokens=tokens, where=WHERE), "pyarrow"
     raise _wrong_type(source)
+
+
+def arrow_native(source: Any) -> Any:
+    """Return Arrow's batches, readers, scanners and datasets as tables; all else as it is.
+
+    >>> arrow_native(pa.record_batch({"age": [31]})).to_pydict()
+    {'age': [31]}
+    """
+    if isinstance(source, pa.RecordBatch):
+        return pa.Table.from_batches([source])
+    if isinstance(source, pa.RecordBatchReader):
+        return source.read_all()
+    is_lazy = type(source).__module__ == "pyarrow._dataset" and hasattr(source, "to_table")
+    return source.to_table() if is_lazy else source
 
 
 def read_arrow(

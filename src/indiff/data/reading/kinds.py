@@ -56,6 +56,8 @@ class Typed(NamedTuple):
     question: UserError | None = None
     decimal: str | None = None
     begins_with_header: bool = False
+    is_rewritten: bool = False
+    """Whether the values are not the text as a program would read it."""
 
 
 @dataclass(frozen=True)
@@ -126,13 +128,13 @@ def typed(name: str, text: pa.ChunkedArray, formats: Formats = Formats()) -> Typ
     bare = pc.ascii_trim(text, characters=BLANKS)
     dates = told_dates(name, bare, formats)
     if dates is not None:
-        return Typed(dates, [])
+        return Typed(dates, [], is_rewritten=True)
     integers = _canonical_integers(text)
     if integers is not None:
         return Typed(integers, date_number_note(name, integers) if formats.detect else [])
     found = _as_numbers(name, bare, formats) or _as_dates(name, bare, formats)
     if found is not None and found.values is not None:
-        return Typed(found.values, found.notes, None, found.decimal)
+        return Typed(found.values, found.notes, None, found.decimal, False, found.is_rewritten)
     found = found or _as_text(name, bare, formats)
     padded = pc.not_equal(text, bare)
     if pc.any(padded).as_py():
@@ -169,6 +171,7 @@ class _Found(NamedTuple):
     question: UserError | None = None
     decimal: str | None = None
     begins_with_header: bool = False
+    is_rewritten: bool = False
 
 
 def _as_numbers(name: str, text: pa.ChunkedArray, formats: Formats) -> _Found | None:
@@ -189,7 +192,7 @@ def _as_numbers(name: str, text: pa.ChunkedArray, formats: Formats) -> _Found | 
     if numbers is not None and not way.is_plain:
         notes.append(_number_note(name, text, way, by_others=len(ways) > 1))
     decimal = proven_decimal(ways, text) if numbers is not None else None
-    return _Found(numbers, notes, None, decimal)
+    return _Found(numbers, notes, None, decimal, is_rewritten=not way.is_plain)
 
 
 def _number_note(name: str, text: pa.ChunkedArray, way: NumberReading, *, by_others: bool) -> str:
@@ -230,7 +233,7 @@ def _as_dates(name: str, text: pa.ChunkedArray, formats: Formats) -> _Found | No
     note = f"column {name!r} is read as dates ({way.format}): all of its {values:,} values are"
     if way.proofs:
         note += f", {way.proofs:,} of them with a day above 12, which shows the order"
-    return _Found(way.dates, [note])
+    return _Found(way.dates, [note], is_rewritten=True)
 
 
 def _which_order(name: str, told: Sequence[str]) -> UserError:

@@ -21,16 +21,21 @@ BATCH = 1 << 17
 
 
 def read_parquet(
-    path: Path, tokens: Sequence[str], where: str
+    paths: Sequence[Path], tokens: Sequence[str], where: str, *, folder: Path
 ) -> tuple[list[tuple[str, Column]], list[str]]:
-    """Return the named, typed columns of a file, and the notes."""
-    data = path.read_bytes()
-    if not data:
-        raise UserError(f"a table needs a header and records; {where} is empty: check the file.")
-    try:
-        table = pq.ParquetFile(arrow_reader(data)).read()
-    except (pa.ArrowException, OSError) as error:
-        raise _unreadable(where, error) from None
+    """Return the named, typed columns of one file, or of those of a folder; and the notes."""
+    if len(paths) > 1 or folder.is_dir():
+        folders = partitions(folder, paths) if folder.is_dir() else [{} for _ in paths]
+        names = check_files(paths, ()).names
+        types = check_files(paths, names)
+        wanted = [*names, *folders[0]]
+        blocks = list(partitioned_blocks(paths, wanted, folders))
+        fields = [types.field(name) for name in names]
+        empty = pa.schema([*fields, *((name, pa.string()) for name in folders[0])]).empty_table()
+        table = pa.concat_tables([empty.replace_schema_metadata(), *blocks])
+        table = table.replace_schema_metadata(types.metadata)
+    else:
+        table = _whole_file(paths[0], where)
     stored = (table.schema.metadata or {}).get(b"pandas", b"{}")
     index = [
         name
@@ -40,6 +45,16 @@ def read_parquet(
     index = [name for name in index if name in table.column_names]
     columns, notes = read_arrow(table.drop_columns(index), tokens=tokens, where=where)
     return columns, notes + [f"column {name!r} is a pandas row index: left out" for name in index]
+
+
+def _whole_file(path: Path, where: str) -> pa.Table:
+    data = path.read_bytes()
+    if not data:
+        raise UserError(f"a table needs a header and records; {where} is empty: check the file.")
+    try:
+        return pq.ParquetFile(arrow_reader(data)).read()
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(where, error) from None
 
 
 def _unreadable(where: str, error: Exception) -> UserError:

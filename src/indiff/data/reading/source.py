@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -13,12 +13,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from indiff.data.reading import parquet
-from indiff.data.reading.door import Reading, read_raw, refuse_options, text_in
-from indiff.data.reading.kinds import without_missing
+from indiff.data.reading.door import (
+    Reading,
+    read_raw,
+    refuse_options,
+    text_blocks,
+    text_in,
+    typed_columns,
+)
+from indiff.data.reading.frames import arrow_native
 from indiff.data.reading.parquet import nested, require_columns
 from indiff.data.reading.paths import format_of, found_files, is_address, opened, readable
 from indiff.errors import UserError, option, said
 
+LOOKED_AT = 100_000
+_SHAPE = "^[-+0-9.,'’/: \u00a0\u2009\u202fTZ]+$"
 VIEWS = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 
 MOST_IN_MEMORY = 1 << 28
@@ -87,6 +96,8 @@ def column_names(source: Any, reading: Reading | None = None) -> list[str]:
     if not isinstance(source, str | Path):
         if type(source).__module__.split(".")[0] in ("duckdb", "_duckdb", "pyspark"):
             return list(source.columns)
+        if type(source).__module__.startswith("pyarrow") and hasattr(source, "schema"):
+            return list(source.schema.names)  # of a reader, which can be read only once
         return list(nw.from_native(source).collect_schema().names())
     given = str(source)
     if is_address(given):
@@ -118,15 +129,15 @@ def _open_path(given: str, columns: Sequence[str], reading: Reading) -> Source:
         return Source("text" if is_text else "parquet", given, paths=(given,))
     paths, kind = found_files(given)
     refuse_options(reading, kind, repr(str(paths[0])))
-    if kind == "workbook":
+    if kind not in ("text", "parquet"):
         raw = read_raw(paths[0], reading)
         return Source("frame", given, frame=_to_arrow(raw.frame, columns))
     numbers = list(map(str, range(len(columns))))
     if kind == "text":
-        blocks = _text_blocks(paths, columns, reading)
+        blocks = text_blocks(paths, reading, columns, [])
         schema = pa.schema([(number, pa.string()) for number in numbers])
         frame, folder = gathered((block.rename_columns(numbers) for block in blocks), schema)
-        return Source("text", given, frame=frame, folder=folder)
+        return Source("text", given, frame=_as_meant(frame, columns, reading), folder=folder)
     folders = parquet.partitions(Path(given), paths) if _is_dir(given) else [{} for _ in paths]
     inside = [name for name in columns if name not in folders[0]]
     types = parquet.check_files(paths, inside)
@@ -142,25 +153,22 @@ def _open_path(given: str, columns: Sequence[str], reading: Reading) -> Source:
     return Source("frame", given, frame=frame, folder=folder)
 
 
-def _text_blocks(
-    paths: Sequence[Path], columns: Sequence[str], reading: Reading
-) -> Iterator[pa.Table]:
-    """Yield the wanted cells of text files as written, null for the missing tokens."""
-    tokens, first = reading.missing_tokens, None
-    for path in paths:
-        where = repr(str(path))
-        with readable(where), opened(path) as file:
-            text = text_in(file, reading, where)
-            if (first := first or text.names) != text.names:
-                raise UserError(
-                    f"text files that are read together must have the same header; {where} "
-                    f"has {', '.join(text.names)} and {str(paths[0])!r} has {', '.join(first)}",
-                    way_out="Rewrite one of them",
-                )
-            require_columns(columns, text.names)
-            for block in text.blocks(columns):
-                cells = [without_missing(block[name], tokens) for name in columns]
-                yield pa.table(cells, names=list(columns))
+def _as_meant(frame: pa.Table, names: Sequence[str], reading: Reading) -> pa.Table:
+    """Return numbers and dates where people's way of writing them was told or shows.
+
+    Other cells stay as they are written. A column is looked at whole only where its first cells
+    could be such numbers or dates.
+    """
+    cells = {}
+    for number, name in zip(frame.column_names, names, strict=True):
+        start = frame[number].slice(0, LOOKED_AT)
+        if pc.all(pc.match_substring_regex(start, _SHAPE)).as_py() is not False:
+            cells[name] = frame[number]
+    read = typed_columns(cells, reading.formats)
+    for place, name in enumerate(names):
+        if name in read and read[name].is_rewritten:
+            frame = frame.set_column(place, frame.column_names[place], read[name].values)
+    return frame
 
 
 def gathered(blocks: Iterable[pa.Table], schema: pa.Schema) -> tuple[pa.Table, Any]:
@@ -210,7 +218,7 @@ def in_utc(table: pa.Table) -> pa.Table:
 
 def _to_arrow(source: Any, columns: Sequence[str]) -> pa.Table:
     try:
-        frame = nw.from_native(source)
+        frame = nw.from_native(arrow_native(source))
     except TypeError:
         raise UserError(
             "risk is measured on a path, a pandas, Polars or PyArrow frame, a DuckDB "
