@@ -69,7 +69,7 @@ def test_missing_file_suggests_the_nearest(tmp_path: Path) -> None:
 
 def test_not_a_file(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
-    assert "folder.csv' is a folder: name a file in it." in error_of(tmp_path / "folder.csv")
+    assert "folder.csv' has none: name a file." in error_of(tmp_path / "folder.csv")
     (tmp_path / "null.csv").symlink_to("/dev/null")
     assert "is a device or pipe: save it as a file." in error_of(tmp_path / "null.csv")
     (tmp_path / "loop.csv").symlink_to(tmp_path / "loop.csv")
