@@ -79,7 +79,7 @@ def test_not_a_file(tmp_path: Path) -> None:
     assert "got the address 'https://example.org/a.csv': download it first." in error_of(
         "https://example.org/a.csv"
     )
-    assert "is a folder" in error_of("")
+    assert "got an empty name. Name the file." in error_of("")
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.xlsx"])

@@ -174,6 +174,8 @@ def found_files(given: str) -> tuple[list[Path], Format]:
     if given == STANDARD_INPUT or is_address(given):
         path, found = checked_path(given)
         return [path], found
+    if not given:
+        raise UserError("a table is read from a file", "an empty name", "Name the file")
     path = Path(given)
     with readable(repr(given)):
         if path.is_dir():
