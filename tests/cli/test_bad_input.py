@@ -103,7 +103,7 @@ def test_files(name: str, tmp_path: Path) -> None:
 PLACES = {
     "no such file": ("goood.csv", r"there is no '.*goood\.csv': did you mean 'good\.csv'\?"),
     "no such folder": ("nowhere/good.csv", r"there is no folder '.*nowhere'.*check the path\."),
-    "a folder": (".", r"is a folder: name a file in it\."),
+    "a folder without tables": ("empty", r"a folder must hold Parquet files .* or text files"),
     "no ending": ("good", r"ending must tell its format"),
     "a name too long": ("x" * 300 + ".csv", r"must be readable; .*File name too long"),
 }
@@ -113,14 +113,10 @@ PLACES = {
 def test_paths(name: str, good: Path) -> None:
     place, sentence = PLACES[name]
     (good.parent / "good").write_text(GOOD)
+    (good.parent / "empty").mkdir()
     message = refused(call("test", good.parent / place, *TEST))
     assert re.search(sentence, message)
-    if name != "a folder":  # risk takes a folder of Parquet files
-        assert refused(call("risk", good.parent / place, *TEST)) == message
-
-
-def test_risk_takes_no_folder_without_parquet(good: Path) -> None:
-    assert "a folder must hold Parquet files" in refused(call("risk", good.parent, *TEST))
+    assert refused(call("risk", good.parent / place, *TEST)) == message
 
 
 def test_unreadable_path(good: Path) -> None:
