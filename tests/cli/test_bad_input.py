@@ -53,7 +53,7 @@ FILES: dict[str, tuple[bytes, str]] = {
     "ragged row, too short": (b"age,ill\n1,no\n2\n", r"has 1 on line 3 where the header has 2"),
     "wrong encoding": (
         "age,ill\n1,grippé\n2,no\n".encode("latin-1"),
-        r"valid in its encoding \(utf-8\); '.*' has the byte 0xe9 .* give --encoding latin-1",
+        r"valid in its encoding \(utf-8\); '.*' has the byte 0xe9 .* give --encoding cp1252",
     ),
     "NUL bytes": (b"age,ill\n1,n\0o\n2,yes\n", r"no NUL bytes; '.*' has one at byte 11 \(line 2\)"),
     "a cell of 10 MB": (
