@@ -213,7 +213,7 @@ def test_files_hold_what_python_computes(people: Path, tmp_path: Path) -> None:
     assert stored["delta"] == expected.delta
     assert stored["mean"] == expected.mean
     assert stored["limits"] == [
-        {"sensitive": "ill", "name": "delta", "value": expected.delta, "limit": 9.0,
+        {"sensitive": "ill", "name": "delta", "value": expected.delta, "limit": 2.0,
          "is_lower": False, "exceeded": False}
     ]  # fmt: skip
     assert stored["verdict"] == {

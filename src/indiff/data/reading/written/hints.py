@@ -45,11 +45,14 @@ def gap_note(found: Mapping[str, Mapping[str, int]], tokens: Sequence[str]) -> l
     if not places:
         return []
     told = "; ".join(f"{token!r} ({', '.join(where)})" for token, where in places.items())
-    every = list(dict.fromkeys([*tokens, *places]))
+    # A token of the user's own may be a value of the table, and notes stand in reports.
+    usual = [token for token in tokens if not token.strip() or token.lower() in GAPS]
+    also = ", beside the texts given" if len(usual) < len(tokens) else ""
+    every = option("missing_tokens", list(dict.fromkeys([*usual, *places])))
     return [
         Message(
             f"cells that often mean a missing value are read as values: {told}; where they are "
-            f"missing values, give {option('missing_tokens', every)}"
+            f"missing values, give {every}{also}"
         )
     ]
 
