@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import json
 import re
 from collections.abc import Callable, Iterable
@@ -264,3 +265,16 @@ def _worded(
 
 def _ended(sentence: str) -> str:
     return sentence if sentence.endswith((".", "?", "!", "»", f"»{_END}")) else f"{sentence}."
+
+
+def why_exhausted(error: BaseException) -> str | None:
+    """Say what ran out, memory or disk; None where it was something else.
+
+    >>> why_exhausted(MemoryError()), why_exhausted(OSError(errno.ENOSPC, "full"))
+    ('the memory of this machine does not suffice', 'there is no room left on the disk')
+    """
+    if isinstance(error, MemoryError):
+        return "the memory of this machine does not suffice"
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "there is no room left on the disk"
+    return None

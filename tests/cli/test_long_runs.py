@@ -91,7 +91,7 @@ def test_failing_calls_end_with_3_or_with_1(visits: Path, tmp_path: Path) -> Non
     assert document["complete"] is False
     assert len(document["failures"]) == 1
     assert document["failures"][0].startswith("record 5: ")
-    assert "cannot do it" in document["failures"][0]
+    assert "cannot do it" not in document["failures"][0]  # it may hold records
     assert document["records_tested"] == 2
     assert call(*words, "--limit", "delta=0").code == 1
 

@@ -36,13 +36,15 @@ class AuditResult:
 
     ``results`` has the differential tests behind it, one for each of the document's curves and in
     their order, ``releases`` what was tested, and ``inputs`` the files that were read, over which
-    no report is written; a result read from JSON has none of them.
+    no report is written; a result read from JSON has none of them. ``bug`` is what ended a
+    measurement that neither the input nor the machine explains: its finding failed.
     """
 
     document: dict[str, Any]
     results: tuple[DifferentialResult, ...] = field(default=(), repr=False)
     releases: tuple[Release, ...] = field(default=(), repr=False)
     inputs: tuple[str, ...] = field(default=(), repr=False)
+    bug: Exception | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         return (
@@ -105,10 +107,11 @@ class AuditResult:
         """Write ``report.html``, ``report.json`` and ``report.md``, for their owner only."""
         check_report_places(Path(folder), [Path(name) for name in self.inputs])
         make_folder(Path(folder))
-        texts = (self.to_html(), self.to_json(), self.to_markdown())
         places = {name: Path(folder) / name for name in REPORT_NAMES}
-        for place, text in zip(places.values(), texts, strict=True):
-            write_text(place, text)
+        # The document first: it survives a page for which memory or disk do not suffice.
+        write_text(places["report.json"], self.to_json())
+        write_text(places["report.md"], self.to_markdown())
+        write_text(places["report.html"], self.to_html())
         return places
 
     def _repr_html_(self) -> str:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,11 +14,13 @@ from indiff.audit.findings import exposure, risks, unmeasured_columns
 from indiff.audit.findings.beside import measure_beside
 from indiff.audit.findings.exposure import parameter_curve
 from indiff.audit.findings.profile import profile_findings, table_block
-from indiff.audit.findings.usefulness import utility_findings
+from indiff.audit.findings.usefulness import no_utility, utility_findings
 from indiff.audit.findings.worst_records import worst_records
+from indiff.audit.metrics import METRICS
 from indiff.audit.plan.plan import Plan, check_files, check_names, read_plan
 from indiff.audit.redaction import Redaction
 from indiff.audit.result import DIGITS, AuditResult, plan_block, versions
+from indiff.audit.steps import Clock, Progress, Staged, Steps
 from indiff.audit.verdict import Verdict, judge
 from indiff.data.table import Table
 from indiff.differential.test import describe, part_of
@@ -33,65 +33,21 @@ from indiff.sanitizers.promise import Promise, all_kept, promise_of
 from indiff.sanitizers.protocol import Sanitizer
 from indiff.text import FORMAT, json_values
 
-Progress = Callable[[str, int, int], object]
+# Steps that are no finding: what is said where one fails.
+_EXTRAS = {
+    "worst records": "the worst records could not be explained",
+    "parameter": "other parameters could not be tested",
+}
 
 
-@dataclass
-class _Clock:
-    """How long each step took: the only part of a document that differs between two runs."""
-
-    started: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
-    begin: float = field(default_factory=time.perf_counter)
-    steps: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        begin = time.perf_counter()
-        yield
-        self.steps[name] = self.steps.get(name, 0.0) + time.perf_counter() - begin
-
-    def to_dict(self) -> dict[str, Any]:
-        seconds = round(time.perf_counter() - self.begin, 3)
-        steps = {name: round(spent, 3) for name, spent in self.steps.items()}
-        return {"started": self.started, "seconds": seconds, "steps": steps}
-
-
-@dataclass(frozen=True)
-class _Staged:
-    """The audit's progress as one test's, which may also tell each new distance."""
-
-    say: Progress
-    stage: str
-
-    def __call__(self, done: int, total: int) -> None:
-        self.say(self.stage, done, total)
-
-    def measured(self, distance: float) -> None:
-        """Hand a record's distance to whoever wants it."""
-        if hasattr(self.say, "measured"):
-            self.say.measured(distance)
-
-
-@dataclass(frozen=True, eq=False)
-class _Audit:
-    """What every step of one audit needs, and whether somebody asked to stop meanwhile."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Audit(Steps):
+    """What every step of one audit needs."""
 
     plan: Plan
     table: Table
     sanitizer: Sanitizer | None
     redaction: Redaction
-    say: Progress
-    clock: _Clock
-    stopped: list[bool] = field(default_factory=list)
-
-    @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        """Time a step that an interruption ends: what was measured before it is kept."""
-        with self.clock.step(name):
-            try:
-                yield
-            except KeyboardInterrupt:
-                self.stopped.append(True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,23 +110,22 @@ def run_audit(
     """
     chosen = plan if isinstance(plan, Plan) else read_plan(plan)
     say = progress or (lambda stage, done, total: None)
-    clock = _Clock()
-    with clock.step("reading"):
-        say("reading the table", 0, 0)
-        read = read_data(chosen, table)
+    clock = Clock()
+    say("reading the table", 0, 0)
+    read = read_data(chosen, table)
+    clock.add("reading", time.perf_counter() - clock.begin)
     sanitizer = None if chosen.release.file is not None else as_sanitizer(chosen.release.sanitizer)
-    audit = _Audit(chosen, read, sanitizer, _redaction(read, chosen, sanitizer), say, clock)
-    with clock.step("sanitizing"):
-        say("sanitizing", 0, 0)
-        subjects = [_subject(audit, read.focus(one.name)) for one in read.sensitives]
-    with clock.step("profile"):
-        findings = profile_findings(read)
-    with clock.step("risk"):
-        risk = risks.merged([_risk(audit, one) for one in subjects])
+    audit = _Audit(
+        plan=chosen, table=read, sanitizer=sanitizer, say=say, clock=clock,
+        redaction=_redaction(read, chosen, sanitizer),
+    )  # fmt: skip
+    say("sanitizing", 0, 0)
+    subjects = [_subject(audit, read.focus(one.name)) for one in read.sensitives]
+    findings = _profile(audit)
+    risk = risks.merged([_risk(audit, one) for one in subjects])
     exposures: list[exposure.Exposure] = []
-    with clock.step("differential test"):
-        for place, subject in enumerate(subjects):
-            exposures.append(_exposure(audit, subject, exposures, part_of(run, "attribute", place)))
+    for place, subject in enumerate(subjects):
+        exposures.append(_exposure(audit, subject, exposures, part_of(run, "attribute", place)))
     if any(one.interrupted for one in exposures):
         audit.stopped.append(True)
     charts = {
@@ -206,6 +161,7 @@ def run_audit(
         results=tuple(result for one in exposures for result in one.results.values()),
         releases=tuple(one.release for one in subjects if one.release is not None),
         inputs=chosen.files,
+        bug=audit.bugs[0] if audit.bugs else None,
     )
 
 
@@ -247,25 +203,42 @@ def _subject(audit: _Audit, table: Table) -> _Subject:
     if sanitizer is None:  # a file that cannot be read is bad input
         return _Subject(table, apart, plan.release.read(table))
     try:
-        if sanitizer.randomized:
-            release = sanitizer.sanitize(table, np.random.default_rng(plan.run.seed))
-        else:
-            release = sanitizer.sanitize(table)
+        with audit.attempt("sanitizing"):
+            if sanitizer.randomized:
+                release = sanitizer.sanitize(table, np.random.default_rng(plan.run.seed))
+            else:
+                release = sanitizer.sanitize(table)
+            return _Subject(table, apart, release)
     except UserError as error:
         return _Subject(table, apart, reason=audit.redaction.text(error.message))
-    return _Subject(table, apart, release)
+    return _Subject(table, apart, reason=audit.lost["sanitizing"])
+
+
+def _profile(audit: _Audit) -> list[Finding]:
+    with audit.attempt("profile"):
+        return profile_findings(audit.table)
+    reason = audit.lost["profile"]
+    return [METRICS[name].missed(name, "failed", reason) for name in ("records", "missing")]
 
 
 def _risk(audit: _Audit, subject: _Subject) -> risks.RiskPart:
     audit.say("measuring risk before and after", 0, 0)
-    both = risks.measure_both(
-        subject.table,
-        subject.release,
-        individual=audit.plan.data.individual,
-        why_not=subject.why_not,
-        in_order=audit.sanitizer is not None and not isinstance(audit.sanitizer, BlackBox),
+    both = None
+    with audit.attempt("risk"):
+        both = risks.measure_both(
+            subject.table,
+            subject.release,
+            individual=audit.plan.data.individual,
+            why_not=subject.why_not,
+            in_order=audit.sanitizer is not None and not isinstance(audit.sanitizer, BlackBox),
+        )
+    if both is None:
+        both = risks.Both(None, None, after_reason=audit.lost["risk"])
+    weighted = (
+        "risk" not in audit.lost
+        and subject.release is not None
+        and subject.release.weights is not None
     )
-    weighted = subject.release is not None and subject.release.weights is not None
     part = risks.risk_part(
         subject.table, both, status="skipped" if weighted else "failed", suffix=subject.suffix
     )
@@ -276,15 +249,20 @@ def _exposure(
     audit: _Audit, subject: _Subject, earlier: Sequence[exposure.Exposure], run: Path | None
 ) -> exposure.Exposure:
     table, plan = subject.table, audit.plan
-    status, reason = "failed", subject.why_not
     if any(one.interrupted for one in earlier):
-        status, reason = "skipped", exposure.INTERRUPTED
-    if reason is not None:
-        return exposure.unmeasured(table, audit.sanitizer, plan, status, reason)
-    if audit.sanitizer is None:
-        return measure_beside(table, plan)
-    progress = _Staged(audit.say, f"testing {len(table):,} records")
-    return exposure.measure_exposure(table, audit.sanitizer, plan, progress, run)
+        reason = exposure.INTERRUPTED
+        return exposure.unmeasured(table, audit.sanitizer, plan, "skipped", reason)
+    if subject.why_not is not None:
+        return exposure.unmeasured(table, audit.sanitizer, plan, "failed", subject.why_not)
+    with audit.attempt("differential test"):
+        if audit.sanitizer is None:
+            return measure_beside(table, plan, audit.failed)
+        progress = Staged(audit.say, f"testing {len(table):,} records")
+        return exposure.measure_exposure(
+            table, audit.sanitizer, plan, progress, run, failed=audit.failed
+        )
+    reason = audit.lost["differential test"]
+    return exposure.unmeasured(table, audit.sanitizer, plan, "failed", reason)
 
 
 def _explained(
@@ -311,16 +289,15 @@ def _explained(
 
 
 def _utility(audit: _Audit, subject: _Subject) -> list[Finding]:
-    def found(reason: str | None) -> list[Finding]:
-        return utility_findings(
-            subject.table, subject.release, audit.plan, reason=reason, suffix=subject.suffix
-        )
-
-    if not audit.stopped:
+    table, plan, suffix = subject.table, audit.plan, subject.suffix
+    if not audit.stopped and subject.release is not None:
         with audit.step("utility"):
             audit.say("measuring utility", 0, 0)
-            return found(subject.why_not)
-    return found(exposure.INTERRUPTED)
+            return utility_findings(table, subject.release, plan, suffix=suffix)
+    if "utility" in audit.lost:
+        return no_utility(table, plan, "failed", audit.lost["utility"], suffix)
+    reason = exposure.INTERRUPTED if audit.stopped else str(subject.why_not)
+    return no_utility(table, plan, "skipped", reason, suffix)
 
 
 def _in_order(findings: list[Finding]) -> list[Finding]:
@@ -358,7 +335,10 @@ def _judged(
         _in_order([audit.redaction.finding(one) for one in findings]),
         audit.plan.limits,
         interrupted=bool(audit.stopped),
-        unfinished=[text for one in exposures for text in one.unfinished],
+        unfinished=[
+            *(text for one in exposures for text in one.unfinished),
+            *(f"{_EXTRAS[name]}: {why}" for name, why in audit.lost.items() if name in _EXTRAS),
+        ],
         broken=[
             *(f"the release breaks its own promise: {why}" for why in unkept[:1]),
             *unmeasured_columns.identifiers(subjects[0].release, audit.table, key),

@@ -99,6 +99,8 @@ def run(plan: Plan, out: Path, delta: float | None, budget: float | None, comman
         if not found.holds:  # never a pass
             code = Exit.INTERRUPTED if found.status == "interrupted" else Exit.EXCEEDED
     audit.show_paths(console, paths)
+    if result.bug is not None:  # the report has everything else
+        raise result.bug
     return code
 
 

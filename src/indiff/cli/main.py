@@ -20,7 +20,7 @@ from indiff.audit.plan.recipe import REQUIRED, Declared, Recipe, options_of
 from indiff.audit.verdict import Exit
 from indiff.cli import audit, compare, demo, reproduce, risk, sanitize, serve, test
 from indiff.cli.shell import for_shell
-from indiff.errors import UserError
+from indiff.errors import UserError, why_exhausted
 from indiff.version import __version__
 
 app = typer.Typer(
@@ -152,8 +152,8 @@ def _run(arguments: Sequence[str] | None) -> int:
             return _internal_error(error)
         plain.forget_output(sys.stdout)
         return _fail(_unwritten(error), Exit.BAD_INPUT)
-    except MemoryError:
-        return _fail("the memory of this machine does not suffice.", Exit.INTERNAL_ERROR)
+    except MemoryError as error:  # nothing exceeded, and no bug
+        return _fail(f"{why_exhausted(error)}; what was not written is lost.", Exit.INCOMPLETE)
     except Exception as error:  # noqa: BLE001 - the one place that turns a bug into exit code 70
         return _internal_error(error)
 

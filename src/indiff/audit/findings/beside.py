@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indiff.audit.findings.exposure import Exposure, findings_of, missed
+from indiff.audit.findings.exposure import Exposure, Failed, findings_of, missed
 from indiff.audit.metrics import METRICS, number
 from indiff.audit.plan.plan import Plan
 from indiff.data.table import Table
@@ -15,7 +15,7 @@ from indiff.report.finding import Finding
 from indiff.sanitizers.trivial import Identity
 
 
-def measure_beside(table: Table, plan: Plan) -> Exposure:
+def measure_beside(table: Table, plan: Plan, failed: Failed) -> Exposure:
     """Link the records to the release and, where rows are known to be theirs, drop them.
 
     Dropping a row is not sanitizing without the record: such a δ is an approximation, which the
@@ -42,6 +42,9 @@ def measure_beside(table: Table, plan: Plan) -> Exposure:
             )
         except UserError as error:
             findings += missed(table, "failed", str(error), model)
+            continue
+        except Exception as error:  # noqa: BLE001 - what others measured must survive it
+            findings += missed(table, "failed", failed(error), model)
             continue
         if not any(one.metric == "one_candidate" for one in findings):
             findings.append(

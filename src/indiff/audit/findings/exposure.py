@@ -32,6 +32,7 @@ _NAMES = ("delta", "mean", "quantile", "changed_predictions", "told_by_the_crowd
 INTERRUPTED = "the audit was interrupted"
 _NOT_OVER_RUNS = ("sampled", "closed-form")
 Progress = Callable[[int, int], object]
+Failed = Callable[[Exception], str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,11 +73,13 @@ def measure_exposure(
     plan: Plan,
     progress: Progress | None = None,
     run: Path | None = None,
+    *,
+    failed: Failed,
 ) -> Exposure:
     """Run the differential test of one sensitive attribute with every adversary of the plan.
 
-    An adversary that cannot be asked is a failed finding; the others still are. ``run`` is the
-    folder that keeps every finished target.
+    An adversary that cannot be asked is a failed finding; the others still are. ``failed`` says
+    why, where it was no fault of the input. ``run`` is the folder that keeps every finished target.
     """
     chosen = adversaries_of(plan, sanitizer, table)
     findings: list[Finding] = []
@@ -104,6 +107,9 @@ def measure_exposure(
             interrupted = True
             findings += missed(table, "skipped", INTERRUPTED, name)
             continue
+        except Exception as error:  # noqa: BLE001 - what others measured must survive it
+            findings += missed(table, "failed", failed(error), name)
+            continue
         interrupted = result.interrupted
         if not len(result.distances):
             findings += missed(table, "failed", _nothing(result), name)
@@ -111,11 +117,14 @@ def measure_exposure(
         results[name] = result
         findings += findings_of(result, plan)
         if plan.adversary.membership:
-            findings.append(_membership(result, plan))
+            findings.append(_membership(result, plan, failed))
     combined: DifferentialResult | StrongestResult | None = None
     if len(results) > 1:
-        combined = strongest(results, plan.adversary.confidence, left_out=chosen.left_out)
-        findings += _strongest(combined, plan)
+        try:
+            combined = strongest(results, plan.adversary.confidence, left_out=chosen.left_out)
+            findings += _strongest(combined, plan)
+        except Exception as error:  # noqa: BLE001 - each adversary's own findings survive it
+            findings += missed(table, "failed", failed(error), "the strongest adversary")
     elif results:
         combined = next(iter(results.values()))
     notes = () if chosen.left_out is None else (chosen.left_out,)
@@ -277,7 +286,7 @@ def _parameters(result: DifferentialResult) -> dict[str, Any]:
     return found
 
 
-def _membership(result: DifferentialResult, plan: Plan) -> Finding:
+def _membership(result: DifferentialResult, plan: Plan, failed: Failed) -> Finding:
     about, id = result.sensitive_name, f"advantage:{result.sensitive_name}:{result.model}"
     chosen = METRICS["advantage"]
     if result.method in _NOT_OVER_RUNS:
@@ -292,6 +301,8 @@ def _membership(result: DifferentialResult, plan: Plan) -> Finding:
         )
     except UserError as error:
         return chosen.missed(id, "failed", str(error), about=about)
+    except Exception as error:  # noqa: BLE001 - what the test measured must survive it
+        return chosen.missed(id, "failed", failed(error), about=about)
     return chosen.found(
         id,
         found.advantage.value,

@@ -15,7 +15,7 @@ from indiff.audit.metrics import metric
 from indiff.data.schema import Kind
 from indiff.data.side_files import label_of
 from indiff.data.table import Table
-from indiff.errors import UserError
+from indiff.errors import UserError, why_exhausted
 from indiff.release.release import Release
 from indiff.report.finding import Finding
 from indiff.risk import Risk, measure_risk
@@ -102,6 +102,10 @@ def measured(
         return _risk(table, release, individual, details), None
     except UserError as error:
         return None, str(error)
+    except (MemoryError, OSError) as error:
+        if (reason := why_exhausted(error)) is None:
+            raise
+        return None, reason
 
 
 def _alone(risk: Risk | None, release: Release) -> dict[str, float]:

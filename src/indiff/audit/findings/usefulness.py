@@ -16,21 +16,24 @@ from indiff.utility import Analyst, Utility, measure
 _NAMES = ("ncp", "discernibility", "average_group", "accuracy")
 
 
-def utility_findings(
-    table: Table, release: Release | None, plan: Plan, *, reason: str | None, suffix: str
+def no_utility(
+    table: Table, plan: Plan, status: Literal["failed", "skipped"], reason: str, suffix: str
 ) -> list[Finding]:
+    """Return the findings of utility that could not be measured."""
+    words = _words(table, plan)
+    return [metric(name, **words).missed(f"{name}{suffix}", status, reason) for name in _NAMES]
+
+
+def _words(table: Table, plan: Plan) -> dict[str, Any]:
+    return {"task": short_name(plan.report.task or table.sensitive.name)}
+
+
+def utility_findings(table: Table, release: Release, plan: Plan, *, suffix: str) -> list[Finding]:
     """Return what the release loses, and what an analyst keeps on his task.
 
-    ``reason`` says why there is nothing to measure; ``suffix`` tells the releases of several
-    sensitive attributes apart.
+    ``suffix`` tells the releases of several sensitive attributes apart.
     """
-    task = plan.report.task or table.sensitive.name
-    words: dict[str, Any] = {"task": short_name(task)}
-    if release is None or reason is not None:
-        return [
-            metric(name, **words).missed(f"{name}{suffix}", "skipped", str(reason))
-            for name in _NAMES
-        ]
+    words = _words(table, plan)
     sanitizer = None if plan.release.file is not None else plan.release.sanitizer
     analyst, no_analyst = _analyst(table, plan)
     if analyst is None:
