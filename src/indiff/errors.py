@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+WITHHELD = "(its words are left out: they may hold values)"
+HIDDEN = "a hidden text"
 # Marks inside a sentence. They are never shown: every reader's words are made from the parts.
 _DATA, _OPTION, _END, _SAID = "\ue000", "\ue001", "\ue002", "\ue003"
 _MARKED = re.compile(f"([{_DATA}{_OPTION}{_SAID}])([^{_END}]*){_END}")
@@ -74,6 +76,15 @@ class Message(str):
     ) -> str:
         """Return the sentence in a reader's words for options and for what comes from the data."""
         return _worded(self.marked, option, data)
+
+    @property
+    def for_files(self) -> str:
+        """The sentence without what comes from the data, or from another program.
+
+        >>> Message(f"it failed: {said('row 7 of Ann')}").for_files
+        'it failed: (its words are left out: they may hold values)'
+        """
+        return self.worded(data=lambda part: WITHHELD if part.said else HIDDEN)
 
     def shortened(self, longest: int) -> Message:
         """Return it on one line and with at most so many characters; what is left keeps its marks.

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, TextIO
 
+from indiff.errors import Message
+
 LONGEST_NAME = 60
 LONGEST_MESSAGE = 1200
 FORMAT = 1
@@ -195,6 +197,8 @@ def json_text(document: Any, *, indent: int = 2) -> str:
 def json_values(value: Any, *, digits: int | None = None) -> Any:
     """Turn infinite numbers and NaN into text, tuples into lists; round floats if asked to.
 
+    A :class:`~indiff.errors.Message` is written without values and without what a program said.
+
     >>> json_values({"d": (1 / 3, math.inf, -math.inf, math.nan, 5)}, digits=12)
     {'d': [0.333333333333, 'Infinity', '-Infinity', 'NaN', 5]}
     """
@@ -202,6 +206,8 @@ def json_values(value: Any, *, digits: int | None = None) -> Any:
         return {str(key): json_values(part, digits=digits) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [json_values(part, digits=digits) for part in value]
+    if isinstance(value, Message):
+        return value.for_files
     if not isinstance(value, float):
         return value
     if math.isnan(value):

@@ -16,9 +16,9 @@ import pytest
 
 import indiff
 from indiff.audit.findings.exposure import _nothing
-from indiff.audit.redaction import RARE, WITHHELD, Redaction, other_names
+from indiff.audit.redaction import RARE, Redaction, other_names
 from indiff.data.table import read_table
-from indiff.errors import Message, UserError, from_data, marked, said
+from indiff.errors import WITHHELD, Message, UserError, from_data, marked, said
 from indiff.report.page.html import chart_bundle
 
 RECORDS = 60

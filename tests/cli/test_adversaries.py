@@ -228,7 +228,6 @@ def test_membership(people: Path, tmp_path: Path) -> None:
         (("--prior", "absent.csv"), "cannot be read"),
         (("--known", "agee"), "no quasi-identifier 'agee'"),
         (("--why", "0"), "--why must be at least 1; got 0."),
-        (("--show-values",), "--show-values needs --why N"),
         (("--why", "1", "--model", "tree,forest"), "got mondrian:k=5 and forest. Leave it out."),
         (("--why", "1", "--sanitizer", "laplace:epsilon=1"), "--why compares one release"),
         (("--membership", "--model", "mlp"), "got mondrian:k=5 and mlp, measured by sampled."),

@@ -73,3 +73,51 @@ def test_a_fix_that_misses_its_limit_never_says_that_it_holds(people: Path, tmp_
     for text in (ended.out, json.dumps(document)):
         assert "holds" not in text
         assert "The limit was not reached" in " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    "twice",
+    [
+        ("--release", "a.csv", "--release", "b.csv"),
+        ("--sanitizer", "identity", "--sanitizer=suppress"),
+        ("--seed", "1", "--seed", "1"),
+        ("--json", "a", "--records", "b.csv", "--json", "c"),
+    ],
+)
+def test_an_option_of_one_value_may_be_given_once(people: Path, twice: tuple[str, ...]) -> None:
+    ended = call("test", people, *ROLES, *twice)
+    name = twice[0]
+    assert ended.code == 2
+    assert f"{name} may be given once; got 2 of them. Leave the others out." in ended.err
+    again = call("test", people, "--quasi", "age", "--quasi", "town", "--sensitive", "ill")
+    assert again.code == 0
+
+
+def test_too_many_targets_are_refused_before_they_are_listed(people: Path, tmp_path: Path) -> None:
+    ended = call("audit", people, *ROLES, "--targets", "0-999999999999", "--out", tmp_path)
+    assert ended.code == 2
+    assert "--targets names at most 100,000,000 records in a range" in ended.err
+
+
+@pytest.mark.parametrize("fails", [119, 120])
+def test_what_a_failing_program_said_is_in_no_file(
+    people: Path, tmp_path: Path, fails: int
+) -> None:
+    """It prints a record when it is called without one, or already on the whole table."""
+    tool, place = tmp_path / "tool.sh", tmp_path / "t.json"
+    tool.write_text(
+        f'if [ "$(wc -l < "$1")" -eq {fails + 1} ]; then echo "$(tail -n 1 "$1")" >&2; '
+        'echo telltale >&2; exit 4; fi\ncp "$1" "$2"\n'
+    )
+    words = ("test", people, *ROLES, "--sanitizer", f"command:sh {tool} {{input}} {{output}}",
+             "--targets", "0-0", "--jobs", "1", "--retries", "0", "--json", place)  # fmt: skip
+    ended = call(*words)
+    told = " ".join((ended.out + ended.err).split())
+    assert "telltale" not in told
+    assert "they may hold values; see --show-values" in told
+    shown = call(*words, "--show-values")
+    assert "telltale" in shown.out + shown.err
+    assert ended.code == (3 if fails == 119 else 2)
+    if fails == 119:
+        assert "telltale" not in place.read_text()
+        assert "(its words are left out: they may hold values)" in place.read_text()

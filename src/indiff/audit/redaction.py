@@ -18,14 +18,12 @@ import pyarrow.compute as pc
 from indiff.data.expressions import evaluate
 from indiff.data.side_files import label_of
 from indiff.data.table import Table
-from indiff.errors import Data, Message, UserError
+from indiff.errors import HIDDEN, WITHHELD, Data, Message, UserError
 from indiff.report.finding import MIN_CELL, Finding
 from indiff.text import LONGEST_NAME
 from indiff.text import name as short_name
 
 RARE = "a rare value"
-WITHHELD = "(its words are left out: they may hold values)"
-HIDDEN = "a hidden text"
 _TELLING_DIGITS = 4  # a shorter number in a command is an option of it
 
 

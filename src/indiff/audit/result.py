@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indiff.audit.plan.plan import Plan
-from indiff.audit.redaction import HIDDEN, RARE, Redaction
+from indiff.audit.redaction import RARE, Redaction
 from indiff.data.reading.written.hints import GAPS
 from indiff.data.schema import Role
-from indiff.errors import UserError, unknown
+from indiff.errors import HIDDEN, UserError, unknown
 from indiff.files import make_folder, refuse_inputs, write_text
 from indiff.report.finding import Finding, Limit
 from indiff.sanitizers.protocol import Sanitizer

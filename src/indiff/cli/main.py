@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from indiff import text as plain
 from indiff.audit.plan.parsing import STANDARD_OUTPUT
@@ -29,6 +30,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+class Command(TyperCommand):
+    """A command that refuses an option given twice, where the last would win in silence."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words as usual, each option that takes one value at most once."""
+        given = self.make_parser(ctx).parse_args(args=list(args))[2]
+        for one in given:
+            if not one.multiple and one.opts[0].startswith("-") and given.count(one) > 1:
+                name = one.opts[0]
+                raise UserError(
+                    f"{name} may be given once", f"{given.count(one)} of them",
+                    "Leave the others out", field=name.lstrip("-"),
+                )  # fmt: skip
+        return super().parse_args(ctx, args)
 
 
 def add_command(name: str, run: Callable[[Recipe], None]) -> None:
@@ -52,7 +69,7 @@ def add_command(name: str, run: Callable[[Recipe], None]) -> None:
     command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [_keyword("context", typer.Context), *parameters]
     )
-    app.command(name)(command)
+    app.command(name, cls=Command)(command)
 
 
 def _keyword(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
@@ -79,13 +96,13 @@ def _parameter(one: Declared) -> inspect.Parameter:
     return _keyword(name, Annotated[kind, made], shown)
 
 
-app.command("demo")(demo.command)
+app.command("demo", cls=Command)(demo.command)
 for _name, _module in {
     "audit": audit, "test": test, "risk": risk, "sanitize": sanitize, "compare": compare,
 }.items():  # fmt: skip
     add_command(_name, _module.command)
-app.command("reproduce")(reproduce.command)
-app.command("serve")(serve.command)
+app.command("reproduce", cls=Command)(reproduce.command)
+app.command("serve", cls=Command)(serve.command)
 
 # Typer has click inside or beside it, as its version goes; this is the class in both.
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0].__bases__[0]
@@ -139,7 +156,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     except typer.Exit as ending:
         return ending.exit_code
     except UserError as error:
-        return _fail(for_shell(error), Exit.BAD_INPUT)
+        shown = "--show-values" in words
+        return _fail(for_shell(error, show_values=shown), Exit.BAD_INPUT)
     except _UsageError as error:
         return _fail(_usage(error), Exit.BAD_INPUT)
     except BrokenPipeError:

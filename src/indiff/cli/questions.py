@@ -55,10 +55,6 @@ def check_questions(plan: Plan, recipe: Recipe) -> None:
     if not distance.startswith("emd:"):
         named = as_distance(distance)
     why = recipe["why"]
-    if recipe["show-values"] and why is None:
-        raise UserError(
-            "--show-values needs --why N, which alone can show values; add it.", field="why"
-        )
     for model in choose_models(recipe.model, chosen).models:
         names = describe(chosen), describe(model)
         noisy = isinstance(chosen, NoisySanitizer) or is_randomized_model(model)

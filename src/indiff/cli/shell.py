@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from indiff.audit.plan.recipe import OPTIONS
-from indiff.errors import Message, Option, UserError
+from indiff.errors import WITHHELD, Data, Message, Option, UserError
 
 _FLAGS = {one.field: one.name for one in OPTIONS.values()} | {name: name for name in OPTIONS}
 
 
-def for_shell(error: UserError) -> str:
+def for_shell(error: UserError, *, show_values: bool = False) -> str:
     """Word an error for the shell: its options, and the field that its rule begins with.
+
+    What another program said may hold records: it is shown where values were asked for.
 
     >>> for_shell(UserError("memory_limit must be a size", "x", field="memory_limit"))
     '--memory-limit must be a size; got x.'
     """
-    words, field = error.worded(in_shell), error.field or ""
+    words, field = error.worded(in_shell, _shown(show_values)), error.field or ""
     if field in _FLAGS and words.startswith(f"{field} must "):
         return f"--{_FLAGS[field]}{words.removeprefix(field)}"
     return words
 
 
-def worded_for_shell(note: str) -> str:
-    """Word a note for the shell, where it names options."""
-    return note.worded(in_shell) if isinstance(note, Message) else note
+def _shown(show_values: bool) -> Callable[[Data], str]:
+    hint = WITHHELD.replace("they may hold values", "they may hold values; see --show-values")
+    return lambda part: hint if part.said and not show_values else part.text
+
+
+def worded_for_shell(note: str, *, show_values: bool = False) -> str:
+    """Word a note or a failure for the shell, as :func:`for_shell` words an error."""
+    return note.worded(in_shell, _shown(show_values)) if isinstance(note, Message) else note
 
 
 def in_shell(part: Option) -> str:

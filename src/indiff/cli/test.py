@@ -67,8 +67,20 @@ def command(recipe: Recipe) -> None:
         write_text(recipe["json"], as_json(table, results, verdict, answers))
     if recipe["records"] is not None:
         write_records(recipe["records"], results)
-    show(table, Path(recipe["data"]).name, results, verdict, answers)
+    shown = [_worded_failures(result, recipe["show-values"]) for result in results]
+    show(table, Path(recipe["data"]).name, shown, verdict, answers)
     raise typer.Exit(verdict.exit_code)
+
+
+def _worded_failures(result: Result, show_values: bool) -> Result:
+    """Return a result whose failures are told without what a program said, unless asked for."""
+    from indiff.differential.strongest import StrongestResult
+
+    if isinstance(result, StrongestResult):
+        each = {name: _worded_failures(one, show_values) for name, one in result.results.items()}
+        return replace(result, results=each)  # type: ignore[arg-type]
+    told = (worded_for_shell(one, show_values=show_values) for one in result.failures)
+    return replace(result, failures=tuple(told))
 
 
 def check_options(recipe: Recipe, order: str | None) -> None:

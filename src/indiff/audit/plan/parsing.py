@@ -13,6 +13,8 @@ Bins = int | list[float]
 STANDARD_OUTPUT = Path("/dev/stdout")
 MOST_RECORDS = 10**12  # where the table was not read yet: the test refuses records beyond its last
 
+MOST_TARGETS = 10**8  # more than any table that is tested: a list of them would fill the memory
+
 
 def split_list(text: str) -> list[str]:
     """Split at commas, except inside double quotes and parentheses; no part may be empty.
@@ -185,6 +187,11 @@ def targets(text: str | None, records: int = MOST_RECORDS) -> list[int] | int | 
                 "as 7-7, 0-49 or 3,10-12",
                 f"{text!r}",
             )
+        if int(last) - int(first) >= MOST_TARGETS:
+            raise UserError(
+                f"--targets names at most {MOST_TARGETS:,} records in a range", f"{text!r}",
+                "Give their number instead, as in 200",
+            )  # fmt: skip
         if int(last) >= records:
             raise UserError(
                 f"--targets must name records from 0 to {records - 1:,}, the last of the input",

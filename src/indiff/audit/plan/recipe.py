@@ -178,7 +178,9 @@ _CHANGES: dict[tuple[str, str], dict[str, Any]] = {
         "metavar": "ORDER",
     },
     ("test", "limit"): {"help": "Fail (exit 1) above this: delta=0.1; repeatable."},
-    ("test", "show-values"): {"help": "With --why: show values of the table."},
+    ("test", "show-values"): {
+        "help": "Show values of the table (with --why), and what a failing program said."
+    },
     ("test", "membership"): {"default": False},
     ("risk", "data"): {
         "help": "A table or a release: a file, a folder or a pattern of text or Parquet files, or "
