@@ -95,3 +95,12 @@ def test_one_quasi_identifier_contributes_everything(engine: Any) -> None:
     assert part.added_marketer == pytest.approx(3 / 4 - 1 / 4)
     assert part.added_singled_out == 2
     assert [c.columns for c in risk.combinations] == [("age",)]
+
+
+def test_values_are_ranked_by_the_risk_of_all_their_records() -> None:
+    """1,200 values of one record each must not push out the one of 50 records, all alone."""
+    zips = [f"z{number}" for number in range(1200)] + ["town"] * 50
+    ages = [0] * 1200 + list(range(50))
+    risk = measure_risk(pa.table({"zip": zips, "age": ages}), quasi=["zip", "age"])
+    first = next(level for level in risk.levels if level.column == "zip")
+    assert (first.value, first.records, first.singled_out) == ("town", 50, 50)

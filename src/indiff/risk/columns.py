@@ -143,7 +143,9 @@ def search(counted: Counted, largest: int) -> tuple[Combination, ...]:
 def levels(
     counted: Counted, single: Mapping[str, ColumnsRisk], threshold: float
 ) -> tuple[tuple[Level, ...], dict[str, int]]:
-    """Measure every value of every quasi-identifier; at most 1,000 per column, riskiest first.
+    """Measure every value of every quasi-identifier; at most 1,000 per column, most risk first.
+
+    The risk is that which a value's records carry together: the correct links to expect of them.
 
     Returns the levels, and the number of distinct values of each column. A value is an outlier
     when its own term of the column's ITPR reaches ``threshold`` while fewer records hold it than
@@ -160,7 +162,7 @@ def levels(
         rows = engine.query(
             f"""SELECT v.c{position}, v.n, v.single, v.linked, {weighted}
               FROM {by_value} v {joined}
-              ORDER BY ROUND(v.linked / v.n, 12) DESC, v.n, v.c{position} NULLS LAST
+              ORDER BY ROUND(v.linked, 9) DESC, v.n, v.c{position} NULLS LAST
               LIMIT {MOST_LEVELS}"""
         )
         found += [_level(counted, name, distinct[name], row, linked, threshold) for row in rows]

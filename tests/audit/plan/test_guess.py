@@ -46,7 +46,7 @@ def test_the_plan_is_read_back(tmp_path: Path) -> None:
     text = plan_text("data.csv", guess_roles(frame))
     sections = tomllib.loads(text)
     assert sections["data"]["quasi"] == HOSTILE
-    assert sections["data"]["bins"] == {"income": 4}
+    assert "bins" not in sections["data"]
     place = tmp_path / "plan.toml"
     place.write_text(text, encoding="utf-8")
     assert indiff.read_plan(place).data.sensitive == ["income"]
@@ -68,3 +68,12 @@ def test_an_empty_table_is_refused() -> None:
 def test_toml_texts() -> None:
     for text in [*HOSTILE, "\x7f", "\t", "é😀"]:
         assert tomllib.loads(f"a = {quoted(text)}")["a"] == text
+
+
+def test_only_many_values_are_binned() -> None:
+    """Answers such as 0, 1, 2 stay apart: in quantiles some of them would be one value."""
+    few = pa.table({"age": list(range(40)) * 2, "salary": [0, 1, 2, 12] * 20})
+    many = pa.table({"age": [1, 2] * 40, "salary": list(range(80))})
+    assert "bins" not in tomllib.loads(plan_text("d.csv", guess_roles(few)))["data"]
+    many = many.set_column(1, "salary", pa.array([float(x) for x in range(80)]))
+    assert tomllib.loads(plan_text("d.csv", guess_roles(many)))["data"]["bins"] == {"salary": 4}

@@ -202,10 +202,20 @@ def risk_part(
             continue
         if name in ("k", "singled_out") and after.method.individual is not None:
             more["parameters"] = {"individual": after.method.individual}
+        if name == "t":
+            more["parameters"] = {"ground_distance": _ground(table)}
         findings.append(
             chosen.found(id, _value(name, after, about), {"about": said}, exactness="exact", **more)
         )
     return RiskPart(tuple(findings), _bars(about, before, after), _columns(risks))
+
+
+def _ground(table: Table) -> str:
+    """Name what t takes for the distance of two sensitive values."""
+    if table.sensitive.hierarchy is not None:
+        return "hierarchy"
+    ordered = len(table.sensitive.columns) == 1 and table.sensitive.kind != Kind.CATEGORICAL
+    return "ranks" if ordered else "equal"
 
 
 def _bars(about: str, before: Risk | None, after: Risk | None) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ class Guess:
     role: str
     kind: str
     reason: str
+    distinct: int = 0
 
 
 def guess_roles(source: str | Path | pa.Table, **reading: object) -> list[Guess]:
@@ -62,8 +63,12 @@ def guess_roles(source: str | Path | pa.Table, **reading: object) -> list[Guess]
 
 
 def _guess(name: str, cells: pa.ChunkedArray) -> Guess:
-    kind = _kind(cells.type)
-    records, distinct = len(cells), int(pc.count_distinct(cells, mode="only_valid").as_py())
+    distinct = int(pc.count_distinct(cells, mode="only_valid").as_py())
+    return replace(_role(name, cells, distinct), distinct=distinct)
+
+
+def _role(name: str, cells: pa.ChunkedArray, distinct: int) -> Guess:
+    kind, records = _kind(cells.type), len(cells)
     words = re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower())
     unique = distinct == records > 1
     text = not pa.types.is_floating(cells.type) and not pa.types.is_date(cells.type)
@@ -108,7 +113,7 @@ def _with_a_sensitive_one(found: list[Guess], frame: pa.Table) -> list[Guess]:
         return found
     reason = "the last column with few values: A GUESS, choose yourself"
     return [
-        Guess(one.column, "sensitive", one.kind, reason) if one is chosen else one for one in found
+        replace(one, role="sensitive", reason=reason) if one is chosen else one for one in found
     ]
 
 
@@ -136,7 +141,9 @@ def plan_text(
         reading += [f"#   {escaped(note)}" for note in notes]
     sensitive = _named(guesses, "sensitive")
     numeric = [
-        guess.column for guess in guesses if guess.role == "sensitive" and guess.kind == "numeric"
+        guess.column
+        for guess in guesses
+        if guess.role == "sensitive" and guess.kind == "numeric" and guess.distinct > FEW
     ]
     return "\n".join(
         [
@@ -192,7 +199,7 @@ def _comment(guess: Guess) -> str:
 
 
 def _bins(numeric: list[str]) -> list[str]:
-    """Bin the sensitive numbers, of which a test allows only few distinct ones."""
+    """Bin the sensitive numbers with many values; few stay as they are, as somebody wrote them."""
     if not numeric:
         return []
     pairs = ", ".join(f"{quoted(name)} = 4" for name in numeric)

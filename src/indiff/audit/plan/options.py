@@ -154,7 +154,9 @@ class Release:
     sanitizer: Annotated[
         str,
         Option(
-            "name:parameter=value,…, as in mondrian:k=5,l=2; or a program, "
+            "name:parameter=value,…, as in mondrian:k=5,l=2 (mondrian has k, l, distinct_l, "
+            "entropy_l, recursive=C/L, t, regions=tight or cut, unmet=error or generalize); or a "
+            "program, "
             "'command:./anonymize.sh {input} {output}'; or a folder of releases, releases:DIR.",
             "F",
             TEST,
