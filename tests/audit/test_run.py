@@ -381,8 +381,9 @@ def test_an_unexpected_error_is_not_swallowed(
         raise ZeroDivisionError
 
     monkeypatch.setattr("indiff.audit.findings.exposure.differential_test", broken)
-    with pytest.raises(ZeroDivisionError):
-        indiff.run_audit(plan(), patients)
+    result = indiff.run_audit(plan(), patients)
+    assert isinstance(result.bug, ZeroDivisionError)  # which the command line raises in the end
+    assert result.verdict["exit_code"] == 3
 
 
 def test_bad_input_raises(patients: Any) -> None:
