@@ -46,3 +46,64 @@ def test_a_raw_copy_with_two_rows_of_stars(patients: pa.Table, tmp_path: Path) -
     assert result.finding("one_candidate:diagnosis").value == alone.count(1) > 300
     assert result.verdict["exit_code"] == 1
     assert "exactly one released row fits best" in result.verdict["reasons"][0]
+
+
+def generalized(patients: pa.Table) -> pa.Table:
+    """A harmless release in the original's order, 20-anonymous."""
+    table = indiff.read_table(patients, quasi=QUASI, sensitive="diagnosis")
+    return indiff.Mondrian(k=20).sanitize(table).to_arrow()
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "code", "reason"),
+    [
+        ("patient_id", "patient_id", 1, "has the identifier 'patient_id', which names people"),
+        ("code", "patient_id", 1, "its column 'code' holds the values of the identifier"),
+        ("index", None, 1, "its column 'index' is the original's row number"),
+        ("admitted", "admitted", 3, "columns that the release has: 'admitted' (as it is in the"),
+        ("date", "admitted", 3, "'date' (holds the values of 'admitted')"),
+    ],
+)
+def test_a_column_that_nobody_measured(
+    patients: pa.Table, tmp_path: Path, name: str, cells: str | None, code: int, reason: str
+) -> None:
+    extra = pa.array(range(len(patients))) if cells is None else patients[cells]
+    released = generalized(patients).append_column(name, extra)
+    result = audit(patients, released, tmp_path, k=20)
+    assert result.finding("k").value >= 20
+    assert result.verdict["exit_code"] == code
+    assert reason in result.verdict["reasons"][0]
+    assert reason.replace("'", "&#39;") in result.to_html() or reason in result.to_html()
+
+
+def test_a_column_of_stars_is_no_identifier(patients: pa.Table, tmp_path: Path) -> None:
+    stars = pa.array(["*"] * len(patients))
+    released = generalized(patients).append_column("patient_id", stars)
+    assert audit(patients, released, tmp_path, k=20).verdict["status"] == "pass"
+
+
+def test_a_function_that_copies_its_input_is_never_recommended(patients: pa.Table) -> None:
+    def copy(frame: Any) -> Any:
+        return frame
+
+    table = indiff.read_table(
+        patients, quasi=QUASI, sensitive="diagnosis", identifier="patient_id"
+    ).take(range(60))
+    found = indiff.compare(table, [copy], jobs=1)
+    assert found.recommend(delta=2) is None
+    assert found.rows[0].unmeasured[0].names_people
+    assert "has the identifier 'patient_id'" in found.rows[0].notes[-2]
+    result = indiff.differential_test(table, copy, targets=range(3), jobs=1)
+    assert [one.name for one in result.unmeasured if one.names_people] == ["patient_id"]
+    assert any("names people" in note for note in result.notes)
+
+
+def test_a_random_function_is_judged_by_a_run_of_it(patients: pa.Table) -> None:
+    def shake(frame: Any, rng: Any) -> Any:
+        return frame.take(pa.array(rng.permutation(frame.num_rows)))
+
+    table = indiff.read_table(
+        patients, quasi=QUASI, sensitive="diagnosis", identifier="patient_id"
+    ).take(range(40))
+    result = indiff.differential_test(table, shake, targets=range(2), runs=30, jobs=1)
+    assert result.unmeasured[0].name == "patient_id"

@@ -21,6 +21,13 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     return data, release
 
 
+@pytest.fixture
+def nameless(files: tuple[Path, Path]) -> tuple[Path, Path]:
+    """The release without its identifier."""
+    files[1].write_text("age,ill\n<40,yes\n<40,no\n>=40,no\n>=40,no\n")
+    return files
+
+
 def words(files: tuple[Path, Path]) -> list[str]:
     return [
         "test", str(files[0]), "--quasi", "age", "--sensitive", "ill", "--identifier", "id",
@@ -41,9 +48,9 @@ def test_by_key_all_three_parts_are_shown(files: tuple[Path, Path]) -> None:
 
 
 def test_without_key_and_order_the_test_is_skipped_in_the_words_of_the_shell(
-    files: tuple[Path, Path],
+    nameless: tuple[Path, Path],
 ) -> None:
-    ended = call(*words(files))
+    ended = call(*words(nameless))
     assert ended.code == 0
     flat = " ".join(ended.out.split())
     assert "skipped no row of the release is known to be a given record's" in flat
@@ -57,7 +64,10 @@ def test_an_approximation_can_exceed_a_limit_but_never_keep_it(files: tuple[Path
     below = call(*words(files), "--key", "id", "--limit", "delta=2")
     assert below.code == 3
     assert "the dropped-row test is an approximation: no pass" in below.out
-    skipped = call(*words(files), "--limit", "delta=2")
+
+
+def test_a_skipped_test_keeps_no_limit(nameless: tuple[Path, Path]) -> None:
+    skipped = call(*words(nameless), "--limit", "delta=2")
     assert skipped.code == 3
     assert "the dropped-row test was skipped, so no limit could be checked" in skipped.out
 
@@ -110,7 +120,8 @@ def test_the_release_is_never_overwritten(files: tuple[Path, Path]) -> None:
 
 def test_a_command_is_a_sanitizer_on_the_command_line(files: tuple[Path, Path]) -> None:
     ended = call(*words(files)[:-2], "--sanitizer", "command:cp {input} {output}", "--jobs", "1")
-    assert ended.code == 0
+    assert ended.code == 1  # it copies the identifier, too
+    assert first_reason(ended.out) == "the release has the identifier 'id', which names people"
     assert "command:cp {input} {output}" in ended.out
     failed = call(*words(files)[:-2], "--sanitizer", "command:false {input} {output}")
     assert failed.code == 2
@@ -153,7 +164,7 @@ def test_suppression_may_be_written_as_blank_or_na(files: tuple[Path, Path]) -> 
     data, release = files
     data.write_text(DATA.replace("c,47,no", "c,,no"))
     release.write_text("id,age,ill\nb,<40,yes\na,,no\nd,,no\nc,NA,no\n")
-    read = [*words(files), "--missing", "split"]
+    read = [*words(files), "--missing", "split", "--key", "id"]
     refused = call(*read)
     assert refused.code == 2
     assert "column 'age', row 4: 'aa' is no number or interval" in refused.err
@@ -205,3 +216,33 @@ def test_an_audit_takes_suppressed_cells_and_no_hidden_column_for_an_identifier(
     raw = call(*audit)
     assert raw.code == 2
     assert "--suppressed NA" in raw.err
+
+
+def first_reason(out: str) -> str:
+    return " ".join(out.split("Verdict: ")[1].split())
+
+
+@pytest.mark.parametrize(
+    ("column", "code", "reason"),
+    [
+        ("id,a,b,c,d", 1, "the release has the identifier 'id', which names people"),
+        ("id,*,*,*,*", 0, "no limit was given"),
+        ("who,a,b,c,d", 1, "names people: its column 'who' holds the values of the identifier"),
+        ("index,0,1,2,3", 1, "names people: its column 'index' is the original's row number"),
+        ("born,1970,1980,1980,1990", 3, "nothing was measured of columns that the release has: "),
+    ],
+)
+@pytest.mark.parametrize("given", [["--identifier", "id"], []])
+def test_every_column_of_a_release_is_judged_by_what_it_holds(
+    tmp_path: Path, column: str, code: int, reason: str, given: list[str]
+) -> None:
+    """With --quasi the identifier is recognised, too, whether it is declared or not."""
+    data, release = tmp_path / "data.csv", tmp_path / "out.csv"
+    data.write_text(DATA)
+    rows = ["age,ill", "<40,no", "<40,yes", ">=40,no", ">=40,no"]
+    cells = column.split(",")
+    release.write_text("".join(f"{a},{b}\n" for a, b in zip(rows, cells, strict=True)))
+    asked = ["--quasi", "age", "--sensitive", "ill", *given]
+    ended = call("test", data, *asked, "--release", release)
+    assert ended.code == code
+    assert reason in first_reason(ended.out)

@@ -363,7 +363,7 @@ def test_suppression_written_as_blank_or_na_covers_everybody(tmp_path: Path) -> 
     assert release.covers("age", None).tolist() == [False, True, True]
     assert release.covers("job", "a").tolist() == [True, True, False]
     assert release.notes == ()
-    assert read_release(path, table, suppressed=["", "NA"]).unread == ()
+    assert read_release(path, table, suppressed=["", "NA"]).carried is None
 
 
 def test_more_blanks_than_the_original_has_are_noted() -> None:
@@ -388,9 +388,11 @@ def test_a_column_that_is_suppressed_throughout_is_not_unread() -> None:
         identifier="who", quasi=["age"], sensitive="ill",
     )  # fmt: skip
     hidden = {"who": ["*", "*"], "note": ["NA", None], "age": ["*", "*"], "ill": ["x", "y"]}
-    assert read_release(pa.table(hidden), table, suppressed=["NA"]).unread == ()
-    assert read_release(pa.table(hidden), table).unread == ("note",)
-    assert read_release(pa.table(hidden | {"who": ["*", "q"]}), table).unread == ("who", "note")
+    assert read_release(pa.table(hidden), table, suppressed=["NA"]).carried is None
+    for cells, names in ((hidden, ["note"]), (hidden | {"who": ["*", "q"]}, ["who", "note"])):
+        carried = read_release(pa.table(cells), table).carried
+        assert carried is not None
+        assert carried.column_names == names
 
 
 def test_intervals_of_pandas_are_read_as_text_or_as_they_are(tmp_path: Path) -> None:

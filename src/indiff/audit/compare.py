@@ -22,6 +22,7 @@ from indiff.differential.adversaries import Adversaries, choose_models
 from indiff.differential.test import describe
 from indiff.errors import Message, UserError, marked, unknown
 from indiff.release.release import to_backend
+from indiff.release.unmeasured import Unmeasured, broken, gaps
 from indiff.risk import Risk
 from indiff.sanitizers.parse import as_sanitizer
 from indiff.sanitizers.protocol import Sanitizer
@@ -53,7 +54,8 @@ class Row:
     ``itpr`` is that of re-identification, ``itpr_inference`` that of the sensitive attribute.
     ``delta_upper`` is what a limit is checked against: δ, or its upper limit where δ is an
     estimate; ``models`` are the adversaries, of whom δ is the strongest's. A ``failed`` row has its
-    reason and the numbers found before; ``notes`` say which measures have no meaning here.
+    reason and the numbers found before; ``notes`` say which measures have no meaning here. With
+    ``unmeasured`` columns in its release a setting keeps no limit.
     """
 
     setting: str
@@ -81,14 +83,20 @@ class Row:
     constraint_met: bool | None = None
     models: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    unmeasured: tuple[Unmeasured, ...] = ()
 
     def within(self, limits: Mapping[str, float]) -> bool:
         """Tell whether everything that a limit is set on was measured and keeps it."""
-        if self.status != "measured" or self.constraint_met is False:
+        if self.status != "measured" or self.constraint_met is False or self.unmeasured:
             return False
         if self.exactness in ("lower-bound", "approximation"):  # it may be worse than it looks
             return False
         return all(_keeps(getattr(self, LIMITS[n][0]), LIMITS[n][1], x) for n, x in limits.items())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as plain data."""
+        lists = ("models", "notes", "unmeasured")
+        return {name: list(x) if name in lists else x for name, x in asdict(self).items()}
 
 
 def _keeps(found: float | None, rule: str, limit: float) -> bool:
@@ -123,7 +131,8 @@ class Comparison:
 
         Limits: ``delta``, ``mean``, ``itpr`` and ``t`` at most, ``k`` and ``l`` at least. An
         estimate is judged by its upper end; a setting that failed, does not meet its own
-        constraint or was not measured on every record is never recommended. Among equals the
+        constraint, was not measured on every record or releases columns of which nothing was
+        measured is never recommended. Among equals the
         one with the smaller δ, then the first. The recommendation is the best of *these*
         settings by *this* measure against *these* adversaries, and no more.
         """
@@ -158,10 +167,7 @@ class Comparison:
         return {
             "format": FORMAT,
             "kind": "comparison",
-            "rows": [
-                asdict(row) | {"models": list(row.models), "notes": list(row.notes)}
-                for row in self.rows
-            ],
+            "rows": [row.to_dict() for row in self.rows],
             "recommended": None if best is None else best.setting,
             "limits": dict(limits or {}),
             "utility": self.utility,
@@ -188,11 +194,12 @@ class Comparison:
 
     def to_frame(self) -> Any:
         """Return one row per setting in the kind of frame that the table was read from."""
-        joined = [{"models": ", ".join(r.models), "notes": "; ".join(r.notes)} for r in self.rows]
-        rows = [asdict(row) | texts for row, texts in zip(self.rows, joined, strict=True)]
-        if any(isinstance(row["value"], str) for row in rows):
-            rows = [row | {"value": None if row["value"] is None else str(row["value"])}
-                    for row in rows]  # fmt: skip
+        rows = [row.to_dict() for row in self.rows]
+        texts = any(isinstance(row["value"], str) for row in rows)
+        for row in rows:
+            row["unmeasured"] = ", ".join(one["name"] for one in row["unmeasured"])
+            row |= {"models": ", ".join(row["models"]), "notes": "; ".join(row["notes"])}
+            row["value"] = str(row["value"]) if texts and row["value"] is not None else row["value"]
         return to_backend(pa.Table.from_pylist(rows), self.backend)
 
 
@@ -327,9 +334,10 @@ def _measure_setting(
         for name, why in kept.missing.items()
         if name != "accuracy"
     ]
+    notes += map(Message, [*broken(result.unmeasured), *gaps(result.unmeasured)])
     row = replace(
         row,
-        **{name: getattr(result, name) for name in _TESTED},
+        **{name: getattr(result, name) for name in (*_TESTED, "unmeasured")},
         **_risks(risk, table),
         **{name: getattr(kept, name) for name in (*UTILITIES, "normalised_average_group")},
         notes=tuple(notes),
@@ -368,7 +376,8 @@ def _with_front(rows: Sequence[Row], utility: str) -> tuple[Row, ...]:
     points: list[tuple[float, float] | None] = []
     for row in rows:
         useful = getattr(row, utility)
-        counts = row.status == "measured" and row.constraint_met is not False and useful is not None
+        kept = row.constraint_met is not False and not row.unmeasured
+        counts = row.status == "measured" and kept and useful is not None
         points.append((row.delta_upper or 0.0, sign * useful) if counts else None)
     return tuple(replace(row, on_front=on) for row, on in zip(rows, on_front(points), strict=True))
 

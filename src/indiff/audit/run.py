@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from indiff.audit.findings import exposure, risks, unmeasured_columns
+from indiff.audit.findings import exposure, risks
 from indiff.audit.findings.beside import measure_beside
 from indiff.audit.findings.exposure import parameter_curve
 from indiff.audit.findings.profile import profile_findings, table_block
@@ -21,11 +21,12 @@ from indiff.audit.plan.plan import Plan, check_files, check_names, read_plan
 from indiff.audit.redaction import Redaction
 from indiff.audit.result import DIGITS, AuditResult, plan_block, versions
 from indiff.audit.steps import Clock, Progress, Staged, Steps
-from indiff.audit.verdict import Verdict, judge
+from indiff.audit.verdict import Verdict, judge, with_columns
 from indiff.data.table import Table
 from indiff.differential.test import describe, part_of
 from indiff.errors import UserError
 from indiff.release.release import Release
+from indiff.release.unmeasured import judge_columns, key_notes
 from indiff.report.finding import QUESTIONS, Finding
 from indiff.sanitizers.oracles.function import BlackBox
 from indiff.sanitizers.parse import as_sanitizer
@@ -329,9 +330,8 @@ def _judged(
     exposures: Sequence[exposure.Exposure],
     promises: Sequence[Promise],
 ) -> tuple[tuple[Finding, ...], Verdict]:
-    key = audit.plan.release.key
     unkept = [one.why_not for one in promises if one.why_not is not None]
-    return judge(
+    judged, verdict = judge(
         _in_order([audit.redaction.finding(one) for one in findings]),
         audit.plan.limits,
         interrupted=bool(audit.stopped),
@@ -339,11 +339,10 @@ def _judged(
             *(text for one in exposures for text in one.unfinished),
             *(f"{_EXTRAS[name]}: {why}" for name, why in audit.lost.items() if name in _EXTRAS),
         ],
-        broken=[
-            *(f"the release breaks its own promise: {why}" for why in unkept[:1]),
-            *unmeasured_columns.identifiers(subjects[0].release, audit.table, key),
-        ],
+        broken=[f"the release breaks its own promise: {why}" for why in unkept[:1]],
     )
+    columns = judge_columns(subjects[0].release, subjects[0].table, audit.plan.release.key)
+    return judged, with_columns(verdict, columns)
 
 
 def _release_block(
@@ -372,6 +371,6 @@ def _release_block(
         "groups": groups,
         "notes": [
             *map(audit.redaction.text, notes),
-            *unmeasured_columns.others(release, audit.table, plan.release.key),
+            *key_notes(release, plan.release.key),
         ],
     }

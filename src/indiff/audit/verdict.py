@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from indiff.differential.beside.result import ReleaseResult
     from indiff.differential.result import DifferentialResult
     from indiff.differential.strongest import StrongestResult
+    from indiff.release.unmeasured import Unmeasured
     from indiff.risk.measure import Risk
 
     Test = DifferentialResult | StrongestResult
@@ -122,7 +123,7 @@ def judge(
     An estimate is checked at the worse end of its interval, and a lower bound below the limit is
     no pass. A failed finding, or a limit on something that was not measured, leaves the audit
     incomplete, as does a measurement that was ``unfinished``. A release of which something
-    ``broken`` is known never passes: that it does not keep its own promise, or names people.
+    ``broken`` is known never passes, such as that it does not keep its own promise.
     """
     checked = tuple(_checked(finding, dict(limits)) for finding in findings)
     exceeded = [finding for finding in checked if finding.exceeded]
@@ -155,6 +156,30 @@ def _alone(models: Collection[str]) -> str:
     (', against naive-bayes alone', '')
     """
     return f", against {next(iter(models))} alone" if len(models) == 1 else ""
+
+
+def with_columns(verdict: Verdict, columns: Sequence[Unmeasured]) -> Verdict:
+    """Return the verdict on a release that has these unmeasured columns, which it names first.
+
+    Columns that name people fail any release, whatever its numbers. Others leave the verdict
+    incomplete, with or without a limit: what they tell about a person, nobody knows.
+
+    >>> from indiff.release.unmeasured import Unmeasured
+    >>> verdict = Verdict(Exit.NOTHING_EXCEEDED, ("every limit holds",))
+    >>> with_columns(verdict, [Unmeasured("born", False, "as it is in the original")]).status
+    'incomplete'
+    """
+    if not columns:
+        return verdict
+    from indiff.release.unmeasured import broken, gaps  # --help needs none of it
+
+    named, unknown = broken(columns), gaps(columns)
+    code = verdict.exit_code
+    if named:
+        code = Exit.EXCEEDED
+    elif unknown and code == Exit.NOTHING_EXCEEDED:
+        code = Exit.INCOMPLETE
+    return replace(verdict, exit_code=code, reasons=(*named, *unknown, *verdict.reasons))
 
 
 def _checked(finding: Finding, limits: dict[str, float]) -> Finding:
@@ -291,7 +316,8 @@ def judge_tests(
     else:
         open_end = incomplete or unproven or (limits and partial)
         code = Exit.INCOMPLETE if open_end else Exit.NOTHING_EXCEEDED
-    return Verdict(code, tuple(reasons), checks, bool(limits))
+    verdict = Verdict(code, tuple(reasons), checks, bool(limits))
+    return with_columns(verdict, results[0].unmeasured if results else ())
 
 
 def _unproven(results: Sequence[Test], limits: Mapping[str, float]) -> list[str]:
@@ -324,14 +350,16 @@ def judge_releases(results: Sequence[ReleaseResult], limits: Mapping[str, float]
     """Check the limits; an approximation can show that one is exceeded, never that it is kept."""
     tests = [result.test for result in results if result.test is not None]
     verdict = judge_tests(tests, limits)
+    columns = results[0].unmeasured
     if verdict.exit_code != Exit.NOTHING_EXCEEDED or not limits:
-        return verdict
+        return with_columns(verdict, columns)
     reason = (
         "nothing exceeded, but the dropped-row test is an approximation: no pass"
         if tests
         else "the dropped-row test was skipped, so no limit could be checked: no pass"
     )
-    return replace(verdict, exit_code=Exit.INCOMPLETE, reasons=(reason,))
+    incomplete = replace(verdict, exit_code=Exit.INCOMPLETE, reasons=(reason,))
+    return with_columns(incomplete, columns)
 
 
 def judge_risk(risk: Risk, limits: Mapping[str, float]) -> Verdict:

@@ -11,7 +11,7 @@ import typer
 from indiff.audit.plan import parsing
 from indiff.audit.plan.limits import check_ranges
 from indiff.audit.plan.recipe import Recipe
-from indiff.audit.verdict import Exit, Verdict
+from indiff.audit.verdict import Exit, Verdict, with_columns
 from indiff.cli.warmup import announce
 from indiff.errors import UserError
 from indiff.files import check_places, write_text
@@ -83,7 +83,8 @@ def command(recipe: Recipe) -> None:
 def judge_comparison(found: Comparison, document: Mapping[str, Any]) -> Verdict:
     """Fail where no measured setting keeps the limits; some not measured leave it incomplete.
 
-    A recommendation stands by itself: settings that failed beside it do not take it back.
+    A recommendation stands by itself: settings that failed beside it do not take it back, nor do
+    those that release columns of which nothing was measured.
     """
     from indiff.report.words import recommendation
 
@@ -101,7 +102,11 @@ def judge_comparison(found: Comparison, document: Mapping[str, Any]) -> Verdict:
         code = Exit.EXCEEDED
     else:
         code = Exit.INCOMPLETE if found.failed else Exit.NOTHING_EXCEEDED
-    return Verdict(code, tuple(reasons), has_limits=bool(limits))
+    verdict = Verdict(code, tuple(reasons), has_limits=bool(limits))
+    columns = (
+        [] if document["recommended"] else [one for row in found.rows for one in row.unmeasured]
+    )
+    return with_columns(verdict, list(dict.fromkeys(columns)))
 
 
 def draw(document: Mapping[str, Any], place: Path) -> None:

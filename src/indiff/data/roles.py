@@ -45,12 +45,12 @@ def assign_roles(
     for name in columns:
         if name not in roles:
             # What a sensitive expression looks at would give it away as a quasi-identifier.
-            if quasi is not None or any(name in looked_at for looked_at in behind.values()):
+            if any(name in looked_at for looked_at in behind.values()):
                 roles[name] = Role.OTHER
             elif name not in raw.questions and names_everyone(raw.frame[name]):
                 roles[name] = Role.IDENTIFIER
             else:
-                roles[name] = Role.QUASI
+                roles[name] = Role.QUASI if quasi is None else Role.OTHER
     if not any(role == Role.QUASI for role in roles.values()):
         raise UserError(
             f"at least one quasi-identifier is needed; name it with {option('quasi')}.",

@@ -199,8 +199,8 @@ def read_table(
     """Read a table: a path (CSV, TSV, Parquet, Excel) or a pandas, Polars or PyArrow frame.
 
     Roles and kinds that are not given are inferred and shown back by :meth:`Table.describe`:
-    without ``quasi=``, every column is a quasi-identifier that is neither sensitive, nor an
-    identifier (text that is different in every record), nor named in ``other=``.
+    text that is different in every record is an identifier, and without ``quasi=`` every column
+    is a quasi-identifier that is neither one, nor sensitive, nor named in ``other=``.
     ``sensitive`` is a column, a list of columns (tested one by one, or as their joint value with
     ``joint=True``) or an expression over columns such as ``"income > 50000"``, whose columns are
     quasi-identifiers only where ``quasi=`` says so.

@@ -15,6 +15,7 @@ from indiff.distances.functions import Distance, largest_distance
 from indiff.errors import UserError
 from indiff.inference import Model
 from indiff.release.release import Release
+from indiff.release.unmeasured import Unmeasured
 from indiff.text import describe
 
 Floats = NDArray[np.float64]
@@ -54,6 +55,7 @@ class Beliefs:
     constraint_met: bool | None
     release: Release | None = None
     failures: Failures = Failures({})
+    unmeasured: tuple[Unmeasured, ...] = ()
 
 
 @dataclass(frozen=True)

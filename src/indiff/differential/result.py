@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from indiff.differential.noise.tail import Limits, largest_tail, smallest_epsilon
 from indiff.differential.reported import Reported
 from indiff.errors import UserError, option
+from indiff.release.unmeasured import Unmeasured
 from indiff.text import FORMAT
 from indiff.version import __version__
 
@@ -35,7 +36,7 @@ class DifferentialResult(Reported):
     largest distance. ``failures`` are records for which a call failed again and again;
     ``guarantee`` is what a random draw of targets says about everybody. ``constraint_met`` says
     whether the release keeps what its sanitizer promises (None: it promises nothing), ``unmet``
-    why not.
+    why not. ``unmeasured`` are columns of the release that the test does not look at.
 
     A sampled result (``exactness="estimate"``, or ``"lower-bound"`` of some of the records) has
     ``lower`` and ``upper`` limits per record that hold for all tested records together with the
@@ -86,6 +87,7 @@ class DifferentialResult(Reported):
     guarantee: str | None = None
     change_chances: NDArray[np.float64] | None = field(default=None, repr=False)
     change_limits: tuple[float, float] | None = None
+    unmeasured: tuple[Unmeasured, ...] = ()
 
     def __repr__(self) -> str:
         return (

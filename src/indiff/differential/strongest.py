@@ -167,6 +167,7 @@ class StrongestResult(Reported):
     table_size = _shared("table_size", "How many records the table has.")
     population = _shared("population", "How many people the table is about.")
     requested = _shared("requested", "How many records were to be measured.")
+    unmeasured = _shared("unmeasured", "Columns of the release that no model looks at.")
     backend = _shared("backend", "The kind of frame that the table was read from.")
 
     @property

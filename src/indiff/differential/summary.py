@@ -11,6 +11,7 @@ from indiff.differential.path import Test
 from indiff.differential.result import DifferentialResult, Exactness
 from indiff.differential.targets.guarantee import statement
 from indiff.errors import Message, marked
+from indiff.release.unmeasured import broken, gaps, judge_columns
 from indiff.sanitizers.promise import promise_of
 from indiff.text import describe
 
@@ -48,6 +49,8 @@ def as_result(
     if promise.why_not is not None:
         told.append(promise.why_not)
     release = beliefs.release
+    unmeasured = beliefs.unmeasured or judge_columns(release, table)
+    told += [*broken(unmeasured), *gaps(unmeasured)]
     if release is not None and release.weights is None and len(release) > len(table):
         told.append(f"the release has {len(release):,} rows for {len(table):,} records")
 
@@ -98,6 +101,7 @@ def as_result(
         change_chances=chances,
         change_limits=limits,
         guarantee=None if sampled else _guarantee(test, column.distances, len(failures.texts)),
+        unmeasured=unmeasured,
     )
 
 

@@ -79,6 +79,22 @@ class ReleasedColumn:
         inside[self.span_region[(self.span_low <= code) & (code <= self.span_high)]] = True
         return inside[self.index]
 
+    def covers_each(self, rows: NDArray[np.intp], codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Tell for each pair of a row and a code whether the row's region covers the code."""
+        size = len(self.attribute.values)
+        pairs = self.index[rows].astype(np.int64) * size + codes
+        asked, back = np.unique(pairs, return_inverse=True)
+        region, code = asked // size, asked % size
+        order = np.argsort(self.span_region, kind="stable")
+        low, high = self.span_low[order], self.span_high[order]
+        begin = np.searchsorted(self.span_region[order], region, "left")
+        end = np.searchsorted(self.span_region[order], region, "right")
+        found = np.zeros(len(asked), dtype=bool)
+        for step in range(int((end - begin).max(initial=0))):
+            place = np.minimum(begin + step, max(len(low) - 1, 0))
+            found |= (begin + step < end) & (low[place] <= code) & (code <= high[place])
+        return found[back.ravel()]
+
     def cover_counts(
         self, classes: NDArray[np.int32], class_count: int, weights: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
@@ -109,9 +125,10 @@ class Release:
 
     ``constraint_met`` is False where the asked-for constraint could not be met, and such a release
     is never a pass; it is None where nothing was promised, as of a file made elsewhere. ``unread``
-    names the columns of what was read that are neither a quasi-identifier nor sensitive, nor
-    suppressed throughout: nothing here says what they tell. ``notes`` say what of a file may have
-    been meant differently.
+    are the columns of what was read that are neither a quasi-identifier nor sensitive, nor
+    suppressed throughout, ``kept`` those of the table that were kept as they are:
+    :mod:`indiff.release.unmeasured` judges both. ``notes`` say what of a file may have been meant
+    differently.
     """
 
     columns: tuple[ReleasedColumn, ...]
@@ -125,7 +142,7 @@ class Release:
     backend: str = "pyarrow"
     sanitizer: str = ""
     sensitive_columns: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()
+    unread: pa.Table | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -137,6 +154,12 @@ class Release:
         values = np.empty(len(self.sensitive_values), dtype=object)
         values[:] = self.sensitive_values
         return values[self.classes]
+
+    @property
+    def carried(self) -> pa.Table | None:
+        """The columns of which nothing is measured; None where there is none."""
+        carried = self.kept if self.unread is None else self.unread
+        return None if carried is None or not carried.column_names else carried
 
     def column(self, name: str) -> ReleasedColumn:
         """Return the released quasi-identifier with this name."""
@@ -287,10 +310,12 @@ def read_release(
         weights=weights,
         backend=raw.backend,
         sensitive_columns=table.sensitive.columns,
-        unread=tuple(
-            name
-            for name in frame.column_names
-            if name not in wanted and not says_nothing(frame[name], tokens)
+        unread=frame.select(
+            [
+                name
+                for name in frame.column_names
+                if name not in wanted and not says_nothing(frame[name], tokens)
+            ]
         ),
         notes=notes,
     )

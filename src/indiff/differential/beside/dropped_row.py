@@ -14,7 +14,6 @@ import pyarrow as pa
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from indiff.data.schema import Role
 from indiff.data.table import Table
 from indiff.differential.adversaries import choose_model
 from indiff.differential.beside.linkage import Linkage, link
@@ -31,6 +30,7 @@ from indiff.inference.background import Prior, with_background
 from indiff.inference.protocol import is_randomized_model
 from indiff.release.file import read_released
 from indiff.release.release import Release, read_release
+from indiff.release.unmeasured import Unmeasured, broken, gaps, judge_columns, key_notes
 from indiff.sanitizers.trivial import Identity
 
 Floats = NDArray[np.float64]
@@ -137,7 +137,8 @@ def test_release(
     rows = as_rows(table, targets)  # in the order asked for
     beside = _Beside(table, read, rows, link(read, table, rows), adversary, measure)
     shift = beside.shift(prior)
-    notes = [*told, *_notes(read, table, beside.linkage)]
+    columns = judge_columns(read, table, key)
+    notes = [*told, *_notes(read, table, beside.linkage, columns, key)]
     test, skipped = None, NO_ROWS
     if key is not None or rows_in_order:
         matched, more = (
@@ -159,6 +160,7 @@ def test_release(
         notes=tuple(notes),
         fingerprint=table.fingerprint,
         table_size=len(table),
+        unmeasured=columns,
         backend=table.backend,
         seconds=time.perf_counter() - start,
     )
@@ -181,14 +183,14 @@ def _read(
     return replace(read_release(frame, table, suppressed=suppressed), backend=table.backend), frame
 
 
-def _notes(release: Release, table: Table, linkage: Linkage) -> list[str]:
-    named = table.schema.names(Role.IDENTIFIER)
-    notes = [*release.notes]
-    notes += [
-        f"the release has the identifier {name!r}, which names people: publish it without"
-        for name in release.unread
-        if name in named
-    ]
+def _notes(
+    release: Release,
+    table: Table,
+    linkage: Linkage,
+    columns: Sequence[Unmeasured],
+    key: str | None,
+) -> list[str]:
+    notes = [*broken(columns), *gaps(columns), *key_notes(release, key), *release.notes]
     if len(release) > len(table):
         notes.append(f"the release has {len(release):,} rows for {len(table):,} records")
     if 2 * linkage.unlinked > len(linkage.records):
@@ -206,30 +208,13 @@ def _fit(release: Release, table: Table, matched: NDArray[np.intp]) -> list[str]
     fits = np.ones(len(known), dtype=bool)
     for column in release.columns:
         codes = table.attribute(column.attribute.name).codes[known]
-        fits &= _row_covers(column, matched[known], codes)
+        fits &= column.covers_each(matched[known], codes)
     same = release.classes[matched[known]] == table.sensitive.codes[known]
     return [
         f"{len(known):,} of {len(table):,} records have a released row of their own; "
         f"{int(fits.sum()):,} of these rows cover their record, {int(same.sum()):,} have its "
         "sensitive value"
     ]
-
-
-def _row_covers(column: Any, rows: NDArray[np.intp], codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Tell for each pair of a released row and a code whether the row's region covers it."""
-    size = len(column.attribute.values)
-    pairs = column.index[rows].astype(np.int64) * size + codes
-    asked, back = np.unique(pairs, return_inverse=True)
-    region, code = asked // size, asked % size
-    order = np.argsort(column.span_region, kind="stable")
-    low, high = column.span_low[order], column.span_high[order]
-    begin = np.searchsorted(column.span_region[order], region, "left")
-    end = np.searchsorted(column.span_region[order], region, "right")
-    found = np.zeros(len(asked), dtype=bool)
-    for step in range(int((end - begin).max(initial=0))):
-        place = np.minimum(begin + step, max(len(low) - 1, 0))
-        found |= (begin + step < end) & (low[place] <= code) & (code <= high[place])
-    return found[back.ravel()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,14 +286,14 @@ class _Beside:
         """Return the beliefs with and without each row, from counts where those are enough."""
         table, release, model = self.table, self.release, self.model
         if not isinstance(model, NaiveBayes | Frequency):
-            done = _Done(release, tuple(matched.tolist()))
+            done = _Done(replace(release, unread=None), tuple(matched.tolist()))
             return refit(table, done, model, owned, source=_Dropped)
         size, columns = len(release.sensitive_values), release.columns
         codes = [table.attribute(column.attribute.name).codes[owned] for column in columns]
         own, classes = matched[owned], release.classes[matched[owned]]
         one = np.eye(size)[classes]
         inside = np.stack(
-            [_row_covers(c, own, code) for c, code in zip(columns, codes, strict=True)]
+            [c.covers_each(own, code) for c, code in zip(columns, codes, strict=True)]
         )
         place = np.flatnonzero(matched[self.rows] >= 0)
         candidates = self.linkage.candidates[place]
@@ -368,4 +353,5 @@ def drop_rows(release: Release, rows: Sequence[int]) -> Release:
         weights=None if release.weights is None else release.weights[keep],
         groups=None if release.groups is None else release.groups[keep],
         kept=None if release.kept is None else release.kept.take(pa.array(keep)),
+        unread=None if release.unread is None else release.unread.take(pa.array(keep)),
     )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from indiff.differential.beside.linkage import Linkage
 from indiff.differential.result import DifferentialResult
 from indiff.release.release import to_backend
+from indiff.release.unmeasured import Unmeasured
 from indiff.text import FORMAT, json_text
 from indiff.version import __version__
 
@@ -64,7 +65,8 @@ class ReleaseResult:
     """The outcome of :func:`~indiff.differential.beside.dropped_row.test_release`.
 
     ``linkage`` and ``shift`` are always there; ``test`` is None, and ``skipped`` says why, where
-    it is not known which released row is whose.
+    it is not known which released row is whose. ``unmeasured`` are the columns of the release that
+    neither looks at.
     """
 
     name: str
@@ -78,6 +80,7 @@ class ReleaseResult:
     notes: tuple[str, ...]
     fingerprint: str
     table_size: int
+    unmeasured: tuple[Unmeasured, ...] = ()
     backend: str = field(default="pyarrow", repr=False)
     seconds: float = field(default=0.0, compare=False)
 

@@ -34,6 +34,7 @@ from indiff.distances.functions import largest_distance
 from indiff.errors import Message, marked
 from indiff.inference import Frequency
 from indiff.inference.frequency import SmoothedFrequency
+from indiff.release.unmeasured import Unmeasured
 from indiff.sanitizers.noise.grid import Grid
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer, OnGrid, RandomizedResponse
 
@@ -112,11 +113,14 @@ def measure_by_runs(
     }
     rows = np.repeat(finished, people.sizes)
     uncovered, met = np.zeros(len(done), np.bool_), None
+    unmeasured: tuple[Unmeasured, ...] = ()
     if isinstance(source, TableRuns):
+        unmeasured = whole.unmeasured
         uncovered, met = whole.uncovered[distinct.places(chosen)], whole.constraint_met
     beliefs = replace(
         _mean_beliefs(done, people.rows[rows], place, uncovered, len(values)),
         constraint_met=met,
+        unmeasured=unmeasured,
         failures=Failures.of_people(people, back, samples.failed, samples.repeated),
     )
     changes = Changes.from_runs(

@@ -21,6 +21,7 @@ from indiff.errors import check_whole
 from indiff.inference import Model
 from indiff.inference.protocol import is_randomized_model
 from indiff.release.release import Release
+from indiff.release.unmeasured import Unmeasured, judge_columns
 from indiff.sanitizers.noise.mechanisms import OnGrid
 from indiff.sanitizers.oracles.function import BlackBox, Oracle
 from indiff.sanitizers.promise import all_kept
@@ -127,6 +128,7 @@ class TableRuns:
         fixed = not sanitizer.randomized and not isinstance(sanitizer, BlackBox)
         release = sanitizer.sanitize(table) if fixed else None
         beliefs, met = [], []
+        columns: tuple[Unmeasured, ...] = ()
         uncovered = np.zeros(len(targets), np.bool_)
         for run in range(self.runs):
             if release is None or not fixed:
@@ -137,7 +139,9 @@ class TableRuns:
             met.append(release.constraint_met)
             if run == 0 or not fixed:
                 uncovered |= _uncovered(sanitizer, release, targets)
-        return Believed(np.stack(beliefs), uncovered, all_kept(met))
+            if run == 0 and table is self.table:
+                columns = judge_columns(release, table)
+        return Believed(np.stack(beliefs), uncovered, all_kept(met), columns)
 
 
 @dataclass(frozen=True)
@@ -147,6 +151,7 @@ class Believed:
     beliefs: Floats  # runs × targets × sensitive values
     uncovered: NDArray[np.bool_]
     constraint_met: bool | None
+    unmeasured: tuple[Unmeasured, ...]  # of the first run
 
 
 def _uncovered(sanitizer: Sanitizer, release: Release, targets: Table) -> NDArray[np.bool_]:
