@@ -15,6 +15,7 @@ from indiff.differential.refit import refit
 from tests.command_line import Ended, call
 
 WORDS = ("--sensitive", "ill", "--quasi", "age", "--other", "key")
+ALONE = ("--model", "naive-bayes")
 
 # Hides ages below a width; fails without one record.
 PROGRAM = """
@@ -82,8 +83,8 @@ def test_an_interrupted_command_goes_on_with_the_same_words(
 def test_failing_calls_end_with_3_or_with_1(visits: Path, tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
     program = f"command:{sys.executable} {tmp_path / 'program.py'} {{input}} {{output}} 5"
-    words = ("test", visits, *WORDS, "--other", "who", "--sanitizer", program, "--retries", "0",
-             "--targets", "4-6", "--jobs", "1")  # fmt: skip
+    words = ("test", visits, *WORDS, *ALONE, "--other", "who", "--sanitizer", program,
+             "--retries", "0", "--targets", "4-6", "--jobs", "1")  # fmt: skip
     ended = call(*words, "--json", tmp_path / "r.json")
     assert ended.code == 3
     assert "1 call failed: nothing is known about this record" in flat(ended)
@@ -97,7 +98,7 @@ def test_failing_calls_end_with_3_or_with_1(visits: Path, tmp_path: Path) -> Non
 
 
 def test_some_targets_are_a_lower_bound_in_every_output(visits: Path, tmp_path: Path) -> None:
-    words = ("test", visits, *WORDS, "--other", "who", "--sanitizer", "mondrian:k=2")
+    words = ("test", visits, *WORDS, *ALONE, "--other", "who", "--sanitizer", "mondrian:k=2")
     ended = call(*words, "--targets", "5", "--json", tmp_path / "r.json")
     assert ended.code == 0
     assert "5 tested of 24" in flat(ended)
@@ -115,7 +116,7 @@ def test_some_targets_are_a_lower_bound_in_every_output(visits: Path, tmp_path: 
 
 
 def test_people(visits: Path, tmp_path: Path) -> None:
-    words = ("test", visits, *WORDS, "--sanitizer", "mondrian:k=2", "--individual", "who",
+    words = ("test", visits, *WORDS, *ALONE, "--sanitizer", "mondrian:k=2", "--individual", "who",
              "--json", tmp_path / "r.json", "--records", tmp_path / "r.csv")  # fmt: skip
     ended = call(*words)
     assert ended.code == 0

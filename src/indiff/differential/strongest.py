@@ -22,6 +22,12 @@ from indiff.text import FORMAT
 WEAKEST: tuple[Exactness, ...] = ("approximation", "lower-bound", "estimate", "exact")
 
 
+_PLAIN = (
+    "exactness", "method", "complete", "sanitizer", "constraint_met", "distance", "individual",
+    "people", "confidence", "runs", "guarantee", "left_out", "seed", "fingerprint",
+)  # fmt: skip
+
+
 def _shared(name: str, meaning: str) -> Any:
     """Return a property that has the same value in every model's result."""
     return property(lambda self: getattr(next(iter(self.results.values())), name), doc=meaning)
@@ -79,9 +85,7 @@ class StrongestResult(Reported):
         """Limits on the largest δ; None where no model's δ is an estimate."""
         each = [result.delta_interval for result in self.results.values()]
         lowers = [limits[0] for limits in each if limits is not None]
-        if not lowers:
-            return None
-        if any(result.exactness == "lower-bound" for result in self.results.values()):
+        if not lowers or any(r.exactness == "lower-bound" for r in self.results.values()):
             return None
         exact = [result.delta for result in self.results.values() if result.delta_interval is None]
         return _largest(lowers + exact), self.delta_upper
@@ -207,15 +211,15 @@ class StrongestResult(Reported):
         return ", ".join(dict.fromkeys(result.method for result in self.results.values()))
 
     @property
+    def runs(self) -> int | None:
+        """How many runs there were of what is sampled, if anything is."""
+        return max((r.runs for r in self.results.values() if r.runs is not None), default=None)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """The notes of all models, each once, and which one was left out."""
         told = [note for result in self.results.values() for note in result.notes]
         return tuple(dict.fromkeys([*told, *([self.left_out] if self.left_out else [])]))
-
-    @property
-    def seconds(self) -> float:
-        """How long all models took together."""
-        return sum(result.seconds for result in self.results.values())
 
     @property
     def model(self) -> str:
@@ -269,23 +273,16 @@ class StrongestResult(Reported):
             "model": self.model,
             "deltas": self.deltas,
             "untried": list(self.untried),
-            "left_out": self.left_out,
             "mean": self.mean,
             "mean_upper": self.mean_upper,
             **changed_part(self),
-            "exactness": self.exactness,
-            "method": self.method,
-            "complete": self.complete,
             "records_tested": len(self.distances),
             "records_requested": self.requested,
             "records_in_table": self.table_size,
-            "sanitizer": self.sanitizer,
-            "constraint_met": self.constraint_met,
-            "distance": self.distance,
-            "seed": self.seed,
-            "fingerprint": self.fingerprint,
-            "confidence": self.confidence,
-            "guarantee": self.guarantee,
+            "records_dropped": self.dropped,
+            **{name: getattr(self, name) for name in _PLAIN},
+            "failures": list(self.failures),
+            "notes": list(self.notes),
             "worst": self.worst(worst),
             "results": {name: result.to_dict(worst=worst) for name, result in self.results.items()},
         }

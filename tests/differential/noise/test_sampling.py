@@ -363,7 +363,7 @@ def test_a_function_that_turns_out_to_be_random_is_sampled() -> None:
     def shake(frame: pa.Table) -> pa.Table:
         return frame.set_column(0, "age", pa.array(rng.permutation(frame["age"].to_numpy())))
 
-    result = indiff.differential_test(TABLE, shake, targets=[0], runs=5)
+    result = indiff.differential_test(TABLE, shake, model="naive-bayes", targets=[0], runs=5)
     assert result.method == "sampled"
     assert "two runs of oracle:shake on the same table differ: sampled" in result.notes
 
@@ -372,9 +372,11 @@ def test_a_function_that_repeats_is_not() -> None:
     def same(frame: pa.Table) -> pa.Table:
         return frame
 
-    result = indiff.differential_test(TABLE, same, targets=[0])
+    result = indiff.differential_test(TABLE, same, model="naive-bayes", targets=[0])
     assert (result.method, result.runs) == ("refit", None)
-    forced = indiff.differential_test(TABLE, same, targets=[0], method="sampled", runs=5)
+    forced = indiff.differential_test(
+        TABLE, same, model="naive-bayes", targets=[0], method="sampled", runs=5
+    )
     assert forced.distances[0] == pytest.approx(result.distances[0])
 
 

@@ -69,7 +69,7 @@ def test_it_grows_with_the_records(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     found = []
     for records in (1_000, 5_000, 20_000, 40_000):
         Machine(monkeypatch, table_of(records))
-        found.append(Trials(tmp_path / "trial", 0.0).seconds(plan_of()))
+        found.append(Trials(tmp_path / "trial", 0.0).seconds(plan_of(models=["naive-bayes"])))
     assert found == pytest.approx([PROCESS + 3.5 + 1e-4 * n for n in (1e3, 5e3, 2e4, 4e4)])
 
 
@@ -94,7 +94,7 @@ def test_it_grows_with_the_targets_and_the_runs(machine: Machine, tmp_path: Path
 
 def test_the_most_exposed_records_are_asked_once_more(machine: Machine, tmp_path: Path) -> None:
     trials = Trials(tmp_path / "trial", 0.0)
-    plans = [plan_of("identity", worst=worst, targets=50) for worst in (0, 10)]
+    plans = [plan_of("identity", worst=worst, targets=50, models=["tree"]) for worst in (0, 10)]
     none, ten = (trials.seconds(plan) for plan in plans)
     assert ten - none == pytest.approx(10 * 0.21)
 

@@ -32,13 +32,18 @@ def records_above(
     threshold: Annotated[float, Query(allow_inf_nan=False)],
     curve: Annotated[str | None, Query(max_length=20_000)] = None,
 ) -> Above:
-    """Count the records whose distance is above a threshold, for one of the CDF's curves."""
-    names = [one["name"] for one in document_of(server, run)["charts"]["cdf"]]
+    """Count the records whose distance is above a threshold, for one of the CDF's curves.
+
+    Unless one is named it is that of the adversary with the largest δ.
+    """
+    curves = document_of(server, run)["charts"]["cdf"]
+    names = [one["name"] for one in curves]
     if not names:
         raise UserError("this run measured no distances, so none can be counted.")
     if curve is not None and curve not in names:
         raise unknown("curve", curve, names, field="curve")
-    place = names.index(curve) if curve is not None else 0
+    largest = [float(one["x"][-1]) for one in curves]
+    place = largest.index(max(largest)) if curve is None else names.index(curve)
     count, records = above(server.settings.run_folder(run), place, threshold)
     return Above(finding=names[place], threshold=threshold, above=count, records=records)
 
