@@ -98,7 +98,10 @@ def column_names(source: Any, reading: Reading | None = None) -> list[str]:
             return list(source.columns)
         if type(source).__module__.startswith("pyarrow") and hasattr(source, "schema"):
             return list(source.schema.names)  # of a reader, which can be read only once
-        return list(nw.from_native(source).collect_schema().names())
+        try:
+            return list(nw.from_native(source).collect_schema().names())
+        except TypeError:  # what the door reads in another way, or refuses in its own words
+            return read_raw(source, reading).frame.column_names
     given = str(source)
     if is_address(given):
         raise UserError(
