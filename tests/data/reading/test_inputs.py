@@ -246,10 +246,8 @@ def test_a_signalling_nan_is_an_error() -> None:
 
 
 @pytest.mark.system
-def test_spark_frames_are_read(truth: tuple[int, str]) -> None:
-    sql = pytest.importorskip("pyspark.sql")
-    session = sql.SparkSession.builder.master("local[1]").getOrCreate()
+def test_spark_frames_are_read(spark: Any, truth: tuple[int, str]) -> None:
     rows = list(zip(*PEOPLE.to_pydict().values(), strict=True))
-    frame = session.createDataFrame(rows, PEOPLE.column_names)
+    frame = spark.createDataFrame(rows, PEOPLE.column_names)
     assert indiff.read_table(frame, **ROLES).fingerprint == truth[1]
     assert measure_risk(frame, details=False, **ROLES).groups.groups == truth[0]
