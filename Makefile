@@ -23,7 +23,7 @@ $(VENV)/.installed: pyproject.toml requirements/constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(PIP) install --constraint requirements/constraints.txt --editable '.[dev,transport,dp,spark,dask,web]'
+	$(PIP) install --constraint requirements/constraints.txt --editable '.[dev,transport,dp,spark,dask,web,stats]'
 	@touch $@
 
 # Tools that we compare with pin old libraries, so they live in an environment of their own.
