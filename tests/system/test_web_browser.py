@@ -203,11 +203,15 @@ def test_from_a_file_to_a_filed_report(browser: Browser, needs_data: Path, tmp_p
 
 
 def _counts_people_above(page: Page, place: Path) -> None:
-    """The slider's count is that of the records' own distances."""
+    """The slider's count is that of the largest distance that any adversary sees of a record."""
     from playwright.sync_api import expect
 
     with saved(page, "text=records.csv", place).open(encoding="utf-8") as handle:
-        distances = [float(row["distance"]) for row in csv.DictReader(handle)]
+        largest: dict[str, float] = {}
+        for row in csv.DictReader(handle):
+            seen = largest.get(row["record"], 0.0)
+            largest[row["record"]] = max(seen, float(row["distance"]))
+    distances = list(largest.values())
     assert len(distances) == RECORDS
     before = page.inner_text("#counted")
     slide = page.locator("#slide")
@@ -464,13 +468,16 @@ def _is_what_the_library_measures(page: Page, server: Entered, table: Path, thei
         identifier="person_id",
         kinds={"zip": "categorical"},
     )
-    copied = indiff.differential_test(original, indiff.Identity(), model="naive-bayes")
-    beside = indiff.test_release(original, theirs, rows_in_order=True, model="naive-bayes")
+    copied = indiff.differential_test(original, indiff.Identity())
+    beside = max(
+        indiff.test_release(original, theirs, rows_in_order=True, model=model).test.delta
+        for model in ("naive-bayes", "frequency")
+    )
     with theirs.open(encoding="utf-8") as handle:
         smallest = min(Counter(row["age"] for row in csv.DictReader(handle)).values())
     for title, delta, k, said in (
         ("ours", copied.delta, 1, "sanitized by ours"),
-        ("theirs.csv", beside.test.delta, smallest, "released elsewhere as theirs.csv"),
+        ("theirs.csv", beside, smallest, "released elsewhere as theirs.csv"),
     ):
         page.goto(f"{server.address}/history")
         page.get_by_role("link", name=title, exact=True).click()
@@ -478,8 +485,9 @@ def _is_what_the_library_measures(page: Page, server: Entered, table: Path, thei
         page.wait_for_selector("[data-charts=drawn]", timeout=WAIT)
         expect(page.locator(".subject")).to_contain_text(said)
         document = json.loads(saved(page, "text=report.json", table.parent).read_text("utf-8"))
-        found = {one["metric"]: one["value"] for one in document["findings"]}
-        assert (found["k"], found["delta"]) == (k, pytest.approx(delta))
+        found = [(one["metric"], one["value"]) for one in document["findings"]]
+        assert dict(found)["k"] == k
+        assert max(value for name, value in found if name == "delta") == pytest.approx(delta)
 
 
 def test_a_wide_table_some_columns_at_a_time(browser: Browser, tmp_path: Path) -> None:
