@@ -166,6 +166,9 @@ def test_from_a_file_to_a_filed_report(browser: Browser, needs_data: Path, tmp_p
         page.check("input[name=preset][value=l]")
         is_good(seen)
         page.click("text=Go on to the adversary")
+        page.wait_for_url("**/adversary*")
+        page.check("input[name=models][value=naive-bayes]")  # one adversary, whose page is followed
+        page.uncheck("input[name=models][value=auto]")
         expect(page.locator("#estimate")).to_contain_text("for 2 runs on 1,000", timeout=WAIT)
         assert page.input_value("#limit-delta") == "0.1"
         is_good(seen)
