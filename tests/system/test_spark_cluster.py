@@ -17,6 +17,7 @@ import pytest
 from indiff.engines.spark.engine import require_spark
 from indiff.errors import UserError
 from indiff.risk import Risk, measure_risk
+from indiff.text import json_text
 from tests.conftest import skip
 from tests.risk.test_properties import flat
 from tests.system.spark_cluster import Cluster, cluster
@@ -104,7 +105,7 @@ def drive(
 
 
 def equals(found: dict[str, Any], expected: Risk) -> None:
-    left, right = flat(found), flat(expected.to_dict())
+    left, right = (flat(json.loads(json_text(one))) for one in (found, expected.to_dict()))
     skipped = "/method/engine", "/method/versions"
     assert found["method"]["fingerprint"] == expected.method.fingerprint
     assert [p for p in left if not p.startswith(skipped)] == [

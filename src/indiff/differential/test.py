@@ -24,7 +24,7 @@ import numpy as np
 from indiff.data.table import Table
 from indiff.differential.adversaries import choose_models
 from indiff.differential.calls.calls import Calls
-from indiff.differential.calls.run import Progress
+from indiff.differential.calls.run import Progress, Share
 from indiff.differential.measurement import Named
 from indiff.differential.method import group_by_path
 from indiff.differential.path import Test
@@ -150,9 +150,10 @@ class _Asked:
     known: Sequence[str] | str | None
     progress: Progress | None
 
-    def part(self, what: str, place: int) -> _Asked:
-        """Return the same, with a folder of its own inside that of the run."""
-        return replace(self, run=part_of(self.run, what, place))
+    def part(self, what: str, place: int, parts: int) -> _Asked:
+        """Return the same for one of several tests: its folder, and its share of the progress."""
+        share = None if self.progress is None else Share(self.progress, place, parts)
+        return replace(self, run=part_of(self.run, what, place), progress=share)
 
 
 def _test(table: Table, sanitizer: Sanitizer, model: Model, asked: _Asked) -> Any:
@@ -230,17 +231,16 @@ def _with_knowledge(
 def _each_sanitizer(table: Table, sanitizer: Any, asked: _Asked) -> Any:
     if _several(sanitizer):
         return [
-            _each_sanitizer(table, one, asked.part("sanitizer", place))
+            _each_sanitizer(table, one, asked.part("sanitizer", place, len(sanitizer)))
             for place, one in enumerate(sanitizer)
         ]
     chosen = as_sanitizer(sanitizer)
     if len(table.sensitives) < 2:
         return _each_model(table, chosen, asked)
+    names = [sensitive.name for sensitive in table.sensitives]
     return {
-        sensitive.name: _each_model(
-            table.focus(sensitive.name), chosen, asked.part("attribute", place)
-        )
-        for place, sensitive in enumerate(table.sensitives)
+        name: _each_model(table.focus(name), chosen, asked.part("attribute", place, len(names)))
+        for place, name in enumerate(names)
     }
 
 
@@ -259,7 +259,9 @@ def _each_model(table: Table, sanitizer: Sanitizer, asked: _Asked) -> Any:
         each = replace(each, targets=table.records[few.people.firsts].tolist())
     return combine(
         [describe(one) for one in adversaries],
-        lambda place: _test(table, sanitizer, adversaries[place], each.part("model", place)),
+        lambda place: _test(
+            table, sanitizer, adversaries[place], each.part("model", place, len(adversaries))
+        ),
         asked.confidence,
         chosen.left_out,
     )

@@ -16,6 +16,7 @@ from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
 from indiff.differential import differential_test
 from indiff.differential.adversaries import Adversaries, choose_models
+from indiff.differential.calls.run import Share
 from indiff.differential.explain.membership import membership_inference
 from indiff.differential.result import DifferentialResult
 from indiff.differential.strongest import StrongestResult, each_confidence, strongest
@@ -89,14 +90,15 @@ def measure_exposure(
         if interrupted:
             findings += missed(table, "skipped", INTERRUPTED, name)
             continue
+        share = None if progress is None else Share(progress, place, len(chosen.models))
         try:
-            if progress is not None:
-                progress(0, len(table))  # the first record may take long
+            if share is not None:
+                share(0, len(table))  # the first record may take long
             result = differential_test(
                 table,
                 sanitizer,
                 model=adversary,
-                progress=progress,
+                progress=share,
                 run=part_of(run, "model", place),
                 **settings(plan, len(chosen.models)),
             )

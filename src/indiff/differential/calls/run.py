@@ -31,6 +31,24 @@ class Code(Protocol):
         ...
 
 
+class Share:
+    """One part of a progress that several tests, one after the other, make together.
+
+    >>> share = Share(lambda done, total: print(done, "of", total), place=1, parts=2)
+    >>> share(3, 10)
+    13 of 20
+    """
+
+    def __init__(self, progress: Progress, place: int, parts: int) -> None:
+        self._progress, self._place, self._parts = progress, place, parts
+        if hasattr(progress, "measured"):
+            self.measured = progress.measured
+
+    def __call__(self, done: int, total: int) -> None:
+        """Tell how many of all parts together are done."""
+        self._progress(self._place * total + done, self._parts * total)
+
+
 @dataclass
 class Watch:
     """Tells the progress: how many are done and, to whoever wants it, their distances so far.
