@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from indiff.web.server import connections
+from indiff.web.server import serving
 from tests.system.web_server import Running
 
 pytestmark = pytest.mark.system
@@ -53,7 +53,7 @@ def listening() -> Iterator[tuple[str, int]]:
         Route("/slow", slow),
     ]
     config = uvicorn.Config(
-        Starlette(routes=routes), http=connections.Impatient, ws="none", log_level="warning"
+        Starlette(routes=routes), http=serving.Impatient, ws="none", log_level="warning"
     )
     server = uvicorn.Server(config)
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -68,7 +68,7 @@ def listening() -> Iterator[tuple[str, int]]:
 
 @pytest.fixture
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
-    monkeypatch.setattr(connections, "HEAD_SECONDS", PATIENCE)
+    monkeypatch.setattr(serving, "HEAD_SECONDS", PATIENCE)
     with listening() as found:
         yield found
 
@@ -140,8 +140,8 @@ def test_a_slow_body_and_a_slow_answer_are_not_cut_off(address: tuple[str, int])
 def test_connections_have_a_bound(
     address: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "HEAD_SECONDS", 60.0)
-    monkeypatch.setattr(connections, "MOST_SOCKETS", 5)
+    monkeypatch.setattr(serving, "HEAD_SECONDS", 60.0)
+    monkeypatch.setattr(serving, "MOST_SOCKETS", 5)
     with ExitStack() as opened:
         held = [opened.enter_context(socket.create_connection(address)) for _ in range(5)]
         one_more = opened.enter_context(socket.create_connection(address))
@@ -163,6 +163,6 @@ def test_pages_answer_while_a_hundred_clients_dribble(tmp_path: Path) -> None:
             connection.sendall(HALF)
         assert server.client.get("/data").status_code == 200
         for connection in slow_ones:
-            closed_after(connection, lambda: b"x", 3 * connections.HEAD_SECONDS)
+            closed_after(connection, lambda: b"x", 3 * serving.HEAD_SECONDS)
         assert server.client.get("/data").status_code == 200
         assert server.stop() == ""

@@ -32,6 +32,7 @@ def command(
     ] = 0,
 ) -> None:
     """Audit a made-up table of 5,000 patients, six of them outliers, and write the report."""
+    from indiff.audit.plan.guess import as_toml
     from indiff.audit.plan.plan import Plan
     from indiff.audit.run import run_audit
     from indiff.datasets import demo, demo_hierarchies, demo_outliers, demo_table
@@ -40,7 +41,6 @@ def command(
     from indiff.report.terminal import tables as terminal
     from indiff.report.terminal.adversaries import show_outliers
     from indiff.report.terminal.audit import show_audit, show_paths
-    from indiff.web.jobs.plan_file import plan_text
 
     make_folder(out)
     table = demo_table(seed=seed)
@@ -48,7 +48,7 @@ def command(
     write_frame(demo(seed=seed), out / DATA)
     for column, lines in demo_hierarchies().items():
         write_text(out / f"{column}.csv", "".join(f"{line}\n" for line in lines))
-    write_text(out / PLAN, plan_text(plan))
+    write_text(out / PLAN, as_toml(plan))
     announce()
     audited = run_audit(
         Plan(**plan), table, command=f"indiff audit {PLAN}", source="demo (made-up patients)"

@@ -15,8 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indiff.errors import UserError
-from indiff.web.access.folder import find_in_folder, list_folder
-from indiff.web.access.uploads import LARGEST_UNPACKED, check_packed, safe_name
+from indiff.web.access.uploads import (
+    LARGEST_UNPACKED,
+    check_packed,
+    find_in_folder,
+    list_folder,
+    safe_name,
+)
 from tests.web.site import V1, Site, open_site, people
 
 
@@ -177,7 +182,7 @@ def test_a_folder_as_large_as_a_disk_is_not_walked_to_its_end(
         (tmp_path / f"{number}").mkdir()
         (tmp_path / f"{number}" / "a.csv").write_text("a,b\n1,2\n")
     assert len(list_folder(tmp_path)) == 5
-    monkeypatch.setattr("indiff.web.access.folder.MOST_SEEN", 7)
+    monkeypatch.setattr("indiff.web.access.uploads.MOST_SEEN", 7)
     assert [one.path for one in list_folder(tmp_path)] == ["0/a.csv", "1/a.csv"]
 
 

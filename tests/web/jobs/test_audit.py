@@ -14,7 +14,7 @@ def test_distances_are_told_while_records_are_tested() -> None:
     told: list[dict[str, Any]] = []
     plan = indiff.Plan(
         data={"quasi": ["age", "sex"], "sensitive": "diagnosis"},
-        adversary={"method": "refit", "targets": 40, "membership": False},
+        adversary={"models": "frequency", "method": "refit", "targets": 40, "membership": False},
         report={"worst": 1},
         run={"jobs": 1},
     )

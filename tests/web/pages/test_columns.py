@@ -6,7 +6,7 @@ from html import unescape
 
 import pytest
 
-from indiff.web.pages.columns import AT_ONCE
+from indiff.web.pages.data import AT_ONCE
 from tests.web.pages.test_pages import look, send
 from tests.web.site import V1, Site, people
 

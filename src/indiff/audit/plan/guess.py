@@ -158,13 +158,13 @@ def plan_text(
             *(_comment(guess) for guess in guesses),
             "",
             "# Columns that name people: left out of every release.",
-            f"identifier = {_list(_named(guesses, 'identifier'))}",
+            f"identifier = {_value(_named(guesses, 'identifier'))}",
             "# What an attacker may know from elsewhere.",
-            f"quasi = {_list(_named(guesses, 'quasi'))}",
+            f"quasi = {_value(_named(guesses, 'quasi'))}",
             "# What nobody should learn about a person. THIS IS YOURS TO DECIDE.",
-            f"sensitive = {_list(sensitive)}",
+            f"sensitive = {_value(sensitive)}",
             "# Columns that are neither.",
-            f"other = {_list(_named(guesses, 'other'))}",
+            f"other = {_value(_named(guesses, 'other'))}",
             *_bins(numeric),
             '# missing = "drop"       # or "split": records without a numeric quasi-identifier',
             "# [data.hierarchies]     # a column's hierarchy file: value;parent;…;*",
@@ -202,26 +202,49 @@ def _bins(numeric: list[str]) -> list[str]:
     """Bin the sensitive numbers with many values; few stay as they are, as somebody wrote them."""
     if not numeric:
         return []
-    pairs = ", ".join(f"{quoted(name)} = 4" for name in numeric)
-    return ["# A sensitive number is taken in quantiles.", f"bins = {{ {pairs} }}"]
+    bins = _value(dict.fromkeys(numeric, 4))
+    return ["# A sensitive number is taken in quantiles.", f"bins = {bins}"]
 
 
 def _named(guesses: list[Guess], role: str) -> list[str]:
     return [guess.column for guess in guesses if guess.role == role]
 
 
+def as_toml(plan: Mapping[str, Mapping[str, Any]]) -> str:
+    """Write a whole plan; what is not set is left out, as TOML has no word for it.
+
+    >>> print(as_toml({"data": {"path": "a b.csv", "sheet": None}, "limits": {"delta": 0.1}}))
+    # Run this audit again in a terminal, in the folder of this file:
+    #   indiff audit plan.toml
+    <BLANKLINE>
+    [data]
+    path = "a b.csv"
+    <BLANKLINE>
+    [limits]
+    delta = 0.1
+    <BLANKLINE>
+    """
+    lines = [
+        "# Run this audit again in a terminal, in the folder of this file:",
+        "#   indiff audit plan.toml",
+    ]
+    for section, values in plan.items():
+        said = [f"{_key(key)} = {_value(one)}" for key, one in values.items() if one is not None]
+        lines += ["", f"[{section}]", *said] if said else []
+    return "\n".join(lines) + "\n"
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else quoted(name)
+
+
 def _value(value: Any) -> str:
     if isinstance(value, Mapping):
-        return (
-            f"{{ {', '.join(f'{quoted(name)} = {_value(one)}' for name, one in value.items())} }}"
-        )
-    if isinstance(value, list):
-        return _list(value)
-    return str(value) if isinstance(value, int) else quoted(value)
-
-
-def _list(names: list[str]) -> str:
-    return f"[{', '.join(map(quoted, names))}]"
+        pairs = ", ".join(f"{_key(name)} = {_value(one)}" for name, one in value.items())
+        return f"{{{pairs}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    return quoted(value) if isinstance(value, str) else repr(value).lower()
 
 
 def quoted(text: str) -> str:

@@ -9,11 +9,13 @@ from fastapi import APIRouter, Body, Query, Request, Response
 
 from indiff.data.hierarchy import Hierarchy
 from indiff.errors import UserError, unknown
-from indiff.web.access.folder import FolderFile, find_in_folder, list_folder
 from indiff.web.access.uploads import (
+    FolderFile,
     Incoming,
     check_declared,
     check_packed,
+    find_in_folder,
+    list_folder,
     receive_body,
     safe_name,
 )

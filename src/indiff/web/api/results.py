@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
 
+import numpy as np
 from fastapi import APIRouter, Query
 from fastapi.responses import FileResponse
 
 from indiff.errors import UserError, unknown
 from indiff.web.api.common import ERRORS, ID, RunId, TheServer
 from indiff.web.api.models import Above, Download, Worst
+from indiff.web.jobs.audit import distances_file
 from indiff.web.refusals import NotFoundError
-from indiff.web.store.results import FILES, FileName, above, side_by_side
 
+FileName = Literal[
+    "report.html", "report.json", "report.md", "release.csv", "records.csv", "plan.toml"
+]
+FILES: dict[FileName, str] = {
+    "report.html": "text/html; charset=utf-8",
+    "report.json": "application/json",
+    "report.md": "text/markdown; charset=utf-8",
+    "release.csv": "text/csv; charset=utf-8",
+    "records.csv": "text/csv; charset=utf-8",
+    "plan.toml": "application/toml",
+}
 router = APIRouter(tags=["results"], responses=ERRORS)
 # A report has scripts of its own: opened from here, it may neither run them nor reach anything.
 SANDBOX = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -44,8 +57,12 @@ def records_above(
         raise unknown("curve", curve, names, field="curve")
     largest = [float(one["x"][-1]) for one in curves]
     place = largest.index(max(largest)) if curve is None else names.index(curve)
-    count, records = above(server.settings.run_folder(run), place, threshold)
-    return Above(finding=names[place], threshold=threshold, above=count, records=records)
+    try:
+        distances = np.load(distances_file(server.settings.run_folder(run), place), mmap_mode="r")
+    except FileNotFoundError:
+        raise NotFoundError("the distances of this run are no longer on the disk.") from None
+    count = len(distances) - int(np.searchsorted(distances, threshold, side="right"))
+    return Above(finding=names[place], threshold=threshold, above=count, records=len(distances))
 
 
 @router.get("/runs/{run}/worst")
@@ -102,3 +119,20 @@ def download(server: TheServer, run: RunId, name: FileName) -> FileResponse:
         raise NotFoundError(f"this run has no {name}.")
     headers = {"content-security-policy": SANDBOX}
     return FileResponse(path, media_type=FILES[name], filename=name, headers=headers)
+
+
+def side_by_side(documents: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return one row per finding: what it is, and itself in every run (None where it has none).
+
+    >>> one = {"id": "k", "title": "k", "better": "high", "question": "table", "value": 5}
+    >>> (row,) = side_by_side([{"findings": [one]}, {"findings": []}])
+    >>> row["title"], [finding and finding["value"] for finding in row["findings"]]
+    ('k', [5, None])
+    """
+    rows: dict[str, dict[str, Any]] = {}
+    for place, document in enumerate(documents):
+        for finding in document["findings"]:
+            same = {name: finding[name] for name in ("id", "title", "better", "question")}
+            row = rows.setdefault(finding["id"], {**same, "findings": [None] * len(documents)})
+            row["findings"][place] = finding
+    return list(rows.values())

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 from indiff.files import open_private, write_text
 from indiff.version import __version__
 from indiff.web.jobs.drawing import write_figures
-from indiff.web.jobs.plan_file import plan_text
-from indiff.web.store.results import distances_file
 
 if TYPE_CHECKING:
     from indiff.audit.result import AuditResult
@@ -88,12 +86,13 @@ def running_cdf(distances: list[float], total: int) -> dict[str, Any]:
 
 def run(store: Store, job: dict[str, Any], report: Callable[..., None]) -> tuple[Any, str]:
     """Audit one release; return what the list of runs shows, and the document."""
+    from indiff.audit.plan.guess import as_toml
     from indiff.audit.plan.plan import Plan
     from indiff.audit.run import run_audit
 
     plan = Plan(**job["task"]["plan"])
     folder = store.settings.run_folder(job["id"])
-    write_text(folder / "plan.toml", plan_text(job["task"]["plan"]))
+    write_text(folder / "plan.toml", as_toml(job["task"]["plan"]))
     kept = folder / f"finished-{__version__}"  # another version may count in another way
     result = run_audit(plan, progress=Follower(report), command="indiff audit plan.toml", run=kept)
     shutil.rmtree(kept, ignore_errors=True)
@@ -119,6 +118,11 @@ def write_results(result: AuditResult, folder: Path) -> None:
         write_records(folder / "records.csv", measured)
     for release in result.releases[:1]:
         release.write(folder / "release.csv")
+
+
+def distances_file(folder: Path, place: int) -> Path:
+    """Where the sorted distances behind one of the CDF's curves are."""
+    return folder / f"distances-{place}.npy"
 
 
 def largest_delta(document: dict[str, Any]) -> float | str | None:

@@ -79,8 +79,7 @@ def do_job(store: Store, job: str, attempt: int) -> None:
 def _work_of(kind: str) -> Job:
     from indiff.web.jobs.audit import run
     from indiff.web.jobs.estimating import estimate
-    from indiff.web.jobs.hierarchies import build_hierarchy
-    from indiff.web.jobs.profiling import profile
+    from indiff.web.jobs.tables import build_hierarchy, profile
 
     kinds: dict[str, Job] = {
         "profile": profile, "hierarchy": build_hierarchy, "estimate": estimate, "run": run,

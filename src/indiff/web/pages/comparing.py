@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from indiff.report.words import QUESTIONS, badge
+from indiff.web.api.results import side_by_side
 from indiff.web.jobs.audit import largest_delta
-from indiff.web.store.results import side_by_side
 
 Document = Mapping[str, Any]
 Named = Sequence[tuple[str, Document]]

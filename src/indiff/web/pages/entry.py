@@ -1,4 +1,4 @@
-"""Lets a browser in and out: the one-time link, the password, the end of a session."""
+"""Lets a browser in and out, and gives it the report's own styles and charts as files."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
+from indiff.report.page.html import chart_bundle, starter, stylesheet
 from indiff.web.access.guard import cookie_name
 from indiff.web.api.common import Server, TheServer
 from indiff.web.pages.common import fields, go, page, text
 from indiff.web.refusals import Refused
 
 router = APIRouter(include_in_schema=False)
+SCRIPT = "text/javascript; charset=utf-8"
 
 
 @router.get("/")
@@ -82,3 +84,22 @@ def logout(request: Request, server: TheServer) -> Response:
     answer = go("/open")
     answer.delete_cookie(cookie_name(request.scope), path="/")
     return answer
+
+
+@router.get("/static/report.css")
+def styles() -> Response:
+    """Return the report's styles, which the pages share."""
+    return Response(stylesheet(), media_type="text/css; charset=utf-8")
+
+
+@router.get("/static/charts.js")
+def charts() -> Response:
+    """Return the script that draws every chart of a page."""
+    return Response(starter(), media_type=SCRIPT)
+
+
+@router.get("/static/vega.js")
+def vega() -> Response:
+    """Return the chart bundle; its address carries the version, so that it can be kept."""
+    kept = {"cache-control": "private, max-age=86400"}
+    return Response(chart_bundle(), media_type=SCRIPT, headers=kept)

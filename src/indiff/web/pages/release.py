@@ -16,8 +16,8 @@ from indiff.web.api.choices import GROUPS, PRESETS, picked, sorted_out
 from indiff.web.api.common import ID, DatasetId, ReleaseId, Server, TheServer
 from indiff.web.api.models import ReleaseChoice, RunRequest
 from indiff.web.api.planning import plans
-from indiff.web.pages.columns import AT_ONCE
 from indiff.web.pages.common import fields, go, one_file, page, text, texts
+from indiff.web.pages.data import AT_ONCE
 from indiff.web.refusals import FIELDS, as_error
 
 router = APIRouter(prefix="/data/{dataset}", include_in_schema=False)

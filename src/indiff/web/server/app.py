@@ -21,7 +21,7 @@ from indiff.web.api import datasets, results, runs
 from indiff.web.api.common import ERRORS, Server
 from indiff.web.api.models import SessionInfo
 from indiff.web.jobs.queue import Queue
-from indiff.web.pages import assets, data, entry, release
+from indiff.web.pages import data, entry, release
 from indiff.web.pages import runs as run_pages
 from indiff.web.refusals import ID, refusal
 from indiff.web.store.settings import Settings
@@ -61,7 +61,7 @@ def make_app(settings: Settings) -> FastAPI:
     app.state.server = server
     for part in (datasets, runs, results):
         app.include_router(part.router, prefix=V1)
-    for page in (assets, entry, data, release, run_pages):
+    for page in (entry, data, release, run_pages):
         app.include_router(page.router)
     app.get(f"{V1}/session", tags=["session"], responses=ERRORS)(session)
     static = Path(__file__).parent.parent / "static"

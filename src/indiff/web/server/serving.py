@@ -1,7 +1,8 @@
-"""Starts the server: a port, the one-time link, and uvicorn without a log of requests."""
+"""Starts the server: a port, the one-time link, uvicorn, and connections that must not dawdle."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import socket
@@ -10,16 +11,26 @@ import webbrowser
 from collections.abc import Callable
 from types import FrameType
 
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
 from indiff.errors import UserError
+from indiff.sanitizers.parse import as_sanitizer
 from indiff.web.api.planning import as_text
+from indiff.web.jobs.queue import lock_data_dir
+from indiff.web.server.app import make_app
 from indiff.web.store.settings import Settings, is_loopback
+
+HEAD_SECONDS = 20.0
+MOST_CONNECTIONS = 500  # from here on a request is told to come later (503)
+MOST_SOCKETS = 600  # and from here on a connection is closed at once: files are needed too
 
 
 def serve(settings: Settings, *, browser: bool, say: Callable[[str], None]) -> None:
     """Serve until interrupted; ``say`` gets the lines for the terminal."""
-    from indiff.web.jobs.queue import lock_data_dir
-
-    check_commands(settings)
+    for command in settings.commands.values():
+        as_sanitizer(as_text(command))  # one that could never run is refused before it is chosen
     os.umask(0o077)  # whatever is written is for its owner only
     settings.make_folders()
     with lock_data_dir(settings.data_dir):
@@ -27,11 +38,6 @@ def serve(settings: Settings, *, browser: bool, say: Callable[[str], None]) -> N
 
 
 def _serve(settings: Settings, browser: bool, say: Callable[[str], None]) -> None:
-    import uvicorn
-
-    from indiff.web.server.app import make_app
-    from indiff.web.server.connections import MOST_CONNECTIONS, Impatient
-
     app = make_app(settings)
     listener = _listen(settings.host, settings.port)
     port = listener.getsockname()[1]
@@ -41,10 +47,8 @@ def _serve(settings: Settings, browser: bool, say: Callable[[str], None]) -> Non
     if settings.password is None:
         link += f"open?token={server.sessions.new_link()}"
     say(f"indiff is at {link}")
-    if settings.password is None:
-        say("The link works once. Press Ctrl-C to stop.")
-    else:
-        say("Sign in with the password. Press Ctrl-C to stop.")
+    enter = "Sign in with the password" if settings.password else "The link works once"
+    say(f"{enter}. Press Ctrl-C to stop.")
     if not is_loopback(settings.host) and settings.address is None:
         say("Other machines can reach it, unencrypted: put it behind a proxy with TLS.")
     if waiting:
@@ -76,15 +80,6 @@ def _serve(settings: Settings, browser: bool, say: Callable[[str], None]) -> Non
     say("Stopped. Unfinished runs go on at the next start.")
 
 
-def check_commands(settings: Settings) -> None:
-    """Refuse a command that could never run, before anybody chooses it."""
-    if settings.commands:
-        from indiff.sanitizers.parse import as_sanitizer
-
-        for command in settings.commands.values():
-            as_sanitizer(as_text(command))
-
-
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
@@ -105,3 +100,44 @@ def _shown(host: str) -> str:
     if host in ("0.0.0.0", "::"):
         return socket.gethostname()
     return f"[{host}]" if ":" in host else host
+
+
+class Impatient(H11Protocol):
+    """A connection that is closed if a head has not come as a whole in time, byte by byte or not.
+
+    The server's own timeouts begin after a first answer, and the guard's with a request's body; a
+    connection that waits between two requests is the server's business (``timeout_keep_alive``).
+    """
+
+    _head: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for the first head."""
+        super().connection_made(transport)
+        if len(self.connections) > MOST_SOCKETS:
+            transport.abort()
+        else:
+            self._await_head()
+
+    def data_received(self, data: bytes) -> None:
+        """Go on waiting for a head that is not whole, and stop where it is."""
+        super().data_received(data)
+        answered = self.conn.our_state is h11.DONE  # what still comes of a body is of no use
+        if self.conn.their_state is h11.IDLE or answered:
+            self._await_head()
+        else:
+            self._stop_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _await_head(self) -> None:
+        if self._head is None:  # more bytes of the same head give it no more time
+            self._head = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
+
+    def _stop_waiting(self) -> None:
+        if self._head is not None:
+            self._head.cancel()
+            self._head = None

@@ -1,19 +1,69 @@
-"""Builds hierarchies from a column's values: bands of numbers, masked codes."""
+"""Reads a table: counts, a preview and guessed roles; hierarchies made of a column's values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from indiff.errors import UserError, option, unknown
+from indiff.audit.plan.parsing import sheet
+from indiff.errors import UserError, marked, option, unknown
 from indiff.files import write_text
-from indiff.web.jobs.profiling import read
 from indiff.web.store.store import Store, new_id
 
+if TYPE_CHECKING:
+    from indiff.data.reading.door import Raw
+
+PREVIEW_RECORDS = 20
+LONGEST_CELL = 200
 LONGEST_CODE = 40
 MOST_VALUES = 200_000
 FILE = f"Attach a hierarchy file ({option('hierarchy')})"
+
+
+def read(dataset: dict[str, Any]) -> Raw:
+    """Read a dataset's file as it was said to be read."""
+    import pyarrow as pa
+
+    from indiff.data.reading.door import read_raw
+
+    pa.set_cpu_count(1)
+    reading = dataset["reading"]
+    return read_raw(dataset["path"], **{**reading, "sheet": sheet(reading["sheet"])})
+
+
+def profile(store: Store, job: dict[str, Any], report: Callable[..., None]) -> tuple[None, None]:
+    """Read a table once, keep what it looks like and what its columns may be."""
+    from indiff.audit.plan.guess import guess_roles
+
+    report(step="reading the table")
+    raw = read(store.dataset(job["dataset"]))
+    report(step="looking at the columns")
+    columns = [
+        {
+            "name": guess.column,
+            "kind": "numeric" if guess.kind == "date" else guess.kind,
+            "is_date": guess.kind == "date",
+            "distinct": guess.distinct,
+            "missing": raw.frame[guess.column].null_count,
+            "guessed_role": guess.role,
+            "reason": guess.reason,
+        }
+        for guess in guess_roles(raw.frame)
+    ]
+    head = [column.to_pylist() for column in raw.frame.slice(0, PREVIEW_RECORDS).columns]
+    found = {
+        "records": raw.frame.num_rows,
+        "columns": columns,
+        "preview": [
+            [None if value is None else str(value)[:LONGEST_CELL] for value in row]
+            for row in zip(*head, strict=True)
+        ],
+        "notes": [marked(note) for note in (*raw.notes, *raw.questions.values())],
+    }
+    roles = [{**column, "role": column["guessed_role"]} for column in columns]
+    store.set_profile(job["dataset"], found, roles)
+    return None, None
 
 
 def build_hierarchy(
@@ -29,11 +79,8 @@ def build_hierarchy(
         raise unknown("column", column, frame.column_names, field="column")
     values = frame[column].drop_null().unique()
     if len(values) > MOST_VALUES:
-        raise UserError(
-            f"a hierarchy is built from at most {MOST_VALUES:,} values; this column "
-            f"has {len(values):,}",
-            way_out=FILE,
-        )
+        rule = f"a hierarchy is built from at most {MOST_VALUES:,} values; this column has "
+        raise UserError(f"{rule}{len(values):,}", way_out=FILE)
     if task["build"] == "bands":
         if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
             raise UserError(
@@ -67,10 +114,7 @@ def bands(values: Iterable[int | float], widths: Sequence[int], start: int = 0) 
     lines = []
     for value in values:
         if value != int(value):
-            raise UserError(
-                "bands are made of whole numbers; this column has others",
-                way_out=FILE,
-            )
+            raise UserError("bands are made of whole numbers; this column has others", way_out=FILE)
         number = int(value)
         levels = [str(number)]
         for width in widths:
@@ -96,7 +140,6 @@ def masks(values: Iterable[str]) -> list[str]:
                 'without ";", "*" and quotation marks; this column has others',
                 way_out=FILE,
             )
-        size = len(value)
-        levels = [value[: size - hidden] + "*" * hidden for hidden in range(size)]
+        levels = [value[:kept] + "*" * (len(value) - kept) for kept in range(len(value), 0, -1)]
         lines.append(";".join([*levels, "*"]))
     return lines

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from indiff.data.hierarchy import Hierarchy
 from indiff.errors import UserError
-from indiff.web.jobs.hierarchies import bands, masks
+from indiff.web.jobs.tables import bands, masks
 
 
 @given(
