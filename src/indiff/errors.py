@@ -44,6 +44,15 @@ class Option:
         """
         return f"{self.name}={'' if self.value is None else repr(self.value)}"
 
+    def in_words(self) -> str:
+        """Return the option for a document, which people read who may know only the page.
+
+        >>> Option("missing", "drop").in_words(), Option("rows_in_order", True).in_words()
+        ("the option “missing” ('drop')", 'the option “rows in order”')
+        """
+        value = "" if self.value is None or self.value is True else f" ({self.value!r})"
+        return f"the option “{self.name.replace('_', ' ')}”{value}"
+
 
 Part = str | Data | Option
 
@@ -68,6 +77,9 @@ class Message(str):
         made = super().__new__(cls, _worded(marked))
         made.marked = marked
         return made
+
+    def __str__(self) -> str:
+        return self  # ``str`` of a message keeps its parts
 
     def worded(
         self,

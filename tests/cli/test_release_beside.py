@@ -246,3 +246,16 @@ def test_every_column_of_a_release_is_judged_by_what_it_holds(
     ended = call("test", data, *asked, "--release", release)
     assert ended.code == code
     assert reason in first_reason(ended.out)
+
+
+def test_an_audit_names_options_in_words_that_every_reader_knows(
+    nameless: tuple[Path, Path], tmp_path: Path
+) -> None:
+    out = tmp_path / "audit"
+    given = ["audit", *words(nameless)[1:], "--limit", "delta=2", "--out", str(out)]
+    ended = call(*given)
+    assert ended.code == 3
+    told = (out / "report.json").read_text() + (out / "report.md").read_text() + ended.out
+    assert "with the option “key”" in " ".join(told.split())
+    assert "key=" not in told
+    assert "rows_in_order=" not in told

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from indiff.data.expressions import evaluate
 from indiff.data.side_files import label_of
 from indiff.data.table import Table
-from indiff.errors import HIDDEN, WITHHELD, Data, Message, UserError
+from indiff.errors import HIDDEN, WITHHELD, Data, Message, Option, UserError
 from indiff.report.finding import MIN_CELL, Finding
 from indiff.text import LONGEST_NAME
 from indiff.text import name as short_name
@@ -71,8 +71,8 @@ class Redaction:
         >>> redaction.text(UserError(f"it failed: {said('HIV')}").message)
         'it failed: (its words are left out: they may hold values)'
         """
-        if isinstance(text, Message) and not self.show_values:
-            text = text.worded(data=self._part)
+        if isinstance(text, Message):
+            text = self._worded(text)
         for path in self.paths:
             text = text.replace(path, Path(path).name)
         return str.__str__(self.short(self.document(text)))
@@ -103,12 +103,17 @@ class Redaction:
             return {self.document(key): self.document(inner) for key, inner in part.items()}
         if isinstance(part, list | tuple):
             return [self.document(inner) for inner in part]
-        if isinstance(part, Message) and not self.show_values:
-            part = part.worded(data=self._part)
+        if isinstance(part, Message):
+            part = self._worded(part)
         if isinstance(part, str):
             for form, other in self._other_names.items():
                 part = part.replace(form, other)
         return part
+
+    def _worded(self, message: Message) -> str:
+        return message.worded(
+            Option.in_words, (lambda part: part.text) if self.show_values else self._part
+        )
 
     def _part(self, part: Data) -> str:
         """Return a marked part if enough records hold it; a list or a cut text nobody can judge."""
