@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from indiff.audit.plan.plan import Plan
 from indiff.audit.redaction import RARE, Redaction
-from indiff.data.reading.written.hints import GAPS
+from indiff.data.reading.door import GAPS
 from indiff.data.schema import Role
 from indiff.errors import HIDDEN, UserError, unknown
 from indiff.files import make_folder, refuse_inputs, write_text

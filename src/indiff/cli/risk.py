@@ -69,7 +69,7 @@ def _every_other_column(
     data: str, taken: Sequence[str | None], reading: Mapping[str, Any]
 ) -> list[str]:
     """Return the columns without another role, as every command does without --quasi."""
-    from indiff.data.reading.door import Reading
+    from indiff.data.reading.input_files import Reading
     from indiff.data.reading.source import column_names
 
     names = column_names(data, Reading(**reading))

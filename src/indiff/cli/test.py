@@ -275,7 +275,7 @@ def records_of(
 
 def release_encoding(plan: Plan) -> str | None:
     """Return the release's own encoding, or that of the data where both are text."""
-    from indiff.data.reading.paths import TEXT
+    from indiff.data.reading.input_files import TEXT
 
     files = (Path(str(plan.release.file)), Path(str(plan.data.path)))
     both_text = {file.suffix.lower() for file in files} <= set(TEXT)

@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 
 from indiff.data.reading.columns import Column, plain_column
 from indiff.data.reading.door import Raw
-from indiff.data.reading.written.hints import with_header
 from indiff.errors import UserError, said, unknown
 
 
@@ -28,7 +27,7 @@ def with_expressions(
             try:
                 column, behind[name] = evaluate(raw.frame, name, tokens)
             except UserError as error:
-                raise with_header(error, raw.header_row) from None
+                raise raw.explained(error) from None
             frame = frame.append_column(name, column.values)
             notes += column.notes
     return replace(raw, frame=frame, notes=tuple(notes)), behind

@@ -17,8 +17,7 @@ from indiff.data.expressions import with_expressions
 from indiff.data.fingerprint import fingerprint_of
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.reading.door import Raw, read_raw
-from indiff.data.roles import assign_roles
-from indiff.data.schema import Column, Kind, Role, Schema
+from indiff.data.schema import Column, Kind, Role, Schema, assign_roles
 from indiff.errors import UserError, option, unknown
 
 MissingPolicy = Literal["error", "drop", "split"]
@@ -232,7 +231,9 @@ def read_table(
         date_format=date_format,
     )
     wanted = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
-    raw, behind = with_expressions(raw, wanted, missing_tokens)
+    behind: Mapping[str, tuple[str, ...]] = {}
+    if sorted(wanted) != sorted(set(wanted).intersection(raw.frame.column_names)):
+        raw, behind = with_expressions(raw, wanted, missing_tokens)
     roles = assign_roles(raw, quasi, wanted, _as_list(identifier), _as_list(other), behind)
     told = _told(raw, roles, kinds, orders, hierarchies)
     edges = dict(bins) if isinstance(bins, Mapping) else dict.fromkeys(wanted, bins)

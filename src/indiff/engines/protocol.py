@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 import pyarrow as pa
 
 from indiff.data.fingerprint import Dialect
-from indiff.data.reading.door import Reading
+from indiff.data.reading.input_files import Reading
 from indiff.data.reading.source import Source, open_source
 from indiff.data.table import Table
 from indiff.errors import InternalError, UserError, said, unknown

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from indiff.data.reading.door import Raw, read_raw
-from indiff.data.reading.paths import format_of, opened
+from indiff.data.reading.input_files import Reading, format_of, opened
 from indiff.data.reading.separated import SeparatedText
 from indiff.data.table import Table
 from indiff.errors import UserError, from_data
@@ -47,7 +47,7 @@ def read_released(source: Any, table: Table, *, encoding: str | None = None) -> 
     ]
     if changed:
         with opened(Path(source)) as file:
-            cells = SeparatedText(file, encoding=encoding, where=repr(str(source))).table()
+            cells = SeparatedText(file, repr(str(source)), Reading(encoding=encoding)).table()
         for name in changed:
             frame = frame.set_column(frame.column_names.index(name), name, cells[name])
     return replace(raw, frame=frame)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.data.reading.written.hints import GAPS
+from indiff.data.reading.door import GAPS
 from indiff.data.schema import Kind
 from indiff.errors import marked, option
 from indiff.release.number_text import NumberText

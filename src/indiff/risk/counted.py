@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from indiff.data.hierarchy import Hierarchy
-from indiff.data.reading.door import Reading
+from indiff.data.reading.input_files import Reading
 from indiff.data.schema import Kind
 from indiff.engines.protocol import Engine, EngineName, Resources, connect
 from indiff.errors import UserError, option, unknown

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from indiff.data.coding import code_sensitive
 from indiff.data.expressions import with_expressions
-from indiff.data.reading.door import Reading, read_raw
-from indiff.data.reading.paths import is_address
+from indiff.data.reading.door import read_raw
+from indiff.data.reading.input_files import Reading, is_address
 from indiff.data.reading.source import column_names
 from indiff.data.table import Table
 from indiff.errors import UserError, unknown

@@ -11,7 +11,7 @@ from typing import Any
 
 from indiff.data.fingerprint import digest, sums
 from indiff.data.hierarchy import Hierarchy
-from indiff.data.reading.door import Reading
+from indiff.data.reading.input_files import Reading
 from indiff.engines.protocol import Engine, EngineName, Resources
 from indiff.errors import UserError
 from indiff.risk.columns import Combination, Contribution, Level, contributions, levels, search

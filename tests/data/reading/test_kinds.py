@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indiff.data.reading.door import read_raw
-from indiff.data.reading.kinds import Formats, typed, without_missing
+from indiff.data.reading.input_files import Reading
+from indiff.data.reading.kinds import typed, without_missing
 from indiff.errors import UserError
 from tests.data.reading.helpers import columns_of, raw_of
 
@@ -148,7 +149,7 @@ def test_integers_are_exact(values: list[int | None]) -> None:
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
 def test_floats_are_exact(values: list[float]) -> None:
     text = pa.chunked_array([[repr(value) for value in values]])
-    assert typed("v", text, Formats(decimal=".")).values.to_pylist() == values
+    assert typed("v", text, Reading(decimal=".")).values.to_pylist() == values
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indiff.data.reading import separated
+from indiff.data.reading import input_files, separated
 from indiff.data.reading.door import read_raw
 from indiff.errors import UserError
 from tests.data.reading.helpers import columns_of, error_of, raw_of
@@ -311,7 +311,7 @@ def test_small_windows_and_blocks_change_nothing(
     rows = [[data.draw(CELL) for _ in names] for _ in range(data.draw(st.integers(1, 12)))]
     written = _written(names, rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(separated, "STEP", window)
+        patch.setattr(input_files, "STEP", window)
         patch.setattr(separated, "BLOCK", block)
         cells = read_text(written)
     assert [list(row.values()) for row in cells.to_pylist()] == rows

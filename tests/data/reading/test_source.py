@@ -12,7 +12,7 @@ import pytest
 
 import indiff
 from indiff.data.reading import source as sources
-from indiff.data.reading.door import Reading
+from indiff.data.reading.input_files import Reading
 from indiff.data.reading.source import column_names, open_source
 from indiff.errors import UserError
 from indiff.risk import measure_risk
@@ -108,7 +108,7 @@ def test_large_text_lies_in_a_private_file(
     monkeypatch.setattr(sources, "MOST_IN_MEMORY", 1000)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
-    monkeypatch.setattr("indiff.data.reading.separated.STEP", 4096)
+    monkeypatch.setattr("indiff.data.reading.input_files.STEP", 4096)
     path = tmp_path / "a.csv"
     path.write_text("q,s\n" + "".join(f"{row % 7},{row}\n" for row in range(5_000)))
     found = open_source(path, ["q"])

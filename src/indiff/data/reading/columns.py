@@ -1,24 +1,27 @@
-"""Checks columns' names, and makes an Arrow column of any type one of five.
+"""Checks columns' names, finds the row that has them, and makes any Arrow column one of five types.
 
 The five are int64, float64, date32, bool and string.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
 from indiff.data.reading.kinds import EXACT_INTEGERS, without_missing
-from indiff.data.reading.layout import CELL_LIMIT
-from indiff.errors import UserError, from_data
+from indiff.errors import UserError, from_data, option
 
 EARLIEST, LATEST = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31, in days from 1970-01-01
 LARGE_CHUNK = 1 << 30
+CELL_LIMIT = 1_000_000
+SEPARATORS = (",", ";", "\t", "|")
+_LOOKED_AT = 60  # rows in which the header is sought
 
 
 @dataclass(frozen=True)
@@ -39,12 +42,17 @@ def plain_column(name: str, column: pa.ChunkedArray, tokens: Sequence[str]) -> C
     if types.is_dictionary(column.type):
         return _from_dictionary(name, column, tokens)
     plain = _plain(name, column)
-    if types.is_string(plain.values.type):
-        values = without_missing(plain.values, tokens)
-        _check_cell_sizes(name, values)
-    else:
-        values = _without_tokens(plain.values, tokens)
-    return Column(values, plain.order, plain.notes)
+    if not types.is_string(plain.values.type):
+        return replace(plain, values=_without_tokens(plain.values, tokens))
+    values = without_missing(plain.values, tokens)
+    sizes = pc.binary_length(values)
+    if (pc.max(sizes).as_py() or 0) > CELL_LIMIT:
+        record = pc.index(pc.greater(sizes, CELL_LIMIT), True).as_py()
+        raise UserError(
+            f"a cell may hold at most 1 MB ({CELL_LIMIT:,} bytes); column {name!r} has a larger "
+            f"one in record {record}: shorten it or leave the column out."
+        )
+    return replace(plain, values=values)
 
 
 def _plain(name: str, column: pa.ChunkedArray) -> Column:
@@ -192,32 +200,16 @@ def _without_tokens(values: pa.ChunkedArray, tokens: Sequence[str]) -> pa.Chunke
     if not tokens:
         return values
     missing = pc.is_in(values.cast(pa.string()), value_set=pa.array(tokens, pa.string()))
-    numbers = pa.array([number for number in map(_number, tokens) if number is not None])
-    if types.is_floating(values.type) and len(numbers):
-        missing = pc.or_(missing, pc.is_in(values, value_set=numbers.cast(pa.float64())))
-    elif types.is_integer(values.type) and len(numbers):
-        whole = [int(number) for number in numbers.to_pylist() if number.is_integer()]
-        inside = [number for number in whole if abs(number) < EXACT_INTEGERS]
-        missing = pc.or_(missing, pc.is_in(values, value_set=pa.array(inside, pa.int64())))
+    numbers = []
+    for token in tokens:
+        with suppress(ValueError):
+            numbers.append(float(token))
+    if types.is_integer(values.type):
+        numbers = [one for one in numbers if one.is_integer() and abs(one) < EXACT_INTEGERS]
+    if types.is_integer(values.type) or types.is_floating(values.type):
+        known = pa.array(numbers, pa.float64()).cast(values.type)
+        missing = pc.or_(missing, pc.is_in(values, value_set=known))
     return pc.if_else(missing, pa.scalar(None, values.type), values)
-
-
-def _number(token: str) -> float | None:
-    try:
-        number = float(token)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _check_cell_sizes(name: str, text: pa.ChunkedArray) -> None:
-    sizes = pc.binary_length(text)
-    if (pc.max(sizes).as_py() or 0) > CELL_LIMIT:
-        record = pc.index(pc.greater(sizes, CELL_LIMIT), True).as_py()
-        raise UserError(
-            f"a cell may hold at most 1 MB ({CELL_LIMIT:,} bytes); column {name!r} has a larger "
-            f"one in record {record}: shorten it or leave the column out."
-        )
 
 
 def checked_names(names: Sequence[object], where: str) -> tuple[list[str], list[str]]:
@@ -242,7 +234,7 @@ def checked_names(names: Sequence[object], where: str) -> tuple[list[str], list[
                 f"every column needs a name; column {position} of {where} has none: name it, or "
                 "leave out the row index when writing the file (in pandas: index=False)."
             )
-        if not _is_unicode(stripped):
+        if is_broken(stripped):
             raise UserError(
                 f"column names must be valid Unicode; column {position} of {where} is called "
                 f"{name!r}: rename it."
@@ -260,6 +252,48 @@ def checked_names(names: Sequence[object], where: str) -> tuple[list[str], list[
     return clean, notes
 
 
-def _is_unicode(text: str) -> bool:
-    """Lone surrogates are Python strings that no file or Arrow column can hold."""
-    return not any("\ud800" <= character <= "\udfff" for character in text)
+def is_broken(text: str) -> bool:
+    """Tell whether a text has half a surrogate pair, which no file or Arrow column can hold."""
+    return any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def header_of_text(start: bytes) -> int | None:
+    """Return the line that seems to name the columns, where it is not the first."""
+    lines = start[: 1 << 16].decode("utf-8", "replace").splitlines()[:_LOOKED_AT]
+    best: tuple[int, int] | None = None
+    for separator in SEPARATORS:
+        rows = [re.sub(r'"[^"]*"', "q", line).split(separator) for line in lines]
+        found = header_of_rows(rows)
+        if found is not None and (best is None or len(rows[found - 1]) > best[0]):
+            below = [row for row in rows[found:] if row != [""]]
+            if len(below) > 1 and all(len(row) == len(rows[found - 1]) for row in below[:-1]):
+                best = len(rows[found - 1]), found
+    return best[1] if best else None
+
+
+def header_of_rows(rows: Iterable[Sequence[object]]) -> int | None:
+    """Return the row that seems to name the columns, from 1, where it is not the first.
+
+    It is the first row in which no cell is blank among as many as the widest row has, if all of
+    them are texts and records follow.
+
+    >>> header_of_rows([["Ward 7", ""], ["", ""], ["age", "ill"], [31, "no"]])
+    3
+    """
+    looked = [list(row) for _, row in zip(range(_LOOKED_AT), rows, strict=False)]
+    filled = [sum(str(cell).strip() != "" for cell in row) for row in looked]
+    width = max(filled, default=0)
+    if width < 2 or width not in filled:
+        return None
+    place = filled.index(width)
+    texts = all(isinstance(c, str) and not re.search(r"^\W*[0-9]", c) for c in looked[place] if c)
+    return place + 1 if place > 0 and texts and place + 1 < len(looked) else None
+
+
+def with_header(error: UserError, place: int | None) -> UserError:
+    """Return an error with the row that seems to be the header, where there is one."""
+    if place is None:
+        return error
+    hint = f"If row {place} names the columns, give {option('header_row', place)}"
+    way_out = f"{error.way_out.rstrip('.')}. {hint}" if error.way_out else hint
+    return UserError(error.rule, error.got, way_out, field="header_row")

@@ -23,33 +23,36 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from indiff.data.reading.columns import Column
-from indiff.data.reading.frames import Backend, read_arrow, read_frame
-from indiff.data.reading.kinds import Formats, Typed, told_dates, typed, without_missing
-from indiff.data.reading.parquet import read_parquet, require_columns
-from indiff.data.reading.paths import (
+from indiff.data.reading.columns import Column, with_header
+from indiff.data.reading.dates import told_dates
+from indiff.data.reading.frames import Backend, read_frame
+from indiff.data.reading.input_files import (
     STANDARD_INPUT,
-    Format,
+    Reading,
     format_of,
     found_files,
     opened,
     readable,
 )
-from indiff.data.reading.records import (
-    read_arrow_file,
-    read_json_lines,
-    read_statistics,
-)
+from indiff.data.reading.kinds import typed, typed_columns, without_missing
+from indiff.data.reading.other_formats import read_other
+from indiff.data.reading.parquet import read_parquet, require_columns
 from indiff.data.reading.separated import SeparatedText
-from indiff.data.reading.spreadsheet import read_spreadsheet
-from indiff.data.reading.written.hints import gap_counts, gap_note
-from indiff.errors import UserError, check_whole, from_data, option, unknown
+from indiff.errors import Message, UserError, option, unknown
 
 Named = list[tuple[str, Column]]
+
+# What people and programs write where nothing is known; compared without regard to case.
+GAPS = (
+    "?", "-", "--", "---", "–", "—", ".", "..", "/", "n/a", "#n/a", "na", "<na>", "n.a.", "nan",
+    "null", "none", "nil", "missing", "unknown", "not available", "k.a.", "k. a.", "unbekannt",
+    "nd", "n.d.",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -68,28 +71,9 @@ class Raw:
     questions: Mapping[str, UserError] = field(default_factory=dict)
     header_row: int | None = None
 
-
-@dataclass(frozen=True)
-class Reading:
-    """How text and workbooks are to be read."""
-
-    missing_tokens: Sequence[str] = ("",)
-    encoding: str | None = None
-    sheet: str | int | None = None
-    header_row: int | None = None
-    decimal: str | None = None
-    date_format: str | Mapping[str, str] | None = None
-    detect: bool = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "missing_tokens", checked_tokens(self.missing_tokens))
-        if self.header_row is not None:
-            check_whole("header_row", self.header_row, 1)
-
-    @property
-    def formats(self) -> Formats:
-        """How numbers and dates are written."""
-        return Formats(self.decimal, self.date_format, self.detect, header_row=self.header_row or 1)
+    def explained(self, error: UserError) -> UserError:
+        """Return an error about a column's name with the row that seems to have the names."""
+        return with_header(error, self.header_row)
 
 
 def read_raw(source: Any, reading: Reading | None = None, **options: Any) -> Raw:
@@ -104,46 +88,43 @@ def read_raw(source: Any, reading: Reading | None = None, **options: Any) -> Raw
     {'age': [31, None], 'zip': ['01234', None]}
     """
     reading = reading or Reading(**options)
-    tokens, formats = reading.missing_tokens, reading.formats
+    backend: Backend = "pyarrow"
     if not isinstance(source, str | os.PathLike):
-        refuse_options(reading, None, "a frame")
-        columns, notes, backend = read_frame(source, tokens=tokens)
-        return _raw(_as_told(columns, formats), notes, backend, reading)
+        reading.refuse_for(None, "a frame")
+        columns, notes, backend = read_frame(source, tokens=reading.missing_tokens)
+        return _raw(_as_told(columns, reading), notes, backend, reading)
     given = os.fsdecode(source)
     where = repr(given if given == STANDARD_INPUT else str(Path(given)))
-    refuse_options(reading, None if given == STANDARD_INPUT else format_of(given), where, given)
+    told = None if given == STANDARD_INPUT else format_of(given)
+    if told is not None:  # before the file is looked for
+        reading.refuse_for(told, where)
     paths, kind = found_files(given)
-    refuse_options(reading, kind, where)
-    path = paths[0]
+    reading.refuse_for(kind, where)
     with readable(where):
         if kind == "text":
             return _read_text(paths, reading)
         if kind == "parquet":
-            columns, notes = read_parquet(paths, tokens, where, folder=Path(given))
-        elif kind in ("json", "arrow", "statistics"):
-            columns, notes = _read_other(path, kind, tokens, where)
+            columns, notes = read_parquet(paths, reading.missing_tokens, where, folder=Path(given))
         else:
-            columns, notes = read_spreadsheet(
-                path.read_bytes(), sheet=reading.sheet, header_row=reading.header_row,
-                tokens=tokens, where=where,
-            )  # fmt: skip
-    return _raw(_as_told(columns, formats), notes, "pyarrow", reading)
+            columns, notes = read_other(paths[0], kind, reading, where)
+    return _raw(_as_told(columns, reading), notes, backend, reading)
 
 
-def _as_told(columns: Named, formats: Formats) -> Named:
+def _as_told(columns: Named, reading: Reading) -> Named:
     """Apply the formats that were given to text, and to numbers that are said to be dates."""
-    told = replace(formats, detect=False)
+    told = replace(reading, detect=False)
     if told.decimal is None and told.date_format is None:
         return columns
     made: Named = []
     for name, column in columns:
         own = isinstance(told.date_format, Mapping) and name in told.date_format
         values = column.values
-        if column.order is None and (own or pa.types.is_string(values.type)):
-            if pa.types.is_string(values.type) and not own and told.decimal is not None:
+        is_text = pa.types.is_string(values.type)
+        if column.order is None and (own or is_text):
+            if is_text and not own and told.decimal is not None:
                 values = typed(name, values, told).values
             elif not pa.types.is_date(values.type):
-                dates = told_dates(name, values.cast(pa.string()), told)
+                dates = told_dates(name, values.cast(pa.string()), told.date_format)
                 values = values if dates is None else dates
         made.append((name, replace(column, values=values)))
     return made
@@ -156,67 +137,43 @@ def _raw(columns: Named, notes: Sequence[str], backend: Backend, reading: Readin
         for name in reading.date_format:
             if name not in frame.column_names:
                 raise unknown("column", name, frame.column_names, field="date_format")
-    gaps = {
-        name: gap_counts(column.values)
-        for name, column in columns
-        if reading.detect and pa.types.is_string(column.values.type)
-    }
-    notes = [*notes, *gap_note(gaps, reading.missing_tokens)]
-    return Raw(frame, orders, backend, tuple(notes))
+    gaps = gap_note(frame, reading.missing_tokens) if reading.detect else []
+    return Raw(frame, orders, backend, (*notes, *gaps))
 
 
-def checked_tokens(tokens: Sequence[str]) -> tuple[str, ...]:
-    """Return the missing tokens without the blanks around them."""
-    if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
-        raise UserError(
-            "missing_tokens must be a list of texts",
-            f"{from_data(tokens)}: write for example {option('missing_tokens', ['', '?'])}",
-            field="missing_tokens",
-        )
-    return tuple(token.strip() for token in tokens)
+def gap_counts(text: pa.ChunkedArray) -> dict[str, int]:
+    """Return how often each text that often means "missing" is a value.
 
-
-def refuse_options(
-    reading: Reading, kind: Format | None, where: str, given: str | None = None
-) -> None:
-    """Refuse an encoding of what is no text, a sheet of what is no workbook, and their like.
-
-    Nothing is refused yet of what is ``given`` and whose files tell the format.
+    >>> gap_counts(pa.chunked_array([["?", "a", "NA", "?"]]))
+    {'?': 2, 'NA': 1}
     """
-    if given is not None and kind is None:
-        return
-    for name, what, kinds in (
-        ("encoding", "text files", ("text",)),
-        ("sheet", "workbooks", ("workbook",)),
-        ("header_row", "text files and workbooks", ("text", "workbook")),
-    ):
-        value = getattr(reading, name)
-        if value is not None and kind not in kinds:
-            got = f"{option(name, value)} with {where}: leave it out"
-            raise UserError(f"{name} is for {what}", got, field=name)
+    short = text.filter(pc.less_equal(pc.binary_length(text), 16)).drop_null()
+    bare = pc.utf8_trim_whitespace(short)
+    found = bare.filter(pc.is_in(pc.utf8_lower(bare), value_set=pa.array(GAPS)))
+    counted = pc.value_counts(found).to_pylist()
+    return {one["values"]: one["counts"] for one in sorted(counted, key=lambda x: -x["counts"])}
 
 
-def text_in(file: BinaryIO, reading: Reading, where: str) -> SeparatedText:
-    """Return an open file as separated text."""
-    text = SeparatedText(
-        file, where=where, encoding=reading.encoding, header_row=reading.header_row
-    )
-    text.refuse_titles()
-    return text
-
-
-def _read_other(
-    path: Path, kind: Format, tokens: Sequence[str], where: str
-) -> tuple[Named, list[str]]:
-    if kind == "json":
-        with opened(path) as file:
-            table, notes = read_json_lines(file, where)
-        columns, more = read_arrow(table, tokens=tokens, where=where)
-        return columns, notes + more
-    if kind == "arrow":
-        return read_arrow(read_arrow_file(path, where), tokens=tokens, where=where)
-    columns, notes, _ = read_frame(read_statistics(path, where), tokens=tokens)
-    return columns, notes
+def gap_note(frame: pa.Table, tokens: Sequence[str]) -> list[str]:
+    """Return the note that proposes missing tokens, from the columns of text."""
+    places: dict[str, list[str]] = {}
+    for name in frame.column_names:
+        if pa.types.is_string(frame[name].type):
+            for token, count in gap_counts(frame[name]).items():
+                places.setdefault(token, []).append(f"{count:,} in {name!r}")
+    if not places:
+        return []
+    told = "; ".join(f"{token!r} ({', '.join(where)})" for token, where in places.items())
+    # A token of the user's own may be a value of the table, and notes stand in reports.
+    usual = [token for token in tokens if not token.strip() or token.lower() in GAPS]
+    also = ", beside the texts given" if len(usual) < len(tokens) else ""
+    every = option("missing_tokens", list(dict.fromkeys([*usual, *places])))
+    return [
+        Message(
+            f"cells that often mean a missing value are read as values: {told}; where they are "
+            f"missing values, give {every}{also}"
+        )
+    ]
 
 
 def text_blocks(
@@ -227,7 +184,7 @@ def text_blocks(
     for path in paths:
         where = repr(str(path))
         with readable(where), opened(path) as file:
-            text = text_in(file, reading, where)
+            text = SeparatedText(file, where, reading)
             if (first := first or text.names) != text.names:
                 raise UserError(
                     f"text files that are read together must have the same header; {where} "
@@ -235,7 +192,8 @@ def text_blocks(
                     way_out="Rewrite one of them",
                 )
             wanted = list(text.names if columns is None else columns)
-            require_columns(wanted, text.names)
+            if columns is not None:
+                require_columns(columns, text.names)
             for block in text.blocks(wanted):
                 cells = [without_missing(block[name], reading.missing_tokens) for name in wanted]
                 yield pa.table(cells, names=wanted)
@@ -245,28 +203,12 @@ def text_blocks(
 def _read_text(paths: Sequence[Path], reading: Reading) -> Raw:
     notes: list[str] = []
     table = pa.concat_tables(text_blocks(paths, reading, None, notes))
-    cells = {name: table[name] for name in table.column_names}
-    read = typed_columns(cells, reading.formats)
+    read = typed_columns({name: table[name] for name in table.column_names}, reading)
     notes += [note for one in read.values() for note in one.notes]
     columns = [(name, Column(one.values)) for name, one in read.items()]
     strange = any(one.begins_with_header for one in read.values())
     return replace(
         _raw(columns, notes, "pyarrow", reading),
         questions={name: one.question for name, one in read.items() if one.question is not None},
-        header_row=reading.formats.header_row + 1 if strange else None,
+        header_row=(reading.header_row or 1) + 1 if strange else None,
     )
-
-
-def typed_columns(cells: Mapping[str, pa.ChunkedArray], formats: Formats) -> dict[str, Typed]:
-    """Return the columns of one file as numbers, dates or text.
-
-    What one column leaves open is decided by the decimal sign that the others prove.
-    """
-    read = {name: typed(name, column, formats) for name, column in cells.items()}
-    proven = {one.decimal for one in read.values() if one.decimal is not None}
-    if len(proven) == 1:
-        formats = replace(formats, proven=proven.pop())
-        for name, one in read.items():
-            if one.question is not None and one.question.field == "decimal":
-                read[name] = typed(name, cells[name], formats)
-    return read

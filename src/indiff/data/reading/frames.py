@@ -1,22 +1,37 @@
-"""Frames of pandas, Polars, PyArrow, and whatever narwhals or Arrow's C stream can hand over."""
+"""Reads frames of pandas, Polars, PyArrow, narwhals and Arrow's C stream, and Python values."""
 
 from __future__ import annotations
 
+import datetime
 import decimal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import narwhals as nw
+import numpy as np
 import pyarrow as pa
 
-from indiff.data.reading.columns import Column, checked_names, ordered_texts, plain_column
-from indiff.data.reading.kinds import without_missing
-from indiff.data.reading.values import column_of
-from indiff.errors import UserError
+from indiff.data.reading.columns import (
+    Column,
+    checked_names,
+    is_broken,
+    ordered_texts,
+    plain_column,
+)
+from indiff.data.reading.kinds import EXACT_INTEGERS, without_missing
+from indiff.errors import UserError, from_data
 
 Backend = Literal["pyarrow", "pandas", "polars"]
 Frame = tuple[list[tuple[str, Column]], list[str], Backend]
 WHERE = "the frame"
+FAMILIES: tuple[tuple[str, tuple[type, ...]], ...] = (
+    ("boolean", (bool, np.bool_)),
+    ("integer", (int, np.integer)),
+    ("float", (float, np.floating)),
+    ("decimal", (decimal.Decimal,)),
+    ("text", (str,)),
+    ("date", (datetime.date,)),  # its subclass datetime too, at midnight
+)
 
 
 def read_frame(source: Any, *, tokens: Sequence[str]) -> Frame:
@@ -130,9 +145,7 @@ def _as_arrow(name: str, series: Any) -> tuple[pa.ChunkedArray, list[str]]:
     if kind == "object":
         try:
             missing = series.isna()
-        except (
-            decimal.InvalidOperation
-        ):  # it is compared with itself, which a signalling NaN is not
+        except decimal.InvalidOperation:  # a signalling NaN cannot be compared, even with itself
             raise UserError(
                 f"numbers must be finite; column {name!r} has a decimal that is none (sNaN): "
                 "replace it by a number or by null."
@@ -168,3 +181,133 @@ def _from_categorical(name: str, series: Any, tokens: Sequence[str]) -> Column:
     texts = plain.values.cast(pa.string())
     order = ordered_texts(name, Column(without_missing(texts, tokens)))
     return Column(without_missing(texts.take(indices), tokens), order, (*notes, *plain.notes))
+
+
+def column_of(
+    name: str, values: Sequence[object], *, merge_equal_texts: bool = False
+) -> tuple[pa.Array, list[str]]:
+    """Return the values as one Arrow array, None as null, and a note where types are mixed.
+
+    Mixed types become the text of each value. Where that would make a number and a text the same
+    value (1 and "1") it is an error, unless `merge_equal_texts`: a spreadsheet shows them alike.
+
+    >>> column_of("dose", [1, "high", None])
+    (<pyarrow.lib.StringArray object at ...>
+    [
+      "1",
+      "high",
+      null
+    ], ["column 'dose' mixes integer and text: read as text"])
+    """
+    families = _families(name, values)
+    if families <= {"text"} or families <= {"boolean"}:
+        return _array(name, values), []
+    if families == {"date"}:
+        return pa.array([_date(name, value) for value in values], pa.date32()), []
+    if families == {"decimal"}:
+        _check_finite(name, values)
+        return _array_or_text(name, values, None, "decimals of too many digits", _digits)
+    if families == {"integer"}:
+        return _array_or_text(name, values, pa.int64(), "integers beyond 64 bits", str)
+    if families <= {"integer", "float"}:
+        whole = (int(value) for value in values if isinstance(value, int | np.integer))
+        if all(abs(number) <= EXACT_INTEGERS for number in whole):
+            return pa.array([None if v is None else float(v) for v in values], pa.float64()), []  # type: ignore[arg-type]
+        note = (
+            f"column {name!r} mixes decimals with integers that a float cannot hold: kept as text"
+        )
+        return _texts(name, values, _text), [note]
+    if not merge_equal_texts:
+        _refuse_equal_texts(name, values)
+    kinds = " and ".join(word for word, _ in FAMILIES if word in families)
+    return _texts(name, values, _text), [f"column {name!r} mixes {kinds}: read as text"]
+
+
+def _families(name: str, values: Sequence[object]) -> set[str]:
+    families = set()
+    for kind in set(map(type, values)) - {type(None)}:
+        family = next((word for word, kinds in FAMILIES if issubclass(kind, kinds)), None)
+        if family is None:
+            record = next(i for i, value in enumerate(values) if type(value) is kind)
+            raise UserError(
+                f"a cell must hold a number, a text, a date or a boolean; column {name!r} has a "
+                f"{kind.__name__} in record {record}: cast the column to text or leave it out."
+            )
+        families.add(family)
+    return families
+
+
+def _array(name: str, values: Sequence[object]) -> pa.Array:
+    try:
+        return pa.array(values)
+    except UnicodeEncodeError:
+        record = next(i for i, one in enumerate(values) if isinstance(one, str) and is_broken(one))
+        raise UserError(
+            f"text must be valid Unicode; column {name!r} has half a surrogate pair in record "
+            f"{record} ({from_data(str(values[record])[:40])}): replace it."
+        ) from None
+
+
+def _texts(name: str, values: Sequence[object], written: Callable[[Any], str]) -> pa.Array:
+    return _array(name, [None if value is None else written(value) for value in values])
+
+
+def _array_or_text(
+    name: str,
+    values: Sequence[object],
+    kind: pa.DataType | None,
+    beyond: str,
+    written: Callable[[Any], str],
+) -> tuple[pa.Array, list[str]]:
+    """Return the values as numbers, or the text of each where Arrow has no type for them all."""
+    try:
+        return pa.array(values, kind), []
+    except (OverflowError, pa.ArrowInvalid):
+        return _texts(name, values, written), [f"column {name!r} has {beyond}: kept as text"]
+
+
+def _check_finite(name: str, values: Sequence[object]) -> None:
+    for record, value in enumerate(values):
+        if isinstance(value, decimal.Decimal) and not value.is_finite():
+            raise UserError(
+                f"numbers must be finite; column {name!r} has {from_data(value, str)} in record "
+                f"{record}: replace it by a number or by null."
+            )
+
+
+def _digits(value: decimal.Decimal) -> str:
+    """Equal decimals as equal texts, whatever their exponents: 1E+2 and 100.0 are 100."""
+    text = f"{value:f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
+
+
+def _date(name: str, value: object) -> datetime.date | None:
+    if not isinstance(value, datetime.datetime):
+        assert value is None or isinstance(value, datetime.date)
+        return value
+    if value.time() != datetime.time.min:
+        raise UserError(
+            f"a date has no time of day; column {name!r} has {from_data(value, str)}: cast it to "
+            "dates, or to text to keep the time."
+        )
+    return value.date()
+
+
+def _refuse_equal_texts(name: str, values: Sequence[object]) -> None:
+    words = {value for value in values if isinstance(value, str)}
+    for value in values:
+        if value is not None and not isinstance(value, str) and (text := _text(value)) in words:
+            raise UserError(
+                f"a column must not mix a value with its own text; column {name!r} has both "
+                f"{from_data(value)} and {from_data(text)}: cast the column to text or to "
+                "numbers."
+            )
+
+
+def _text(value: object) -> str:
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time.min:
+        return str(value.date())
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value)

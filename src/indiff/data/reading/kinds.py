@@ -15,23 +15,15 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from indiff.data.reading.written.dates import (
-    EXCEL,
-    check_date_format,
+from indiff.data.reading.dates import (
+    all_match,
+    date_number_note,
     date_readings,
-    dates_as_told,
     looks_like_a_date,
-    no_such_date,
+    told_dates,
     without_midnight,
 )
-from indiff.data.reading.written.hints import date_number_note
-from indiff.data.reading.written.numbers import (
-    DECIMALS,
-    NumberReading,
-    looks_like_a_number,
-    number_readings,
-    proven_decimal,
-)
+from indiff.data.reading.input_files import Reading
 from indiff.errors import Message, UserError, option
 
 NUMBER = r"^-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -41,8 +33,11 @@ TWO_DIGITS = r"^[0-9]{1,2}(?:\.[0-9]{1,2}\.|/[0-9]{1,2}/|-[0-9]{1,2}-)[0-9]{2}$"
 EXACT_INTEGERS = 2**53  # a float holds every whole number below this
 SURE_DIGITS = 15  # so many decimal digits survive in a float
 BLANKS = " \t"
-
-Converted = tuple[pa.ChunkedArray | None, list[str]]
+# The signs that may stand in a number, as patterns and in words.
+_SIGNS = {".": r"\.", ",": ",", "'": "['’]", " ": "[ \u00a0\u2009\u202f]"}
+_NAMES = {".": "a point", ",": "a comma", "'": "an apostrophe", " ": "a blank"}
+_ANY_SIGN = "[.,'’ \u00a0\u2009\u202f]"
+_IN_NUMBERS = "[0-9.,'’ \u00a0\u2009\u202feE+-]"
 
 
 class Typed(NamedTuple):
@@ -58,36 +53,6 @@ class Typed(NamedTuple):
     begins_with_header: bool = False
     is_rewritten: bool = False
     """Whether the values are not the text as a program would read it."""
-
-
-@dataclass(frozen=True)
-class Formats:
-    """How numbers and dates are written: what was said of it, and whether the rest is found out.
-
-    ``proven`` is the decimal sign that other columns of the file prove.
-    """
-
-    decimal: str | None = None
-    date_format: str | Mapping[str, str] | None = None
-    detect: bool = True
-    proven: str | None = None
-    header_row: int = 1
-
-    def __post_init__(self) -> None:
-        if self.decimal not in (None, *DECIMALS):
-            raise UserError("decimal must be '.' or ','", repr(self.decimal), field="decimal")
-        told = self.date_format
-        for one in told.values() if isinstance(told, Mapping) else [told] if told else []:
-            check_date_format(one)
-
-    def date_of(self, name: str) -> tuple[str | None, bool]:
-        """Return the date format that was given for a column, and whether for it alone."""
-        if isinstance(self.date_format, Mapping):
-            return self.date_format.get(name), True
-        return self.date_format, False
-
-
-AS_WRITTEN = Formats(detect=False)
 
 
 def without_missing(text: pa.ChunkedArray, tokens: Sequence[str]) -> pa.ChunkedArray:
@@ -113,7 +78,24 @@ def missing_pattern(tokens: Sequence[str]) -> str:
     return rf"^[ \t]*(?:{'|'.join(map(re.escape, tokens))})[ \t]*$"
 
 
-def typed(name: str, text: pa.ChunkedArray, formats: Formats = Formats()) -> Typed:  # noqa: B008
+def typed_columns(cells: Mapping[str, pa.ChunkedArray], reading: Reading) -> dict[str, Typed]:
+    """Return the columns of one file as numbers, dates or text.
+
+    What one column leaves open is decided by the decimal sign that the others prove.
+    """
+    read = {name: typed(name, column, reading) for name, column in cells.items()}
+    proven = {one.decimal for one in read.values() if one.decimal is not None}
+    if len(proven) == 1:
+        sign = proven.pop()
+        for name, one in read.items():
+            if one.question is not None and one.question.field == "decimal":
+                read[name] = typed(name, cells[name], reading, sign)
+    return read
+
+
+def typed(
+    name: str, text: pa.ChunkedArray, reading: Reading | None = None, proven: str | None = None
+) -> Typed:
     """Return a text column as integers, floats or dates where all its values are, else as text.
 
     Blanks around a number or date do not count; in text they are kept.
@@ -123,34 +105,27 @@ def typed(name: str, text: pa.ChunkedArray, formats: Formats = Formats()) -> Typ
     >>> typed("height", pa.chunked_array([["1,65", "2"]])).values.to_pylist()
     [1.65, 2.0]
     """
+    reading = reading or Reading()
     if text.null_count == len(text):
         return Typed(text, [f"column {name!r} has no values at all: read as text"])
     bare = pc.ascii_trim(text, characters=BLANKS)
-    dates = told_dates(name, bare, formats)
+    dates = told_dates(name, bare, reading.date_format)
     if dates is not None:
         return Typed(dates, [], is_rewritten=True)
     integers = _canonical_integers(text)
     if integers is not None:
-        return Typed(integers, date_number_note(name, integers) if formats.detect else [])
-    found = _as_numbers(name, bare, formats) or _as_dates(name, bare, formats)
-    if found is not None and found.values is not None:
-        return Typed(found.values, found.notes, None, found.decimal, False, found.is_rewritten)
-    found = found or _as_text(name, bare, formats)
+        return Typed(integers, date_number_note(name, integers) if reading.detect else [])
+    found = (
+        _as_numbers(name, bare, reading, proven)
+        or _as_dates(name, bare, reading.detect)
+        or _as_text(name, bare, reading)
+    )
+    if found.values is not bare:
+        return found
     padded = pc.not_equal(text, bare)
     if pc.any(padded).as_py():
         found.notes.append(f"column {name!r} has blanks around values ({_first(padded)}): kept")
-    return Typed(text, *found[1:])
-
-
-def told_dates(name: str, text: pa.ChunkedArray, formats: Formats) -> pa.ChunkedArray | None:
-    """Return the dates in the format that was given, or None where there is none for the column."""
-    told, alone = formats.date_of(name)
-    if told is None or (told == EXCEL and not alone):
-        return None
-    dates, record = dates_as_told(text, told)
-    if dates is None and alone:
-        raise no_such_date(name, text, record, told)
-    return dates
+    return found._replace(values=text)
 
 
 def _canonical_integers(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
@@ -163,45 +138,99 @@ def _canonical_integers(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
     return integers if same.as_py() else None
 
 
-class _Found(NamedTuple):
-    """What a column may be: without values, it stays text."""
-
-    values: pa.ChunkedArray | None
-    notes: list[str]
-    question: UserError | None = None
-    decimal: str | None = None
-    begins_with_header: bool = False
-    is_rewritten: bool = False
+# Each of these returns the text itself where it stays text, and nothing for another kind.
 
 
-def _as_numbers(name: str, text: pa.ChunkedArray, formats: Formats) -> _Found | None:
-    """Return numbers, or why the column stays text; nothing where not all values are numbers."""
-    ways = number_readings(text, formats.decimal)
-    if not formats.detect and formats.decimal is None:
+def _as_numbers(
+    name: str, text: pa.ChunkedArray, reading: Reading, proven: str | None
+) -> Typed | None:
+    ways = number_readings(text, reading.decimal)
+    if not reading.detect and reading.decimal is None:
         ways = [way for way in ways if way.is_plain]
     if not ways:
-        if formats.decimal == "," and pc.any(pc.match_substring(text, ".")).as_py():
+        pointed = reading.decimal == "," and pc.any(pc.match_substring(text, ".")).as_py()
+        if pointed or not all_match(text, NUMBER):
             return None
-        whole = pc.all(pc.match_substring_regex(text, NUMBER)).as_py()
-        return _Found(*_numbers(name, text)) if whole else None
-    proven = [way for way in ways if way.decimal == formats.proven]
-    if len(ways) > 1 and len(proven) != 1:
-        return _Found(None, [], _which_decimal(name))
-    way = ways[0] if len(ways) == 1 else proven[0]
+        ways = [NumberReading(".", None, text, 0)]
+    fitting = ways if len(ways) == 1 else [way for way in ways if way.decimal == proven]
+    if len(fitting) != 1:
+        return Typed(text, [], _which_decimal(name))
+    way = fitting[0]
     numbers, notes = _numbers(name, way.plain)
-    if numbers is not None and not way.is_plain:
-        notes.append(_number_note(name, text, way, by_others=len(ways) > 1))
-    decimal = proven_decimal(ways, text) if numbers is not None else None
-    return _Found(numbers, notes, None, decimal, is_rewritten=not way.is_plain)
+    if numbers is None:
+        return Typed(text, notes)
+    if not way.is_plain:
+        why = ", as other columns of the file show" if len(ways) > 1 else ""
+        notes.append(
+            f"column {name!r} is read as numbers with {way.words}{why}: {way.written_so:,} of its "
+            f"{len(text) - text.null_count:,} values have such a sign"
+        )
+    shows = way.group in (".", ",") or pc.any(pc.match_substring(text, way.decimal)).as_py()
+    decimal = way.decimal if len(ways) == 1 and shows else None
+    return Typed(numbers, notes, None, decimal, is_rewritten=not way.is_plain)
 
 
-def _number_note(name: str, text: pa.ChunkedArray, way: NumberReading, *, by_others: bool) -> str:
-    values = len(text) - text.null_count
-    why = ", as other columns of the file show" if by_others else ""
-    return (
-        f"column {name!r} is read as numbers with {way.words}{why}: {way.written_so:,} of its "
-        f"{values:,} values have such a sign"
-    )
+@dataclass(frozen=True)
+class NumberReading:
+    """One way to read a column: its signs, and the numbers as a program writes them."""
+
+    decimal: str
+    group: str | None
+    plain: pa.ChunkedArray
+    written_so: int
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the text is as a program writes numbers."""
+        return self.decimal == "." and self.group is None
+
+    @property
+    def words(self) -> str:
+        """The signs in words."""
+        signs = [] if self.decimal == "." else [f"{_NAMES[self.decimal]} before the fraction"]
+        if self.group is not None:
+            signs.append(f"{_NAMES[self.group]} between thousands")
+        return " and ".join(signs)
+
+
+def number_readings(text: pa.ChunkedArray, decimal: str | None = None) -> list[NumberReading]:
+    """Return every way to read all values as numbers; those that give the same numbers once.
+
+    Thousands are groups of three behind one to three digits; whoever writes groups may leave out
+    the sign in numbers of four digits, not in longer ones.
+
+    >>> cells = pa.chunked_array([["1.234,5", "2"]])
+    >>> [(way.words, way.plain.to_pylist()) for way in number_readings(cells)]
+    [('a comma before the fraction and a point between thousands', ['1234.5', '2'])]
+    >>> [way.decimal for way in number_readings(pa.chunked_array([["1.234", "12.500"]]))]
+    ['.', ',']
+    """
+    found: list[NumberReading] = []
+    signed = pc.match_substring_regex(text, _ANY_SIGN)
+    if not pc.any(signed).as_py() or not all_match(text, f"^{_IN_NUMBERS}+$"):
+        return found
+    groups = [
+        sign
+        for sign, pattern in _SIGNS.items()
+        if pc.any(pc.match_substring_regex(text, pattern)).as_py()
+    ]
+    for sign in (".", ",") if decimal is None else (decimal,):
+        for group in (None, *groups):
+            if group == sign or not all_match(text, _number_pattern(sign, group)):
+                continue
+            plain = text if group is None else pc.replace_substring_regex(text, _SIGNS[group], "")
+            plain = plain if sign == "." else pc.replace_substring(plain, sign, ".")
+            if not any(plain.equals(other.plain) for other in found):
+                found.append(NumberReading(sign, group, plain, pc.sum(signed).as_py() or 0))
+    return found
+
+
+def _number_pattern(decimal: str, group: str | None) -> str:
+    whole, exponent, sign = "[0-9]+", "(?:[eE][+-]?[0-9]+)?", _SIGNS[decimal]
+    if group is not None:
+        whole = f"(?:[1-9][0-9]{{0,2}}(?:{_SIGNS[group]}[0-9]{{3}})+|[0-9]{{1,4}})"
+        exponent = ""
+    return f"^-?(?:{whole}(?:{sign}[0-9]*)?|{sign}[0-9]+){exponent}$"
 
 
 def _which_decimal(name: str) -> UserError:
@@ -215,25 +244,31 @@ def _which_decimal(name: str) -> UserError:
     )
 
 
-def _as_dates(name: str, text: pa.ChunkedArray, formats: Formats) -> _Found | None:
-    """Return dates, a question where they can be read in two ways, or nothing."""
-    if pc.all(pc.match_substring_regex(text, DATE)).as_py():
-        return _Found(*_dates(name, text))
-    if not formats.detect:
+def _as_dates(name: str, text: pa.ChunkedArray, detect: bool) -> Typed | None:
+    if all_match(text, DATE):
+        no_year = pc.starts_with(text, "0000")
+        if pc.any(no_year).as_py():
+            return Typed(
+                text, [f"column {name!r} has years 0000 ({_first(no_year)}): kept as text"]
+            )
+        try:
+            return Typed(text.cast(pa.date32()), [])
+        except pa.ArrowInvalid:
+            why = f"column {name!r} has dates that are not in the calendar: kept as text"
+            return Typed(text, [why])
+    if not detect:
         return None
     bare = without_midnight(text)
-    if pc.all(pc.match_substring_regex(bare, TWO_DIGITS)).as_py():
-        return _Found(None, [], _which_century(name))
+    if all_match(bare, TWO_DIGITS):
+        return Typed(text, [], _which_century(name))
     ways = date_readings(bare)
-    if not ways:
-        return None
-    if len(ways) > 1:
-        return _Found(None, [], _which_order(name, [way.format for way in ways]))
+    if len(ways) != 1:
+        return Typed(text, [], _which_order(name, [way.format for way in ways])) if ways else None
     values, way = len(text) - text.null_count, ways[0]
     note = f"column {name!r} is read as dates ({way.format}): all of its {values:,} values are"
     if way.proofs:
         note += f", {way.proofs:,} of them with a day above 12, which shows the order"
-    return _Found(way.dates, [note], is_rewritten=True)
+    return Typed(way.dates, [note], is_rewritten=True)
 
 
 def _which_order(name: str, told: Sequence[str]) -> UserError:
@@ -256,35 +291,36 @@ def _which_century(name: str) -> UserError:
     )
 
 
-def _as_text(name: str, text: pa.ChunkedArray, formats: Formats) -> _Found:
+def _as_text(name: str, text: pa.ChunkedArray, reading: Reading) -> Typed:
     """Say it where most values look like dates or numbers, but not all."""
     values = len(text) - text.null_count
-    for what, looks, way_out in (
-        ("dates", looks_like_a_date, f"; where they are, give {option('date_format')}"),
-        ("numbers", looks_like_a_number, ""),
+    numbers = pc.match_substring_regex(text, f"^[-+−]?[.,]?[0-9]{_IN_NUMBERS}*$")
+    for what, which, way_out in (
+        ("dates", looks_like_a_date(text), f"; where they are, give {option('date_format')}"),
+        ("numbers", numbers, ""),
     ):
-        which = looks(text)
         count = pc.sum(which).as_py()
-        if 2 * count < values or not formats.detect:
+        if 2 * count < values or not reading.detect:
             continue
         kept = f"column {name!r} is kept as text:"
         if count == values:
             told = f"{kept} its values look like {what} that are not all written alike{way_out}"
-            return _Found(None, [Message(told)])
+            return Typed(text, [Message(told)])
         strange = pc.index(pc.invert(which), True).as_py()
         is_header = strange == 0 and count == values - 1 > 1
         if is_header:
-            below = option("header_row", formats.header_row + 1)
+            below = option("header_row", (reading.header_row or 1) + 1)
             way_out += f"; where record 0 is the header, give {below}"
         told = (
             f"{kept} {count:,} of its {values:,} values are {what}, others not (first in record "
             f"{strange}){way_out}"
         )
-        return _Found(None, [Message(told)], begins_with_header=is_header)
-    return _Found(None, [])
+        return Typed(text, [Message(told)], begins_with_header=is_header)
+    return Typed(text, [])
 
 
-def _numbers(name: str, text: pa.ChunkedArray) -> Converted:
+def _numbers(name: str, text: pa.ChunkedArray) -> tuple[pa.ChunkedArray | None, list[str]]:
+    """Return integers or floats, or why the text must be kept."""
     padded = pc.match_substring_regex(text, LEADING_ZERO)
     if pc.any(padded).as_py():
         return None, [f"column {name!r} has leading zeros ({_first(padded)}): kept as text"]
@@ -325,16 +361,6 @@ def _merges(text: pa.ChunkedArray, floats: pa.ChunkedArray) -> bool:
     except InvalidOperation:  # an exponent that no number has
         return True
     return len(numbers) > len(set(map(float, numbers)))
-
-
-def _dates(name: str, text: pa.ChunkedArray) -> Converted:
-    no_year = pc.starts_with(text, "0000")
-    if pc.any(no_year).as_py():
-        return None, [f"column {name!r} has years 0000 ({_first(no_year)}): kept as text"]
-    try:
-        return text.cast(pa.date32()), []
-    except pa.ArrowInvalid:
-        return None, [f"column {name!r} has dates that are not in the calendar: kept as text"]
 
 
 def _first(which: pa.ChunkedArray) -> str:

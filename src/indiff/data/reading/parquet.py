@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from indiff.data.reading.columns import Column
 from indiff.data.reading.frames import read_arrow
-from indiff.data.reading.paths import arrow_reader
+from indiff.data.reading.input_files import arrow_reader
 from indiff.errors import UserError, said, unknown
 
 NOTHING = "__HIVE_DEFAULT_PARTITION__"

@@ -1,84 +1,62 @@
 """Reads separated text (CSV and its kin), block by block: every cell as it is written.
 
-The dialect is fixed, not sniffed: RFC 4180 with one of four separators. The bytes are checked
-first (see `layout`); PyArrow then only splits what is known to be well-formed.
+The dialect is fixed, not sniffed: RFC 4180 with one of four separators. Every byte is checked
+first, so that no row is lost, merged or split by a parser's leniency; PyArrow then only splits
+what is known to be well-formed, and must find as many records.
 """
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from indiff.data.reading.columns import checked_names
-from indiff.data.reading.layout import CELL_LIMIT, Layout
-from indiff.data.reading.paths import arrow_reader
-from indiff.data.reading.written.hints import header_of_text, with_header
-from indiff.errors import InternalError, UserError, option
+from indiff.data.reading.columns import (
+    CELL_LIMIT,
+    SEPARATORS,
+    checked_names,
+    header_of_text,
+    with_header,
+)
+from indiff.data.reading.input_files import Reading, arrow_reader, line_ends, utf8_text
+from indiff.errors import InternalError, UserError
 
-STEP = 1 << 23  # bytes read and checked in one step: bounds the memory, never the result
 BLOCK = 1 << 20  # bytes that one of PyArrow's threads takes; more where a record is longer
-SEPARATORS = (",", ";", "\t", "|")
-BYTE_ORDER_MARKS = (
-    (b"\xef\xbb\xbf", "utf-8"),
-    (b"\xff\xfe\x00\x00", "utf-32"),
-    (b"\x00\x00\xfe\xff", "utf-32"),
-    (b"\xff\xfe", "utf-16"),
-    (b"\xfe\xff", "utf-16"),
-)
-OTHER_FORMATS = (
-    (b"PK\x03\x04", "a zip archive or Excel workbook", "name it .xlsx or unpack it"),
-    (b"PAR1", "a Parquet file", "name it .parquet"),
-    (b"\x1f\x8b", "compressed by gzip", "unpack it"),
-    (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "name it .xls"),
-    (b"%PDF", "a PDF document", "export the table as CSV"),
-)
-
-
+QUOTE, LINE_FEED, RETURN = b'"\n\r'
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)")
-_CONTROL = re.compile(rb"[\x80-\x9f]")
 _FIRST_RECORD = re.compile(rb'(?:[^"\r\n]++|"[^"]*+")*+')
 
 
 class SeparatedText:
     r"""An open text file: its columns' names, and its cells as they are written.
 
-    >>> text = SeparatedText(io.BytesIO(b"age;zip\n31;01234\n"), where="'people.csv'")
+    >>> text = SeparatedText(io.BytesIO(b"age;zip\n31;01234\n"), "'people.csv'")
     >>> text.names, text.table().to_pydict()
     (['age', 'zip'], {'age': ['31'], 'zip': ['01234']})
     """
 
-    def __init__(
-        self,
-        file: BinaryIO,
-        *,
-        where: str,
-        encoding: str | None = None,
-        header_row: int | None = None,
-    ) -> None:
-        self._chunks = _utf8(file, encoding, where)
+    def __init__(self, file: BinaryIO, where: str, reading: Reading | None = None) -> None:
+        reading = reading or Reading()
+        self._chunks = utf8_text(file, reading.encoding, where)
         self._where = where
         data, last = next(self._chunks)
-        above = data[: _titles(data, header_row or 1, where)]
-        place = header_of_text(data) if header_row is None else None
+        above = data[: _titles(data, reading.header_row or 1, where)]
+        place = header_of_text(data) if reading.header_row is None else None
         try:
-            self._begin(data[len(above) :], last, _line_ends(above))
+            self._begin(data[len(above) :], last, line_ends(above))
+            if self.layout.columns == 1 and place is not None:
+                raise UserError(
+                    f"the first line must name the columns; that of {where} names one, and lines "
+                    "below it have several fields."
+                )
         except UserError as error:
             raise with_header(error, place) from None
-        self._place = place
-
-    def refuse_titles(self) -> None:
-        """Refuse one column whose lines all have more below a certain one: that is the header."""
-        if self.layout.columns == 1 and self._place is not None:
-            rule = f"the first line must name the columns; that of {self._where} names one, and"
-            told = UserError(f"{rule} lines below it have several fields.")
-            raise with_header(told, self._place)
 
     def _begin(self, data: bytes, last: bool, above: int) -> None:
         """Read the header and what follows it in the first step; some lines were above."""
@@ -92,8 +70,7 @@ class SeparatedText:
             )
         header = found.decode("utf-8")
         self._separator = _separator(header, where)
-        self.layout = Layout(self._separator, where)
-        self.layout.lines = above
+        self.layout = Layout(self._separator, where, above)
         while not (end := self.layout.check(data, last=last)):
             more, last = next(self._chunks)
             data += more
@@ -176,33 +153,133 @@ class SeparatedText:
         )
 
 
-def _utf8(file: BinaryIO, encoding: str | None, where: str) -> Iterator[tuple[bytes, bool]]:
-    """Yield the text as UTF-8 without a byte order mark, and whether it ends there."""
-    chunk = file.read(STEP)
-    decoder, name = _decoder(chunk, encoding, where)
-    taken = made = lines = 0
-    ended = b""
-    while True:
-        following = file.read(STEP) if chunk else b""
-        try:
-            data = decoder.decode(chunk, not following).encode("utf-8")
-        except UnicodeDecodeError as error:
-            if name == "utf-8":  # this tells UTF-16 and binary files from a wrong encoding
-                _check_no_nul(chunk, made, lines, where)
-            raise _undecodable(error, taken + len(chunk) - len(error.object), name, where) from None
-        _check_no_nul(data, made, lines, where)
-        _check_western(chunk, name, taken, where)
-        if not taken:
-            data = data.removeprefix(codecs.BOM_UTF8)
-            made = len(codecs.BOM_UTF8) if chunk.startswith(codecs.BOM_UTF8) else 0
-            if not following and (not data or data.isspace()):
-                raise _empty(where)
-        yield data, not following
-        if not following:
+class Layout:
+    r"""The header's number of columns, the records below it and the blank lines, found so far.
+
+    A blank line is a record with a missing value in a table of one column, and no record in a
+    wider table.
+
+    >>> layout = Layout(",", "'people.csv'")
+    >>> layout.check(b'a,b\n1,2\n\n"3,\n",4\n5', last=False)
+    17
+    >>> layout.columns, layout.records, layout.blank_lines, layout.first_blank_line
+    (2, 2, 1, 3)
+    """
+
+    def __init__(self, separator: str, where: str, lines_above: int = 0) -> None:
+        self.separator, self.where, self.lines = separator, where, lines_above
+        self.columns = self.longest_record = self.blank_lines = self._rows = 0
+        self.first_blank_line: int | None = None
+
+    @property
+    def records(self) -> int:
+        """How many records there are below the header."""
+        return self._rows - 1 - (self.blank_lines if self.columns > 1 else 0)
+
+    def check(self, data: bytes, *, last: bool) -> int:
+        """Check text that begins with a record; return how many of its bytes are whole records."""
+        window = _Window(data, last, self.separator, self.lines, self.where)
+        window.check_quotes()
+        window.check_cell_sizes()
+        ends = window.ends
+        if not len(ends):
+            return 0
+        starts = np.concatenate(([0], ends[:-1] + 1))
+        blank = np.isin(window.text[starts], (LINE_FEED, RETURN))
+        fields = np.diff(window.splits_before_ends, prepend=0) + 1
+        self.columns = self.columns or int(fields[0])
+        ragged = (fields != self.columns) & ~blank
+        if ragged.any():
+            row = int(np.argmax(ragged))
+            raise UserError(
+                f"every row must have as many fields as the header; {self.where} has {fields[row]} "
+                f"on line {window.line(int(starts[row]))} where the header has {self.columns} "
+                f"(separator {self.separator!r}): correct that line, or quote the texts that "
+                "contain the separator."
+            )
+        if self.first_blank_line is None and blank.any():
+            self.first_blank_line = window.line(int(starts[np.argmax(blank)]))
+        self.blank_lines += int(blank.sum())
+        self._rows += len(ends)
+        self.longest_record = max(self.longest_record, int((ends - starts).max()))
+        end = int(ends[-1]) + 1
+        self.lines = window.line(end) - 1
+        return end
+
+
+class _Window:
+    """A stretch of the text that begins with a record: its quotes, separators and line ends."""
+
+    def __init__(self, data: bytes, last: bool, separator: str, lines: int, where: str) -> None:
+        self.separator, self.last, self.where, self._lines = ord(separator), last, where, lines
+        if last:
+            # The last line may lack its end; nothing follows it.
+            data += b"\n\0" if data[-1:] not in (b"\n", b"\r") else b"\0"
+        self.text = np.frombuffer(data, dtype=np.uint8)
+        self.is_mark = np.zeros(256, dtype=bool)
+        self.is_mark[[QUOTE, self.separator, LINE_FEED, RETURN]] = True
+        # All but the last byte, which tells what follows the one before it.
+        self.marks = np.flatnonzero(self.is_mark[self.text[:-1]])
+        byte, self.following = self.text[self.marks], self.text[self.marks + 1]
+        # CR LF is one end of line, at the LF.
+        ends_line = (byte == LINE_FEED) | ((byte == RETURN) & (self.following != LINE_FEED))
+        splits = byte == self.separator
+        self.line_ends = self.marks[ends_line]
+        self.quote = byte == QUOTE
+        self.has_quotes = bool(self.quote.any())
+        if self.has_quotes:
+            self.inside = (np.cumsum(self.quote) & 1).astype(bool)  # after the mark
+            outside = ~self.inside & ~self.quote
+            ends_line, splits = ends_line & outside, splits & outside
+        self.ends = self.marks[ends_line]
+        self.splits_before_ends = np.cumsum(splits)[ends_line]
+        self.edges = self.marks[splits | ends_line]
+
+    def line(self, position: int) -> int:
+        """Return the 1-based line of a byte; LF, CR LF and CR end a line."""
+        return self._lines + 1 + int(np.searchsorted(self.line_ends, position))
+
+    def check_quotes(self) -> None:
+        """A quote opens a field at its beginning, closes it at its end, or is doubled in it."""
+        if not self.has_quotes:
             return
-        taken, made = taken + len(chunk), made + len(data)
-        lines += _line_ends(data) - (ended == b"\r" and data.startswith(b"\n"))
-        chunk, ended = following, data[-1:]
+        preceding = self.text[self.marks - 1]
+        preceding[self.marks == 0] = LINE_FEED
+        beside = np.where(self.inside, preceding, self.following)
+        misplaced = self.quote & ~self.is_mark[beside]
+        if misplaced.any():
+            first = int(np.argmax(misplaced))
+            line = self.line(int(self.marks[first]))
+            begun = self.line(self._field_start(int(self.marks[first])))
+            raise UserError(
+                f"a quote must enclose a whole field or be doubled inside one; {self.where} has "
+                f"one on line {line} that does neither"
+                + (f" (the field begins on line {begun})" if begun != line else "")
+                + ': write "5"" pipe" for 5" pipe, with no blank outside the quotes.'
+            )
+        if self.last and self.inside[-1]:
+            begun = self.line(self._field_start(len(self.text)))
+            raise UserError(
+                f"a quote that is opened must be closed; {self.where} has one on line {begun} "
+                "that is not: close it, or double it if it is part of the text."
+            )
+
+    def check_cell_sizes(self) -> None:
+        """No cell is larger than the limit, nor the one that the window cuts off."""
+        edges = self.edges if self.last else np.append(self.edges, len(self.text) - 1)
+        sizes = np.diff(edges, prepend=-1) - 1
+        if (sizes > CELL_LIMIT).any():
+            first = int(np.argmax(sizes > CELL_LIMIT))
+            begun = int(edges[first] - sizes[first])
+            raise UserError(
+                f"a cell may hold at most 1 MB ({CELL_LIMIT:,} bytes); {self.where} has a larger "
+                f"one that begins on line {self.line(begun)}: shorten it, or close a quote there "
+                "that is left open."
+            )
+
+    def _field_start(self, position: int) -> int:
+        earlier = self.edges[self.edges < position]
+        return int(earlier[-1]) + 1 if len(earlier) else 0
 
 
 def _titles(data: bytes, header_row: int, where: str) -> int:
@@ -217,89 +294,6 @@ def _titles(data: bytes, header_row: int, where: str) -> int:
             )  # fmt: skip
         start = found.end()
     return start
-
-
-def _line_ends(data: bytes) -> int:
-    return data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
-
-
-def _empty(where: str) -> UserError:
-    return UserError(f"a table needs a header and records; {where} is empty: check the file.")
-
-
-def _decoder(
-    start: bytes, encoding: str | None, where: str
-) -> tuple[codecs.IncrementalDecoder, str]:
-    """Return what decodes a text that starts so, and the encoding's name."""
-    if not start:
-        raise _empty(where)
-    for magic, what, remedy in OTHER_FORMATS:
-        if start.startswith(magic):
-            raise UserError(f"separated text is expected here; {where} is {what}: {remedy}.")
-    marked = next((name for mark, name in BYTE_ORDER_MARKS if start.startswith(mark)), None)
-    if encoding is not None:
-        _check_encoding(encoding, marked, where)
-    name = marked or encoding or "utf-8"
-    name = "utf-8" if _is_utf8(name) else name
-    return codecs.getincrementaldecoder(name)(), name
-
-
-def _check_no_nul(data: bytes, before: int, lines: int, where: str) -> None:
-    offset = data.find(b"\0")
-    if offset >= 0:
-        raise UserError(
-            f"text has no NUL bytes; {where} has one at byte {before + offset} (line "
-            f"{lines + 1 + _line_ends(data[:offset])}): remove it, or if the file is text in "
-            f"another encoding name it, for example {option('encoding', 'utf-16-le')}."
-        )
-
-
-def _check_western(data: bytes, encoding: str, before: int, where: str) -> None:
-    """Refuse latin-1 where it makes control characters of the €, – and „ of Windows."""
-    found = _CONTROL.search(data) if codecs.lookup(encoding).name == "iso8859-1" else None
-    if found is not None:
-        raise UserError(
-            f"text in {encoding} has no control characters; {where} has the byte "
-            f"0x{found[0].hex()} at byte {before + found.start()}, a sign such as € or – in the "
-            f"encoding of Windows: give {option('encoding', 'cp1252')}.",
-            field="encoding",
-        )
-
-
-def _is_utf8(encoding: str) -> bool:
-    return re.sub(r"[-_ ]", "", encoding.lower()) in ("utf8", "utf8sig", "u8", "ascii", "usascii")
-
-
-def _check_encoding(encoding: str, marked: str | None, where: str) -> None:
-    try:
-        "".encode(encoding)
-        codecs.getincrementaldecoder(encoding)
-    except (LookupError, TypeError, ValueError):
-        raise UserError(
-            "encoding must be the name of a text encoding",
-            f"{encoding!r}: use for example 'utf-8', 'latin-1', 'cp1252' or 'utf-16'",
-        ) from None
-    if marked and not encoding.lower().replace("_", "-").startswith(
-        (marked, marked.replace("-", ""))
-    ):
-        raise UserError(
-            f"encoding must agree with the file's byte order mark; {where} is marked as {marked}, "
-            f"but {option('encoding', encoding)} was given: leave encoding out."
-        )
-
-
-def _undecodable(error: UnicodeDecodeError, before: int, encoding: str, where: str) -> UserError:
-    way_out = (
-        f"if it was saved by Windows in Western Europe, give {option('encoding', 'cp1252')}, "
-        f"otherwise perhaps {option('encoding', 'latin-1')}"
-        if encoding == "utf-8"
-        else "give the encoding it was written in"
-    )
-    found = error.object[error.start : error.start + 1].hex()
-    return UserError(
-        f"text must be valid in its encoding ({encoding}); {where} has the byte 0x{found} at "
-        f"byte {before + error.start} where that is not: {way_out}."
-    )
 
 
 def _first_record(data: bytes, last: bool, where: str) -> bytes | None:

@@ -13,17 +13,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from indiff.data.reading import parquet
-from indiff.data.reading.door import (
-    Reading,
-    read_raw,
-    refuse_options,
-    text_blocks,
-    text_in,
-    typed_columns,
-)
+from indiff.data.reading.door import read_raw, text_blocks
 from indiff.data.reading.frames import arrow_native
+from indiff.data.reading.input_files import (
+    Reading,
+    format_of,
+    found_files,
+    is_address,
+    opened,
+    readable,
+)
+from indiff.data.reading.kinds import typed_columns
 from indiff.data.reading.parquet import nested, require_columns
-from indiff.data.reading.paths import format_of, found_files, is_address, opened, readable
+from indiff.data.reading.separated import SeparatedText
 from indiff.errors import UserError, option, said
 
 LOOKED_AT = 100_000
@@ -75,7 +77,7 @@ def open_source(source: Any, columns: Sequence[str], reading: Reading | None = N
     reading = reading or Reading()
     if isinstance(source, str | Path):
         return _open_path(str(source), columns, reading)
-    refuse_options(reading, None, "a frame")
+    reading.refuse_for(None, "a frame")
     module = type(source).__module__.split(".")[0]
     if module in ("duckdb", "_duckdb"):
         require_columns(columns, source.columns)
@@ -111,10 +113,10 @@ def column_names(source: Any, reading: Reading | None = None) -> list[str]:
         )
     paths, kind = found_files(given)
     where = repr(str(paths[0]))
-    refuse_options(reading, kind, where)
+    reading.refuse_for(kind, where)
     if kind == "text":
         with readable(where), opened(paths[0]) as file:
-            return text_in(file, reading, where).names
+            return SeparatedText(file, where, reading).names
     if kind == "parquet":
         names = list(parquet.check_files(paths, ()).names)
         return names + (list(parquet.partitions(Path(given), paths)[0]) if _is_dir(given) else [])
@@ -127,11 +129,11 @@ def _is_dir(given: str) -> bool:
 
 def _open_path(given: str, columns: Sequence[str], reading: Reading) -> Source:
     if is_address(given):  # only Spark reads it, and reports what it cannot open
-        refuse_options(reading, None, repr(given))
+        reading.refuse_for(None, repr(given))
         is_text = format_of(given) == "text"
         return Source("text" if is_text else "parquet", given, paths=(given,))
     paths, kind = found_files(given)
-    refuse_options(reading, kind, repr(str(paths[0])))
+    reading.refuse_for(kind, repr(str(paths[0])))
     if kind not in ("text", "parquet"):
         raw = read_raw(paths[0], reading)
         return Source("frame", given, frame=_to_arrow(raw.frame, columns))
@@ -167,7 +169,7 @@ def _as_meant(frame: pa.Table, names: Sequence[str], reading: Reading) -> pa.Tab
         start = frame[number].slice(0, LOOKED_AT)
         if pc.all(pc.match_substring_regex(start, _SHAPE)).as_py() is not False:
             cells[name] = frame[number]
-    read = typed_columns(cells, reading.formats)
+    read = typed_columns(cells, reading)
     for place, name in enumerate(names):
         if name in read and read[name].is_rewritten:
             frame = frame.set_column(place, frame.column_names[place], read[name].values)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from indiff.data.reading.paths import PARQUET, TEXT, WORKBOOK
+from indiff.data.reading.input_files import PARQUET, TEXT, WORKBOOK
 from indiff.errors import UserError
 from indiff.web.access.guard import CSRF_FIELD
 from indiff.web.refusals import Refused

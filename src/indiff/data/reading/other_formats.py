@@ -1,23 +1,37 @@
-"""Reads one sheet of an Excel or OpenDocument workbook, header in its first row or as told."""
+"""Reads a sheet of a workbook, JSON lines, Arrow (Feather) files, and those of Stata, SPSS, SAS."""
 
 from __future__ import annotations
 
 import io
+import json
 import re
 import zipfile
 import zlib
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
 from xml.etree import ElementTree
 
 import pyarrow as pa
+import pyarrow.ipc
 
-from indiff.data.reading.columns import Column, checked_names, plain_column
+from indiff.data.reading.columns import (
+    Column,
+    checked_names,
+    header_of_rows,
+    plain_column,
+    with_header,
+)
+from indiff.data.reading.frames import column_of, read_arrow, read_frame
+from indiff.data.reading.input_files import Format, Reading, arrow_reader, opened
 from indiff.data.reading.kinds import EXACT_INTEGERS
-from indiff.data.reading.values import column_of
-from indiff.data.reading.written.hints import header_of_rows, with_header
-from indiff.errors import UserError, unknown
+from indiff.errors import UserError, said, unknown
 
-Sheet = tuple[list[tuple[str, Column]], list[str]]
+Columns = tuple[list[tuple[str, Column]], list[str]]
+READERS = {
+    ".dta": "read_dta", ".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por",
+    ".sas7bdat": "read_sas7bdat", ".xpt": "read_xport",
+}  # fmt: skip
 STEP = 1 << 20
 LARGEST_INDEX = 1 << 24
 LONGEST_CELL = 1 << 16  # bytes of one cell's own tags, its text aside
@@ -29,17 +43,27 @@ _LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id
 _RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 
 
-def read_spreadsheet(
-    data: bytes,
-    *,
-    sheet: str | int | None,
-    tokens: Sequence[str],
-    where: str,
-    header_row: int | None = None,
-) -> Sheet:
-    """Return the named, typed columns of a sheet (the first one by default) and the notes."""
+def read_other(path: Path, kind: Format, reading: Reading, where: str) -> Columns:
+    """Return the named, typed columns of a file, and the notes."""
+    tokens = reading.missing_tokens
+    if kind == "workbook":
+        return _read_workbook(path.read_bytes(), reading, where)
+    if kind == "statistics":
+        columns, notes, _ = read_frame(_read_statistics(path, where), tokens=tokens)
+        return columns, notes
+    if kind == "arrow":
+        return read_arrow(_read_arrow_file(path, where), tokens=tokens, where=where)
+    with opened(path) as file:
+        table, notes = read_json_lines(file, where)
+    columns, more = read_arrow(table, tokens=tokens, where=where)
+    return columns, notes + more
+
+
+def _read_workbook(data: bytes, reading: Reading, where: str) -> Columns:
+    """Read a sheet, the first one by default."""
     from python_calamine import CalamineError, CalamineWorkbook
 
+    sheet, header_row = reading.sheet, reading.header_row
     try:
         workbook = CalamineWorkbook.from_filelike(io.BytesIO(data))
         name = _sheet_name(workbook.sheet_names, sheet, where)
@@ -56,13 +80,16 @@ def read_spreadsheet(
         notes.append(f"sheet {name!r} was read, not {others}")
     where = f"sheet {name!r} of {where}"
     if header_row is not None:
-        rows = below_titles(rows, header_row - above, header_row, where)
+        if not 1 <= header_row - above <= len(rows):
+            rule = f"header_row must be a row of {where}"
+            raise UserError(rule, header_row, "Count from 1", field="header_row")
+        rows = rows[header_row - above - 1 :]
     try:
-        columns, more = _columns(rows, tokens, where)
+        columns, more = _columns(rows, reading.missing_tokens, where)
     except UserError as error:
         place = header_of_rows(rows) if header_row is None else None
         raise with_header(error, place and place + above) from None
-    gaps = count_gaps(data, name)
+    gaps = _count_gaps(data, name)
     if gaps is None:
         notes.append(
             "cells that hold an error or a formula without its result are missing values; in this "
@@ -79,17 +106,6 @@ def read_spreadsheet(
     return columns, notes + more
 
 
-def below_titles(
-    rows: list[list[object]], place: int, header_row: int, where: str
-) -> list[list[object]]:
-    """Return the rows from the header on, whose place among them is counted from 1."""
-    if not 1 <= place <= len(rows):
-        raise UserError(
-            f"header_row must be a row of {where}", header_row, "Count from 1", field="header_row"
-        )
-    return rows[place - 1 :]
-
-
 def _sheet_name(names: list[str], sheet: str | int | None, where: str) -> str:
     if isinstance(sheet, str):
         if sheet not in names:
@@ -104,7 +120,7 @@ def _sheet_name(names: list[str], sheet: str | int | None, where: str) -> str:
     return names[position]
 
 
-def _columns(rows: list[list[object]], tokens: Sequence[str], where: str) -> Sheet:
+def _columns(rows: list[list[object]], tokens: Sequence[str], where: str) -> Columns:
     if not rows:
         raise UserError(f"a table needs a header and records; {where} is empty: check the file.")
     names, notes = checked_names([str(cell) for cell in _whole(rows[0])], where)
@@ -136,7 +152,7 @@ def _whole(cells: list[object]) -> list[object]:
     return cells
 
 
-def count_gaps(data: bytes, sheet: str) -> tuple[int, int] | None:
+def _count_gaps(data: bytes, sheet: str) -> tuple[int, int] | None:
     """Return how many cells of a sheet hold an error, and how many a formula without its result.
 
     Readers of workbooks pass over both as if the cells were empty. Only Excel's own format of
@@ -180,3 +196,76 @@ def _count(parts: zipfile.ZipFile, place: str) -> tuple[int, int]:
             unsolved += len(_UNSOLVED.findall(text, 0, end))
             rest = text[end:]
     return errors, unsolved
+
+
+def read_json_lines(file: BinaryIO, where: str) -> tuple[pa.Table, list[str]]:
+    r"""Return the records of a file with one JSON object per line; a key that lacks is null.
+
+    >>> import io
+    >>> read_json_lines(io.BytesIO(b'{"age": 31}\n{"age": 45, "ill": "no"}\n'), "f")[0].to_pydict()
+    {'age': [31, 45], 'ill': [None, 'no']}
+    """
+    columns: dict[str, list[Any]] = {}
+    count = 0
+    for number, line in enumerate(file, start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line, parse_constant=_no_number)
+        except (ValueError, RecursionError):
+            record = None
+        if not isinstance(record, dict):
+            raise UserError(
+                f"every line of JSON lines must be one object; line {number} of {where} is not: "
+                "write one {...} per line."
+            )
+        for name, value in record.items():
+            columns.setdefault(name, [None] * count).append(value)
+        count += 1
+        for values in columns.values():
+            if len(values) < count:
+                values.append(None)
+    if not count:
+        raise UserError(f"a table needs at least one record; {where} has none: add rows.")
+    made = {name: column_of(name, values) for name, values in columns.items()}
+    notes = [note for _, more in made.values() for note in more]
+    return pa.table({name: array for name, (array, _) in made.items()}), notes
+
+
+def _no_number(word: str) -> None:
+    """NaN, which JSON does not have, is missing; what is not finite is no number."""
+    if word != "NaN":
+        raise ValueError(word)
+
+
+def _read_arrow_file(path: Path, where: str) -> pa.Table:
+    """Return the table of a Feather or Arrow file, or of an Arrow stream."""
+    data = path.read_bytes()
+    for opening in (pa.ipc.open_file, pa.ipc.open_stream):
+        try:
+            return opening(arrow_reader(data)).read_all()
+        except (pa.ArrowException, OSError) as error:
+            reason = str(error).splitlines()[0].rstrip(".")
+    raise UserError(
+        f"an Arrow file must be readable; {where} is not ({said(reason)}): write it again."
+    )
+
+
+def _read_statistics(path: Path, where: str) -> Any:
+    """Return the frame of a file of Stata, SPSS or SAS, its values as they are coded."""
+    try:
+        import pyreadstat
+    except ImportError:
+        raise UserError(
+            f"files of Stata, SPSS and SAS need pyreadstat; {where} is one",
+            way_out="Install it with: pip install 'indiff[stats]'",
+        ) from None
+    try:
+        reader = getattr(pyreadstat, READERS[path.suffix.lower()])
+        frame, _ = reader(str(path))
+    except (pyreadstat.ReadstatError, UnicodeDecodeError, ValueError) as error:
+        raise UserError(
+            f"a file of a statistics program must be readable; {where} is not "
+            f"({said(str(error))}): save it again."
+        ) from None
+    return frame

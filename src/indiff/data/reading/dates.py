@@ -1,0 +1,169 @@
+"""The ways in which a column of text can be read as dates: day first, month first, or as told."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from indiff.errors import Message, UserError, from_data, option
+
+EXCEL = "excel"
+_MIDNIGHT = r"[T ]00:00(?::00(?:\.0+)?)?Z?$"
+_SIGNS = {".": r"\.", "/": "/", "-": "-"}
+DATE_WORDS = (
+    "date", "birth", "born", "dob", "day", "datum", "geburt", "naissance", "fecha", "nascimento",
+)  # fmt: skip
+
+
+class DateReading(NamedTuple):
+    """One way to read a column: its format, the dates, and how many values have no other way."""
+
+    format: str
+    dates: pa.ChunkedArray
+    proofs: int = 0
+
+
+def check_date_format(text: object) -> None:
+    """Refuse what is no date format."""
+    if text == EXCEL:
+        return
+    signs = set(re.findall(r"%(.)", text)) if isinstance(text, str) else set()
+    if "y" in signs:
+        raise UserError(
+            "a year of two digits does not tell its century",
+            f"{text!r}",
+            "Write years of four digits into the file, then give %Y",
+            field="date_format",
+        )
+    if not {"d", "Y"} <= signs <= {"d", "m", "Y", "b", "B", "%"} or not signs & {"m", "b", "B"}:
+        raise UserError(
+            "date_format must be made of %d (day), %m (month; %b and %B: its English name) and %Y "
+            "(year), or be 'excel'",
+            f"{text!r}",
+            "Write for example %d.%m.%Y for 04.07.1976",
+            field="date_format",
+        )
+
+
+def without_midnight(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the text without times of day that are midnight."""
+    return pc.replace_substring_regex(text, _MIDNIGHT, "")
+
+
+def date_readings(text: pa.ChunkedArray) -> list[DateReading]:
+    """Return every way to read all values as dates of the calendar.
+
+    >>> [way.format for way in date_readings(pa.chunked_array([["29/07/1953", "4/7/1976"]]))]
+    ['%d/%m/%Y']
+    >>> [way.format for way in date_readings(pa.chunked_array([["04/07/1976"]]))]
+    ['%d/%m/%Y', '%m/%d/%Y']
+    """
+    for sign, escaped in _SIGNS.items():
+        if all_match(text, f"^[0-9]{{4}}{escaped}[0-9]{{1,2}}{escaped}[0-9]{{1,2}}$"):
+            orders = [("Y", "m", "d")]
+        elif all_match(text, f"^[0-9]{{1,2}}{escaped}[0-9]{{1,2}}{escaped}[0-9]{{4}}$"):
+            orders = [("d", "m", "Y"), ("m", "d", "Y")]
+        else:
+            continue
+        ways = []
+        for order in orders:
+            told = sign.join(f"%{part}" for part in order)
+            dates, _ = dates_as_told(text, told)
+            if dates is not None:
+                ways.append(DateReading(told, dates, _proofs(text, order.index("d"), escaped)))
+        if len(ways) == 2 and ways[0].dates.equals(ways[1].dates):
+            return ways[:1]
+        return ways
+    return []
+
+
+def _proofs(text: pa.ChunkedArray, place: int, sign: str) -> int:
+    """Count the values whose day, above 12, cannot be a month: in the first place or the second."""
+    before = f"[0-9]+{sign}" if place else ""
+    pattern = f"^{before}(?:1[3-9]|2[0-9]|3[01]){sign}"
+    return pc.sum(pc.match_substring_regex(text, pattern)).as_py() or 0
+
+
+def all_match(text: pa.ChunkedArray, pattern: str) -> bool:
+    """Tell whether every value that is not missing matches a pattern."""
+    return pc.all(pc.match_substring_regex(text, pattern)).as_py() is True
+
+
+def looks_like_a_date(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Tell for each value whether it has the shape of a date, a valid one or not."""
+    month = "(?:jan|feb|m[aä]r|apr|ma[yi]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-zä]*"
+    shapes = (
+        "[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4}(?:[T ][0-9:.+Z-]*)?",
+        f"[0-9]{{1,2}}[. -]+{month}[. ,-]+[0-9]{{2,4}}",
+        f"{month}[. ]+[0-9]{{1,2}}(?:st|nd|rd|th)?,? +[0-9]{{4}}",
+    )
+    return pc.match_substring_regex(text, f"(?i)^(?:{'|'.join(shapes)})$")
+
+
+def told_dates(
+    name: str, text: pa.ChunkedArray, told: str | Mapping[str, str] | None
+) -> pa.ChunkedArray | None:
+    """Return the dates in the format that was given, or None where there is none for the column."""
+    alone = isinstance(told, Mapping)
+    one = told.get(name) if isinstance(told, Mapping) else told
+    if one is None or (one == EXCEL and not alone):
+        return None
+    dates, record = dates_as_told(text, one)
+    if dates is None and alone:
+        raise UserError(
+            f"every value of column {name!r} must be a date as date_format says ({one})",
+            f"{from_data(text[record].as_py())} in record {record}",
+            "Correct the value or the format",
+            field="date_format",
+        )
+    return dates
+
+
+def dates_as_told(text: pa.ChunkedArray, told: str) -> tuple[pa.ChunkedArray | None, int]:
+    """Return the dates in a format that was given; or None and the first record that is none."""
+    made: dict[str, datetime.date] = {}
+    for value in text.drop_null().unique().to_pylist():
+        try:
+            read = _serial if told == EXCEL else _written
+            made[value] = read(value, told)
+        except (ValueError, OverflowError):
+            return None, pc.index(text, value).as_py()
+    places = pc.index_in(text, value_set=pa.array(list(made), pa.string()))
+    return pa.chunked_array([pa.array(list(made.values()), pa.date32())]).take(places), -1
+
+
+def _written(value: str, told: str) -> datetime.date:
+    return datetime.datetime.strptime(value, told).date()
+
+
+def _serial(value: str, _: str) -> datetime.date:
+    """Count as Excel does, for which 1900 had a 29 February: earlier days are one further on."""
+    number = float(value)
+    if not number.is_integer() or not 0 < number <= 2_958_465 or number == 60:
+        raise ValueError(value)
+    return datetime.date(1899, 12, 30) + datetime.timedelta(days=int(number) + (number < 60))
+
+
+def date_number_note(name: str, numbers: pa.ChunkedArray) -> list[str]:
+    """Return the note on whole numbers that may be dates: Excel's serial ones, or 19760704."""
+    words = re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower()
+    if not any(word in words for word in DATE_WORDS):
+        return []
+    ends = pc.min_max(numbers).as_py()
+    if ends["min"] >= 10_000 and ends["max"] <= 73_050:
+        what, told = "the days that Excel counts from 1900", "excel"
+    elif ends["min"] >= 18_000_101 and ends["max"] <= 21_001_231:
+        what, told = "year, month and day in one", "%Y%m%d"
+    else:
+        return []
+    return [
+        Message(
+            f"column {name!r} is read as whole numbers; where they are dates ({what}), give "
+            f"{option('date_format', {name: told})}"
+        )
+    ]
