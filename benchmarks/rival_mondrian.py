@@ -22,7 +22,7 @@ from sklearn.naive_bayes import BernoulliNB
 from indiff import Mondrian, NaiveBayes, Table
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.schema import Kind
-from indiff.differential.mondrian.coverage import cover_one
+from indiff.differential.mondrian.counts import cover_one
 from indiff.sanitizers.mondrian.layout import END, START, Tree, relative_to, total_extremes
 from indiff.sanitizers.mondrian.mondrian import grow_parts, missing_parts
 
@@ -280,7 +280,8 @@ class CompiledBruteForce:
         """Return the distance between the beliefs with and without the target's record."""
         tree = self.without(target)
         counts = np.zeros((len(self.table.attributes), len(self.totals)), np.int64)
-        cover_one(self.problem, tree, 0, len(tree.leaves), 1, target, counts)
+        nobody = np.zeros_like(self.totals)
+        cover_one(self.problem, tree, 0, len(tree.leaves), 1, target, counts, nobody)
         totals = self.totals.copy()
         totals[self.problem.classes[target]] -= 1
         belief = NaiveBayes().from_counts(totals, counts[None].astype(np.float64))[0]

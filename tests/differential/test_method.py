@@ -11,9 +11,8 @@ import pytest
 
 from indiff import Mondrian, Suppress, UserError, differential_test, read_table
 from indiff.differential import method
-from indiff.differential.measurement import Measurement, Named
-from indiff.differential.path import Test
-from indiff.differential.refit.path import Refit
+from indiff.differential.path import Measurement, Named, Test
+from indiff.differential.refit.refit import Refit
 from indiff.distances.functions import DISTANCES
 from indiff.inference import Frequency, Model, NaiveBayes
 from indiff.sanitizers.noise.mechanisms import Laplace

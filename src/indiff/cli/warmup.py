@@ -112,7 +112,7 @@ def _warm_keys() -> None:
 
 
 def _warm_walk() -> None:
-    from indiff.differential.mondrian.releases import MondrianReleases
+    from indiff.differential.mondrian.leave_one_out import MondrianReleases
     from indiff.sanitizers.mondrian.mondrian import Mondrian
 
     _leave_out(2, range(6))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from indiff.differential.measurement import Named
-from indiff.differential.mondrian.path import LeaveOneOut
+from indiff.differential.mondrian.leave_one_out import LeaveOneOut
 from indiff.differential.noise.path import ClosedForm, Sampled
-from indiff.differential.path import Path
-from indiff.differential.refit.path import Refit
+from indiff.differential.path import Named, Path
+from indiff.differential.refit.refit import Refit
 from indiff.errors import unknown
 from indiff.inference import Model
 from indiff.sanitizers.protocol import Sanitizer

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.differential.measurement import Failures, Measurement, fold, take
 from indiff.differential.noise.changes import change_limits
-from indiff.differential.path import Test
+from indiff.differential.path import Failures, Measurement, Test, fold, take
 from indiff.differential.result import DifferentialResult, Exactness
 from indiff.differential.targets.guarantee import statement
 from indiff.errors import Message, marked

@@ -23,11 +23,9 @@ import numpy as np
 
 from indiff.data.table import Table
 from indiff.differential.adversaries import choose_models
-from indiff.differential.calls.calls import Calls
-from indiff.differential.calls.run import Progress, Share
-from indiff.differential.measurement import Named
+from indiff.differential.calls.calls import Calls, Progress, Share
 from indiff.differential.method import group_by_path
-from indiff.differential.path import Test
+from indiff.differential.path import Named, Test
 from indiff.differential.people import describe_people, find_people
 from indiff.differential.result import DifferentialResult
 from indiff.differential.strongest import combine, each_confidence

@@ -26,10 +26,9 @@ from indiff import (
     kernels,
     read_table,
 )
-from indiff.differential.calls.calls import Calls
-from indiff.differential.calls.run import Asking
-from indiff.differential.measurement import Beliefs
+from indiff.differential.calls.calls import Asking, Calls
 from indiff.differential.mondrian.leave_one_out import leave_one_out
+from indiff.differential.path import Beliefs
 from indiff.differential.refit.refit import refit
 from indiff.release.release import Release
 from tests.properties.random_tables import (

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from indiff import Classifier, Mondrian, differential_test
 from indiff.differential.calls import calls
-from indiff.differential.mondrian.releases import MondrianReleases
+from indiff.differential.mondrian.leave_one_out import MondrianReleases
 from indiff.differential.people import each_record
 from indiff.differential.refit.refit import FromScratch, Without, refit
 from indiff.inference import as_model

@@ -16,7 +16,7 @@ from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
 from indiff.differential import differential_test
 from indiff.differential.adversaries import Adversaries, choose_models
-from indiff.differential.calls.run import Share
+from indiff.differential.calls.calls import Share
 from indiff.differential.explain.membership import membership_inference
 from indiff.differential.result import DifferentialResult
 from indiff.differential.strongest import StrongestResult, each_confidence, strongest

@@ -19,7 +19,7 @@ from indiff.differential.adversaries import choose_model
 from indiff.differential.beside.linkage import Linkage, link
 from indiff.differential.beside.matching import match_by_key, match_in_order
 from indiff.differential.beside.result import ReleaseResult, Shift
-from indiff.differential.measurement import Beliefs, from_beliefs
+from indiff.differential.path import Beliefs, from_beliefs
 from indiff.differential.refit.refit import refit
 from indiff.differential.result import DifferentialResult
 from indiff.differential.test import as_rows, check_testable, describe

@@ -1,25 +1,36 @@
-"""Makes one call for each target: here or elsewhere, repeated if it fails, while there is time.
+"""Asks for every target of a run: first the run's folder, then by calls that the folder keeps.
 
-The work is an ``Ask``: an object that can be pickled and that answers for one target, named by its
-place in a list. What it costs is unknown, so the first targets are asked here; other processes are
-started only if what is left is worth it.
+A call is an ``Ask``: an object that can be pickled and that answers for one target, named by its
+place in a list. It is made here or elsewhere, repeated if it fails, while there is time. What it
+costs is unknown, so the first targets are asked here; other processes are started only if what is
+left is worth it.
 """
 
 from __future__ import annotations
 
+import math
 from collections import deque
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import partial
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indiff.differential.calls import pools
-from indiff.differential.calls.attempt import DIED, Answer, Ask, attempt
-from indiff.errors import UserError, check_whole, unknown
+from indiff.differential.calls.journal import Journal
+from indiff.differential.calls.pools import DIED, Answer
+from indiff.errors import InternalError, Message, UserError, check_whole, said, unknown
+from indiff.sanitizers.oracles.function import OracleFailed
 
+Floats = NDArray[np.float64]
+Ask = Callable[[int], Any]
+Progress = Callable[[int, int], object]
+
+LONGEST_FAILURE = 500
 BACKENDS = ("loky", "dask")
 
 # Below this many seconds of work left, starting other processes costs more than it saves.
@@ -62,6 +73,27 @@ class Calls:
         return self.deadline is not None and monotonic() >= self.deadline
 
 
+def attempt(ask: Ask, place: int, retries: int) -> Answer:
+    """Ask for one target, and again if it fails.
+
+    What a user has to correct, and what is a bug of ours, is no failure of a call.
+
+    >>> attempt(lambda place: 1 / place, 0, retries=1)
+    Answer(place=0, value=None, failure='ZeroDivisionError: division by zero', tries=2)
+    """
+    told = Message("")
+    for tries in range(1, retries + 2):
+        try:
+            return Answer(place, ask(place), None, tries)
+        except OracleFailed as error:
+            told = error.message
+        except (UserError, InternalError, MemoryError):
+            raise
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - strangers' code may raise anything
+            told = Message(f"{type(error).__name__}: {said(str(error), str)}")
+    return Answer(place, None, told.shortened(LONGEST_FAILURE), retries + 1)
+
+
 def answers(
     ask: Ask, places: Sequence[int] | NDArray[np.intp], calls: Calls
 ) -> Generator[list[Answer], None, None]:
@@ -70,20 +102,21 @@ def answers(
     >>> [one for group in answers(lambda place: place**2, [2, 3], Calls()) for one in group]
     [Answer(place=2, value=4, failure=None, tries=1), Answer(place=3, value=9, failure=None, tries=1)]
     """  # noqa: E501 - what is printed is one line
+    work = partial(attempt, ask, retries=calls.retries)
     if calls.backend == "dask" and len(places):
-        yield from _share(pools.DaskPool(ask, calls.scheduler), places, calls, 1)
+        yield from _share(pools.DaskPool(work, calls.scheduler), places, calls, 1)
         return
     start = monotonic()
     for number, place in enumerate(places):
         if calls.is_over:
             return
-        yield [attempt(ask, int(place), calls.retries)]
+        yield [work(int(place))]
         taken = monotonic() - start
         seconds, left = taken / (number + 1), len(places) - number - 1
         watched = taken > WATCHED * WORTH_SHARING
         if calls.jobs != 1 and watched and seconds * left > WORTH_SHARING:
             size = max(1, min(int(CHUNK_SECONDS / max(seconds, 1e-6)), left // 8 + 1))
-            pool = pools.LokyPool(ask, calls.jobs)
+            pool = pools.LokyPool(work, calls.jobs)
             yield from _share(pool, places[number + 1 :], calls, 1 if calls.one_by_one else size)
             return
 
@@ -110,7 +143,7 @@ def _share(
                 else:
                     chunk = [int(place) for place in places[start : start + size]]
                     start += size
-                flying[pool.submit(chunk, calls.retries)] = chunk
+                flying[pool.submit(chunk)] = chunk
             if not flying:
                 return  # the time is up
             for ticket in pool.finished(flying):
@@ -128,3 +161,159 @@ def _share(
                         yield [Answer(place, None, DIED, deaths[place])]
     finally:
         pool.close()
+
+
+class Code(Protocol):
+    """How an answer's value is written to a journal and read back."""
+
+    def write(self, place: int, value: Any) -> Mapping[str, Any]:
+        """Return the value as what JSON has."""
+        ...
+
+    def read(self, place: int, written: Mapping[str, Any]) -> Any:
+        """Return the value again, bit by bit the same."""
+        ...
+
+
+class Share:
+    """One part of a progress that several tests, one after the other, make together.
+
+    >>> share = Share(lambda done, total: print(done, "of", total), place=1, parts=2)
+    >>> share(3, 10)
+    13 of 20
+    """
+
+    def __init__(self, progress: Progress, place: int, parts: int) -> None:
+        self._progress, self._place, self._parts = progress, place, parts
+        if hasattr(progress, "measured"):
+            self.measured = progress.measured
+
+    def __call__(self, done: int, total: int) -> None:
+        """Tell how many of all parts together are done."""
+        self._progress(self._place * total + done, self._parts * total)
+
+
+@dataclass
+class Watch:
+    """Tells the progress: how many are done and, to whoever wants it, their distances so far.
+
+    A progress that has a method ``measured`` gets each new distance, and may show what δ and the
+    CDF look like so far.
+    """
+
+    progress: Progress | None = None
+    measure: Callable[[Floats, Floats], Any] | None = None
+
+    def beliefs(self, present: Floats, absent: Floats) -> None:
+        """Tell the largest distance between the beliefs about one person's records."""
+        if self._wants_distances and self.measure is not None:
+            self.distance(float(np.max(np.asarray(self.measure(present, absent), np.float64))))
+
+    def distance(self, distance: float) -> None:
+        """Tell the distance of one person."""
+        if self._wants_distances and not math.isnan(distance):
+            self.progress.measured(distance)  # type: ignore[union-attr]
+
+    def count(self, done: int, total: int) -> None:
+        """Tell how many are done."""
+        if self.progress is not None:
+            self.progress(done, total)
+
+    @property
+    def _wants_distances(self) -> bool:
+        return hasattr(self.progress, "measured")
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How a run is made: its calls, its folder, the order of its targets, and who watches.
+
+    ``order`` lists people, the one to ask for first at the front; by default all, as they stand.
+    """
+
+    calls: Calls = field(default_factory=Calls)
+    journal: Journal | None = None
+    order: NDArray[np.intp] | None = None
+    watch: Watch = field(default_factory=Watch)
+
+    def sequence(self, back: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the distinct targets in the order in which people ask for them.
+
+        >>> Asking(order=np.array([2, 0, 1])).sequence(np.array([1, 1, 0]))
+        array([0, 1])
+        """
+        asked = back if self.order is None else back[self.order]
+        return asked[np.sort(np.unique(asked, return_index=True)[1])]
+
+    def about(self, chosen: NDArray[np.bool_]) -> Asking:
+        """Return how to ask about some of the people only, in the same order.
+
+        >>> Asking(order=np.array([2, 0, 1])).about(np.array([True, False, True])).order
+        array([1, 0])
+        """
+        order = np.arange(len(chosen)) if self.order is None else self.order
+        return replace(self, order=(np.cumsum(chosen) - 1)[order[chosen[order]]])
+
+    def collect(
+        self,
+        ask: Ask,
+        names: NDArray[np.int64],
+        back: NDArray[np.intp],
+        code: Code,
+        keep: Callable[[int, Any], None],
+    ) -> tuple[dict[int, str], int]:
+        """Ask for every distinct target, and hand each answer to ``keep``.
+
+        ``back`` says which target each person is. Return why targets failed, and how many needed
+        another call. An interruption keeps what is done: the caller sees what is missing.
+        """
+        failed: dict[int, str] = {}
+        repeated = done = 0
+        sharing = np.bincount(back, minlength=len(names))
+        try:
+            with closing(self.ask(ask, names, self.sequence(back), code)) as groups:
+                for group in groups:
+                    for answer in group:
+                        done += int(sharing[answer.place])
+                        if answer.failure is not None:
+                            failed[answer.place] = answer.failure
+                            continue
+                        repeated += answer.tries > 1
+                        keep(answer.place, answer.value)
+                    self.watch.count(done, len(back))
+        except KeyboardInterrupt:
+            pass
+        return failed, repeated
+
+    def ask(
+        self, ask: Ask, names: NDArray[np.int64], places: NDArray[np.intp], code: Code
+    ) -> Generator[list[Answer], None, None]:
+        """Yield an answer for each place; ``names`` are the targets' names in a journal.
+
+        A target that failed in an earlier run is asked for again.
+        """
+        rest = places
+        if self.journal is not None:
+            known = np.zeros(len(places), np.bool_)
+            order = np.argsort(names[places])
+            ordered = names[places][order]
+            for name, entry in self.journal.take():
+                spot = int(np.searchsorted(ordered, name))
+                if spot < len(ordered) and ordered[spot] == name and "failed" not in entry:
+                    known[order[spot]] = True
+                    place = int(places[order[spot]])
+                    yield [Answer(place, code.read(place, entry), None, entry["calls"])]
+            rest = places[~known]
+        with closing(answers(ask, rest, self.calls)) as groups:
+            for group in groups:
+                if self.journal is not None:
+                    self.journal.append(
+                        [(int(names[one.place]), _entry(one, code)) for one in group]
+                    )
+                yield group
+
+
+def _entry(answer: Answer, code: Code) -> Mapping[str, Any]:
+    if answer.failure is not None:
+        return {"calls": answer.tries, "failed": answer.failure}
+    return {"calls": answer.tries, **code.write(answer.place, answer.value)}

@@ -10,11 +10,11 @@ import signal
 import threading
 import time
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, wait
 from dataclasses import dataclass
 from typing import Any
 
-from indiff.differential.calls.attempt import DIED, Answer, Ask, attempt
 from indiff.errors import UserError, option, said
 
 # How often a worker looks whether whoever started it is still there.
@@ -23,12 +23,27 @@ POLL = 0.01
 # How long a cluster may be without its scheduler, or without any worker.
 PATIENCE = 30.0
 
+DIED = "the process that made the call died: it crashed, was killed or ran out of memory"
 
-def _pickled(ask: Ask) -> bytes:
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of one target: a value, or why there is none; and after how many calls."""
+
+    place: int
+    value: Any
+    failure: str | None = None
+    tries: int = 1
+
+
+Work = Callable[[int], Answer]
+
+
+def _pickled(work: Work) -> bytes:
     import cloudpickle  # type: ignore[import-untyped]
 
     try:
-        return bytes(cloudpickle.dumps(ask))
+        return bytes(cloudpickle.dumps(work))
     except (TypeError, AttributeError, ValueError, RuntimeError) as error:
         raise UserError(
             "what runs in other processes must be picklable; the sanitizer or model is "
@@ -55,10 +70,10 @@ def _hold(payload: bytes, parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _answer_held(places: Sequence[int], retries: int) -> list[Answer]:
+def _answer_held(places: Sequence[int]) -> list[Answer]:
     if "payload" in _held:
-        _held["ask"] = _unpickled(_held.pop("payload"))
-    return [attempt(_held["ask"], place, retries) for place in places]
+        _held["work"] = _unpickled(_held.pop("payload"))
+    return [_held["work"](place) for place in places]
 
 
 def _unpickled(payload: bytes) -> Any:
@@ -77,10 +92,10 @@ def _unpickled(payload: bytes) -> Any:
 class LokyPool:
     """Processes of this machine, by the executor that joblib has."""
 
-    def __init__(self, ask: Ask, jobs: int) -> None:
+    def __init__(self, work: Work, jobs: int) -> None:
         import joblib
 
-        self._payload = _pickled(ask)
+        self._payload = _pickled(work)
         self._jobs = max(1, joblib.effective_n_jobs(jobs))
         self._executor = self._start()
 
@@ -95,27 +110,21 @@ class LokyPool:
         """Return how many chunks are worth having in flight: one in work and one behind it."""
         return 2 * self._jobs
 
-    def submit(self, places: Sequence[int], retries: int) -> Any:
+    def submit(self, places: Sequence[int]) -> Any:
         """Send some targets off, and return a ticket for them."""
-        from concurrent.futures import BrokenExecutor
-
         try:
-            return self._executor.submit(_answer_held, list(places), retries)
+            return self._executor.submit(_answer_held, places)
         except BrokenExecutor:  # a process died; those that are left are no use either
             self.close()
             self._executor = self._start()
-            return self._executor.submit(_answer_held, list(places), retries)
+            return self._executor.submit(_answer_held, places)
 
     def finished(self, tickets: Iterable[Any]) -> list[Any]:
         """Wait until some are back, and return their tickets."""
-        from concurrent.futures import FIRST_COMPLETED, wait
-
         return list(wait(tickets, return_when=FIRST_COMPLETED).done)
 
     def collect(self, ticket: Any) -> list[Answer] | None:
         """Return the answers, or None where the process died."""
-        from concurrent.futures import BrokenExecutor
-
         try:
             found: list[Answer] = ticket.result()
         except BrokenExecutor:
@@ -127,24 +136,21 @@ class LokyPool:
         self._executor.shutdown(wait=True, kill_workers=True)
 
 
-def _answer_remotely(
-    payload: bytes, token: str, places: Sequence[int], retries: int
-) -> list[Answer]:
+def _answer_remotely(payload: bytes, token: str, places: Sequence[int]) -> list[Answer]:
     """Answer on a cluster's worker, which unpickles the work of a run once."""
     with _holding:
         if _held.get("token") != token:
-            _held.update(token=token, ask=_unpickled(payload))
-        ask = _held["ask"]
-    return [attempt(ask, place, retries) for place in places]
+            _held.update(token=token, work=_unpickled(payload))
+        work = _held["work"]
+    return [work(place) for place in places]
 
 
 @dataclass(eq=False)
 class _Sent:
     """Targets that are somewhere on the cluster."""
 
-    places: list[int]
-    retries: int
-    future: Any
+    places: Sequence[int]
+    future: Any = None
 
 
 class DaskPool:
@@ -154,18 +160,25 @@ class DaskPool:
     its holders is sent again.
     """
 
-    def __init__(self, ask: Ask, scheduler: str | None) -> None:
-        connect = _dask_client()
+    def __init__(self, work: Work, scheduler: str | None) -> None:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise UserError(
+                "backend 'dask' needs the package distributed, which is not installed; install it "
+                "with: pip install 'indiff[dask]'.",
+                field="backend",
+            ) from None
         if not scheduler:
             raise UserError(
                 "backend 'dask' needs the address of a scheduler; give "
                 f"{option('scheduler', 'tcp://host:8786')}.",
                 field="scheduler",
             )
-        self._payload, self._token = _pickled(ask), uuid.uuid4().hex
+        self._payload, self._token = _pickled(work), uuid.uuid4().hex
         self._scheduler = scheduler
         try:
-            self._client = connect(scheduler, timeout=10, set_as_default=False, name="indiff")
+            self._client = Client(scheduler, timeout=10, set_as_default=False, name="indiff")
         except (OSError, TimeoutError, ValueError) as error:
             raise UserError(
                 f"no Dask scheduler answers at {scheduler!r} ({error}); check the address, and "
@@ -191,9 +204,9 @@ class DaskPool:
             time.sleep(10 * POLL)
         return self._width
 
-    def submit(self, places: Sequence[int], retries: int) -> _Sent:
+    def submit(self, places: Sequence[int]) -> _Sent:
         """Send some targets off, and return a ticket for them."""
-        sent = _Sent(list(places), retries, None)
+        sent = _Sent(places)
         self._send(sent)
         return sent
 
@@ -202,7 +215,7 @@ class DaskPool:
             if self._shared is None or self._shared.status != "finished":
                 self._shared = self._client.scatter(self._payload, broadcast=True, hash=False)
             sent.future = self._client.submit(
-                _answer_remotely, self._shared, self._token, sent.places, sent.retries, pure=False
+                _answer_remotely, self._shared, self._token, sent.places, pure=False
             )
         except (OSError, TimeoutError, RuntimeError) as error:
             raise self._lost() from error
@@ -228,8 +241,6 @@ class DaskPool:
 
     def collect(self, ticket: _Sent) -> list[Answer]:
         """Return the answers; of targets whose workers died again and again, that they did."""
-        from concurrent.futures import CancelledError
-
         from distributed.scheduler import KilledWorker
 
         try:
@@ -258,15 +269,3 @@ class DaskPool:
             "is back.",
             field="scheduler",
         )
-
-
-def _dask_client() -> Any:
-    try:
-        from distributed import Client
-    except ImportError:
-        raise UserError(
-            "backend 'dask' needs the package distributed, which is not installed; install it "
-            "with: pip install 'indiff[dask]'.",
-            field="backend",
-        ) from None
-    return Client

@@ -19,7 +19,7 @@ from indiff.differential.explain.models import (
     is_tree,
     shifts,
 )
-from indiff.differential.mondrian.releases import MondrianReleases
+from indiff.differential.mondrian.leave_one_out import MondrianReleases
 from indiff.differential.people import fallback
 from indiff.differential.refit.refit import FromScratch, Releases
 from indiff.differential.test import as_rows, check_testable, describe

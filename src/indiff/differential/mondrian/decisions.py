@@ -14,116 +14,41 @@ from typing import Any
 import numpy as np
 
 from indiff.differential.mondrian.node import (
+    ALONE,
+    BECOMES_LEAF,
     BELOW_A,
     CUT_A,
     CUT_B,
-    FAILING,
     HIGH,
     HIGH_AT,
     LOOKED,
     LOW,
     LOW_AT,
-    MEETS,
+    OPEN,
     OTHER_RANKING,
     OTHER_WIDTH,
-    PART_COUNT,
     PREPARED,
     RANKING,
-    SIZE,
+    STAYS,
     TREE_NODE,
-    UNKNOWN,
     UP_TO_B,
     WIDTH,
     describe_node,
     empty_node,
     extremes_without,
-    line_allowed,
     look_outside,
-    prepare_line,
-    prepare_tree,
-    tree_allowed,
+    try_attribute,
 )
 from indiff.kernels import borrow, kernel
-from indiff.sanitizers.mondrian.layout import (
-    ATTRIBUTE,
-    BY_TREE,
-    CHILD,
-    CUT,
-    CUT_BY,
-    DEPTH,
-    END,
-    FIRST,
-    LAST,
-    LEAF,
-    LEAVES,
-    POINTS,
-    RANGE_AT,
-    START,
-)
-from indiff.sanitizers.mondrian.partition import (
-    line_width,
-    top_node,
-    tree_width,
-    widest_first,
-)
+from indiff.sanitizers.mondrian import layout
+from indiff.sanitizers.mondrian.partition import line_width, top_node, tree_width, widest_first
 from indiff.sanitizers.mondrian.ranks import cut_rank, first_at_least
-
-# Keys: 2a for a cut of attribute a at A (or by its tree), 2a + 1 for one at B, or one of these.
-STAYS, BECOMES_LEAF, ALONE, OPEN = -2, -1, -3, -4
 
 
 @kernel
-def try_attribute(
-    problem: Any, order: Any, start: Any, end: Any, a: Any, node: Any, places: Any, first: Any,
-    last: Any, keys: Any, work: Any, bins: Any,
-) -> Any:  # fmt: skip
-    """Give attribute a's key to every open target for which its cut stays allowed.
-
-    Looks at the targets ``places[first:last]``; returns how many of them are still open.
-    """
-    codes, classes = problem.codes[a], problem.classes
-    still = 0
-    if problem.meta[a, CUT_BY] == BY_TREE:
-        if not node.ints[PREPARED, a]:
-            prepare_tree(problem, order, start, end, a, node, work)
-        path, trees, base = problem.path, problem.trees, problem.meta[a, LEAVES]
-        level = problem.trees[node.ints[TREE_NODE, a], DEPTH] + 1
-        memo = node.part_allowed
-        for t in range(first, last):
-            if keys[t] != OPEN:
-                continue
-            record = order[places[t]]
-            c, part = classes[record], base + trees[path[base + codes[record], level], FIRST]
-            if memo[part, c] == UNKNOWN:
-                memo[part, c] = tree_allowed(
-                    problem.limits, node.part_counts[part], node.parts[part, SIZE],
-                    node.sizes[PART_COUNT, a], node.sizes[FAILING, a], node.parts[part, MEETS], c,
-                )  # fmt: skip
-            if memo[part, c]:
-                keys[t] = 2 * a
-            else:
-                still += 1
-        return still
-    if not node.ints[PREPARED, a]:
-        prepare_line(problem, order, start, end, a, node, work, bins)
-    lower = node.ints[CUT_A, a]
-    known = node.allowed[a]
-    for t in range(first, last):
-        if keys[t] != OPEN:
-            continue
-        record = order[places[t]]
-        c = classes[record]
-        side = BELOW_A if codes[record] > lower else UP_TO_B
-        if known[side, c] == UNKNOWN:
-            known[side, c] = line_allowed(
-                problem.limits, node.left[a, side], node.totals, node.sizes[side, a],
-                end - start, side, c,
-            )  # fmt: skip
-        if known[side, c]:
-            keys[t] = 2 * a + side
-        else:
-            still += 1
-    return still
+def width_on(points: Any, meta: Any, a: Any, low: Any, high: Any) -> Any:
+    """The width from code to code on an attribute that is a line."""
+    return line_width(points, meta[a, layout.POINTS], points[meta[a, layout.RANGE_AT]], low, high)
 
 
 @kernel
@@ -136,21 +61,21 @@ def sees_another_order(problem: Any, place: Any, key: Any, extreme: Any, node: A
     tree node of an attribute changes.
     """
     low, high = extremes_without(node, extreme, place)
-    if problem.meta[extreme, CUT_BY] == BY_TREE:
-        path, trees, row = problem.path, problem.trees, problem.meta[extreme, LEAVES]
+    if problem.meta[extreme, layout.CUT_BY] == layout.BY_TREE:
+        path, trees, row = problem.path, problem.trees, problem.meta[extreme, layout.LEAVES]
         before = top_node(path, trees, row, node.ints[LOW, extreme], node.ints[HIGH, extreme])
         return top_node(path, trees, row, low, high) != before
     if key < 0 or key // 2 != extreme:
         return False
     meta, points = problem.meta, problem.points
-    own = line_width(points, meta[extreme, POINTS], points[meta[extreme, RANGE_AT]], low, high)
+    own = width_on(points, meta, extreme, low, high)
     position = problem.codes.shape[0] - 1
     while node.ints[RANKING, position] != extreme:
         b = node.ints[RANKING, position]
         other = node.floats[WIDTH, b]
-        if problem.meta[b, CUT_BY] != BY_TREE:
+        if problem.meta[b, layout.CUT_BY] != layout.BY_TREE:
             low, high = extremes_without(node, b, place)
-            other = line_width(points, meta[b, POINTS], points[meta[b, RANGE_AT]], low, high)
+            other = width_on(points, meta, b, low, high)
         if other > own or (other == own and b < extreme):
             return True
         position -= 1
@@ -171,10 +96,10 @@ def key_of_extreme(
         node.floats[OTHER_WIDTH, a] = node.floats[WIDTH, a]
         low, high = extremes_without(node, a, place)
         if low != node.ints[LOW, a] or high != node.ints[HIGH, a]:
-            if meta[a, CUT_BY] == BY_TREE:
-                wide = tree_width(path, trees, meta[a, LEAVES], low, high)
+            if meta[a, layout.CUT_BY] == layout.BY_TREE:
+                wide = tree_width(path, trees, meta[a, layout.LEAVES], low, high)
             else:
-                wide = line_width(points, meta[a, POINTS], points[meta[a, RANGE_AT]], low, high)
+                wide = width_on(points, meta, a, low, high)
             node.floats[OTHER_WIDTH, a] = wide
     widest_first(node.floats[OTHER_WIDTH], node.ints[OTHER_RANKING])
     for position in range(d):
@@ -182,8 +107,8 @@ def key_of_extreme(
         low, high = extremes_without(node, a, place)
         if low == high:
             continue
-        if problem.meta[a, CUT_BY] == BY_TREE:
-            row = meta[a, LEAVES]
+        if problem.meta[a, layout.CUT_BY] == layout.BY_TREE:
+            row = meta[a, layout.LEAVES]
             before = top_node(path, trees, row, node.ints[LOW, a], node.ints[HIGH, a])
             if top_node(path, trees, row, low, high) != before:
                 keys[t] = ALONE
@@ -210,15 +135,15 @@ def nobody_changes(
         return False
     codes = problem.codes[a]
     least = max(2, limits.k + 1)
-    if problem.meta[a, CUT_BY] == BY_TREE:
-        path, trees, row = problem.path, problem.trees, problem.meta[a, LEAVES]
-        first, level = trees[cut, FIRST], problem.trees[cut, DEPTH] + 1
-        spread = trees[cut, LAST] - first + 1
+    if problem.meta[a, layout.CUT_BY] == layout.BY_TREE:
+        path, trees, row = problem.path, problem.trees, problem.meta[a, layout.LEAVES]
+        first, level = trees[cut, layout.FIRST], problem.trees[cut, layout.DEPTH] + 1
+        spread = trees[cut, layout.LAST] - first + 1
         if spread > 2 * size:
             return False
         bins[:spread] = 0
         for place in range(start, end):
-            bins[trees[path[row + codes[order[place]], level], FIRST] - first] += 1
+            bins[trees[path[row + codes[order[place]], level], layout.FIRST] - first] += 1
         small = 0
         for part in range(spread):
             small += 0 < bins[part] < least
@@ -247,7 +172,7 @@ def nobody_changes(
                 high -= 1
         # Even without both outer records it is wider than all the others.
         points, meta = problem.points, problem.meta
-        narrowest = line_width(points, meta[a, POINTS], points[meta[a, RANGE_AT]], low, high)
+        narrowest = width_on(points, meta, a, low, high)
         for b in range(problem.codes.shape[0]):
             if b != a and node.floats[WIDTH, b] >= narrowest:
                 return False
@@ -281,7 +206,7 @@ def find_keys(
                 )
         for a in range(d):
             # An attribute that nobody tried comes after every key's, and can only get narrower.
-            by_tree = problem.meta[a, CUT_BY] == BY_TREE
+            by_tree = problem.meta[a, layout.CUT_BY] == layout.BY_TREE
             if not node.ints[PREPARED, a]:
                 continue
             look_outside(problem.codes[a], order, start, end, a, node.ints)
@@ -299,10 +224,10 @@ def find_keys(
                         key_of_extreme(
                             problem, order, start, end, places, t, node, keys, work, bins
                         )
-    own = BECOMES_LEAF if attribute == LEAF else OPEN
+    own = BECOMES_LEAF if attribute == layout.LEAF else OPEN
     other = own
-    if attribute != LEAF and node.ints[PREPARED, attribute]:
-        if problem.meta[attribute, CUT_BY] == BY_TREE:
+    if attribute != layout.LEAF and node.ints[PREPARED, attribute]:
+        if problem.meta[attribute, layout.CUT_BY] == layout.BY_TREE:
             if node.ints[TREE_NODE, attribute] == cut:
                 own = other = 2 * attribute
         else:
@@ -322,22 +247,22 @@ def changed_node(problem: Any, tree: Any, place: Any) -> Any:
     """The node below which the partition changes when the record at ``place`` leaves."""
     problem, tree = borrow(problem), borrow(tree)
     node = 0
-    while tree.nodes[node, END] <= place:
+    while tree.nodes[node, layout.END] <= place:
         node += 1
     room = empty_node(problem)
     work = np.empty(tree.order.shape[0], np.int32)
     bins = np.empty(2 * tree.order.shape[0], np.int32)
     places = np.full(1, place, np.int32)
     keys = np.empty(1, np.int32)
-    while tree.nodes[node, ATTRIBUTE] != LEAF:
+    while tree.nodes[node, layout.ATTRIBUTE] != layout.LEAF:
         find_keys(
-            problem, tree.order, tree.nodes[node, START], tree.nodes[node, END],
-            tree.nodes[node, ATTRIBUTE], tree.nodes[node, CUT], places, places.shape[0],
+            problem, tree.order, tree.nodes[node, layout.START], tree.nodes[node, layout.END],
+            tree.nodes[node, layout.ATTRIBUTE], tree.nodes[node, layout.CUT], places, 1,
             tree.own_low[node], tree.own_high[node], room, keys, work, bins,
         )  # fmt: skip
         if keys[0] != STAYS:
             return node
-        node = tree.nodes[node, CHILD]
-        while tree.nodes[node, END] <= place:
+        node = tree.nodes[node, layout.CHILD]
+        while tree.nodes[node, layout.END] <= place:
             node += 1
     return node

@@ -1,46 +1,113 @@
-"""Measures Mondrian exactly for models that need only counts: milliseconds, not hours."""
+"""Leaves each record out of Mondrian exactly: by counts in milliseconds, or release by release.
+
+A model that needs only counts is asked by one walk over the partition of the whole table
+(:mod:`~indiff.differential.mondrian.walk`). For any other model f(D⁻ⁱ) is made: only the part of
+the partition that changes is new.
+"""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
-from indiff.differential.calls.run import Progress
-from indiff.differential.measurement import Beliefs
-from indiff.differential.mondrian.beliefs import (
-    FREQUENCY,
-    LOGARITHMS,
-    NAIVE_BAYES,
-    PRODUCTS,
+from indiff.differential.calls.calls import Asking, Progress
+from indiff.differential.mondrian.counts import (
     STOP,
     UNFINISHED,
     Adversary,
+    Counted,
     Outcome,
+    as_adversary,
     believe_all,
+    count_all,
     empty_outcome,
     finish_generalized,
+    leaves_under,
 )
-from indiff.differential.mondrian.coverage import Counted, add_forest
+from indiff.differential.mondrian.decisions import changed_node
 from indiff.differential.mondrian.walk import finish_alone, walk
-from indiff.inference import Frequency, NaiveBayes
-from indiff.kernels import Shared
-from indiff.sanitizers.mondrian.constraints import meets
-from indiff.sanitizers.mondrian.layout import (
-    CUT_BY,
-    ON_A_LINE,
-    Problem,
-    Tree,
-    relative_to,
-    total_extremes,
+from indiff.differential.path import (
+    Beliefs,
+    Measurement,
+    Named,
+    Test,
+    is_random,
+    join_beliefs,
+    measure_beliefs,
 )
-from indiff.sanitizers.mondrian.mondrian import Mondrian, grow_parts, missing_parts
+from indiff.differential.refit.refit import refit
+from indiff.errors import InternalError, UserError, option
+from indiff.inference import Frequency, Model, NaiveBayes
+from indiff.inference.tally import Tally
+from indiff.kernels import Shared
+from indiff.release.release import Release
+from indiff.sanitizers.mondrian import layout
+from indiff.sanitizers.mondrian.constraints import meets
+from indiff.sanitizers.mondrian.layout import Problem, Tree, relative_to, total_extremes
+from indiff.sanitizers.mondrian.mondrian import (
+    Mondrian,
+    grow_parts,
+    missing_parts,
+    release_of_groups,
+)
+from indiff.sanitizers.mondrian.partition import grow
+from indiff.sanitizers.protocol import Sanitizer
+from indiff.text import describe
 
-# A product of this many powers of ten still fits a floating-point number.
-LARGEST_POWER = 280
+Codes = NDArray[np.int32]
+
+
+class LeaveOneOut:
+    """Exact for Mondrian and any model that is not random (``docs/leave-one-out.md``)."""
+
+    name: ClassVar[str] = "leave-one-out"
+
+    def obstacle(self, sanitizer: Sanitizer, model: Model, distance: Named) -> UserError | None:
+        """Return why it cannot measure this distance; None where it can."""
+        randomized = is_random(sanitizer, model)
+        if isinstance(sanitizer, Mondrian) and not randomized:
+            return None
+        return UserError(
+            "method 'leave-one-out' needs Mondrian and a model that is not random",
+            f"{describe(sanitizer)} and {describe(model)}",
+            f"Use {option('method', 'sampled' if randomized else 'refit')}",
+            field="method",
+        )
+
+    def measure(self, test: Test, distances: Sequence[Named]) -> Measurement:
+        """Measure the distances between the beliefs with and without each person."""
+        with test.asking(self.name, distances) as asking:
+            beliefs, notes = _believe(test, asking)
+        return measure_beliefs(beliefs, test.table, test.model, distances, self.name, notes)
+
+
+def _believe(test: Test, asking: Asking) -> tuple[Beliefs, tuple[str, ...]]:
+    """Leave out one-record people by the exact walk, others by sanitizing again."""
+    table, sanitizer, model, people = test.table, test.sanitizer, test.model, test.people
+    if not isinstance(sanitizer, Mondrian):
+        raise InternalError("leave-one-out was chosen for a sanitizer that it does not know")
+    if not isinstance(model, NaiveBayes | Frequency):  # these need only counts
+        return refit(table, sanitizer, model, people, asking, source=MondrianReleases), ()
+    single = people.sizes == 1
+    rows = people.firsts[single]
+    walked = leave_one_out(
+        table, sanitizer, model, rows, jobs=test.calls.jobs, progress=test.progress
+    )
+    if single.all():
+        return walked, ()
+    several = people.choose(np.flatnonzero(~single))
+    again = refit(table, sanitizer, model, several, asking.about(~single))
+    note = (
+        f"the {len(several):,} people with several records were measured by sanitizing again, "
+        f"the other {len(rows):,} by the exact walk"
+    )
+    return join_beliefs(walked, again, people), (note,)
 
 
 def leave_one_out(
@@ -69,7 +136,7 @@ def leave_one_out(
     # A table that meets the constraints may not without a record, and the other way round: the
     # partition of D is the base of the walk even where D itself is published as one group.
     tree = grow_parts(table, problem, parts)
-    counted = _count(table, problem, tree, adversary)
+    counted = count_all(table, problem, tree, adversary)
     totals, everyone = _totals(problem), rows.astype(np.int32)
     if obstacle is None:
         believe_all(problem, adversary, tree, counted, totals, believed)
@@ -83,11 +150,12 @@ def leave_one_out(
     walks = _Walks(table, sanitizer, problem, adversary, parts, outcome, shared)
     walks.run(todo & ~generalized, tree, counted)
     rows = rows[outcome.uncovered[rows] != UNFINISHED]  # an interruption keeps what is done
-    everybody = np.array_equal(rows, np.arange(len(table)))  # then nothing needs copying
+    # Nothing needs copying where it is everybody.
+    chosen = slice(None) if np.array_equal(rows, np.arange(len(table))) else rows
     return Beliefs(
         rows,
-        believed.beliefs if everybody else believed.beliefs[rows],
-        outcome.beliefs if everybody else outcome.beliefs[rows],
+        believed.beliefs[chosen],
+        outcome.beliefs[chosen],
         believed.uncovered[rows].astype(bool),
         outcome.uncovered[rows].astype(bool),
         generalized[rows],
@@ -95,45 +163,16 @@ def leave_one_out(
     )
 
 
-def as_adversary(model: NaiveBayes | Frequency, table: Table) -> Adversary:
-    """Return the model as data for compiled code."""
-    size = len(table.sensitive.values)
-    if isinstance(model, Frequency):
-        return Adversary(
-            np.int64(FREQUENCY), np.int64(PRODUCTS), np.float64(1), np.int64(1), np.ones(size)
-        )
-    follow = model.prior == "release"
-    factor = math.log10(len(table) + 2 * model.alpha + 1) - min(0.0, math.log10(model.alpha))
-    many = len(table.attributes) * factor > LARGEST_POWER
-    return Adversary(
-        np.int64(NAIVE_BAYES),
-        np.int64(LOGARITHMS if many else PRODUCTS),
-        np.float64(model.alpha),
-        np.int64(follow),
-        model.prior_weights(np.ones(size)).astype(np.float64),
-    )
-
-
-def _count(table: Table, problem: Problem, tree: Tree, adversary: Adversary) -> Counted:
-    """Return N[a][v][c] of a partition, for every code of every attribute."""
-    sizes = [len(a.values) for a in table.attributes]
-    codes = np.concatenate([np.arange(size, dtype=np.int32) for size in sizes])
-    counts = np.zeros((len(codes), int(problem.class_count)), np.int32)
-    counted = Counted(codes, np.cumsum([0, *sizes]).astype(np.int64), counts)
-    if adversary.model == NAIVE_BAYES:
-        add_forest(problem, tree, counted)
-    return counted
-
-
-def _totals(problem: Problem) -> NDArray[np.int64]:
-    return np.bincount(problem.classes, minlength=int(problem.class_count)).astype(np.int64)
+def _totals(problem: Problem, rows: NDArray[np.int32] | slice = slice(None)) -> NDArray[np.int64]:
+    """Count the sensitive values of some rows, by default of all."""
+    counts = np.bincount(problem.classes[rows], minlength=int(problem.class_count))
+    return counts.astype(np.int64)
 
 
 def unmet_without(problem: Problem, parts: list[NDArray[np.int32]]) -> NDArray[np.bool_]:
     """Tell for every record whether the table without it cannot meet the constraints at all."""
     unmet = np.zeros(len(problem.classes), dtype=bool)
-    size = int(problem.class_count)
-    counts = [np.bincount(problem.classes[part], minlength=size).astype(np.int64) for part in parts]
+    counts = [_totals(problem, part) for part in parts]
     if problem.limits.l <= 1 and not problem.limits.more:  # sizes alone decide
         k, small = problem.limits.k, [len(part) < problem.limits.k for part in parts]
         for place, part in enumerate(parts):
@@ -156,11 +195,10 @@ def global_extremes(problem: Problem, table: Table) -> NDArray[np.bool_]:
     """Find the records that alone hold the table's lowest or highest value of an attribute."""
     alone = np.zeros(len(table), dtype=bool)
     low, high = total_extremes(table)
-    for a in np.flatnonzero(problem.meta[:, CUT_BY] == ON_A_LINE):
+    for a in np.flatnonzero(problem.meta[:, layout.CUT_BY] == layout.ON_A_LINE):
         for extreme in (low[a], high[a]):
             holders = np.flatnonzero(problem.codes[a] == extreme)
-            if len(holders) == 1:
-                alone[holders[0]] = True
+            alone[holders] |= len(holders) == 1
     return alone
 
 
@@ -190,7 +228,7 @@ class _Walks:
         for c in np.unique(self.problem.classes[todo]):
             shifted = self._without_value(c)
             base = grow_parts(self.table, shifted, self.parts)
-            counted = _count(self.table, shifted, base, self.adversary)
+            counted = count_all(self.table, shifted, base, self.adversary)
             if self.outcome.ticker[STOP]:
                 return
             self._walk(shifted, base, counted, todo & (self.problem.classes == c))
@@ -235,3 +273,128 @@ class _Walks:
         reference = _totals(self.problem)
         reference[value] -= 1
         return self.sanitizer.problem(self.table, reference)
+
+
+class MondrianReleases:
+    """Makes f(D⁻ⁱ) for one table and one Mondrian, record by record.
+
+    Each release is the one that sanitizing D⁻ⁱ from scratch gives. Leaving a record out changes
+    the partition at most below one node (``docs/leave-one-out.md``), except for t-closeness and
+    for the few records that alone hold the table's lowest or highest value: those are sanitized
+    from scratch.
+    """
+
+    def __init__(self, table: Table, sanitizer: Mondrian) -> None:
+        self.table = table
+        self.sanitizer = sanitizer
+        self._parts = missing_parts(table)
+        self._problem = sanitizer.problem(table)
+        self._met = sanitizer.obstacle(table, self._problem, self._parts) is None
+
+    @cached_property
+    def _tree(self) -> Tree:
+        return grow_parts(self.table, self._problem, self._parts)
+
+    @cached_property
+    def _place(self) -> NDArray[np.intp]:
+        return np.argsort(self._tree.order)
+
+    @cached_property
+    def _laid_out(self) -> _Groups:
+        return _Groups.of(self._problem, self._tree)
+
+    @cached_property
+    def _from_scratch(self) -> NDArray[np.bool_]:
+        if not self._met or self.sanitizer.t is not None:
+            return np.ones(len(self.table), dtype=bool)
+        alone = global_extremes(self._problem, self.table)
+        return alone | unmet_without(self._problem, self._parts)
+
+    def without(self, row: int) -> Release:
+        """Return f(D⁻ⁱ) for the record in this row of the table."""
+        others = self.table.without(row)
+        if self._from_scratch[row]:
+            return self.sanitizer.sanitize(others)
+        tree, (first, last, fresh) = self._tree, self._regrown(row)
+        groups = tree.groups(len(self.table))
+        groups[groups >= last] += len(fresh.leaves) - (last - first)
+        groups[fresh.order] = first + fresh.groups(len(self.table))[fresh.order]
+        before, after = tree.leaves[:first], tree.leaves[last:]
+        low = np.concatenate([tree.low[before], fresh.low[fresh.leaves], tree.low[after]])
+        high = np.concatenate([tree.high[before], fresh.high[fresh.leaves], tree.high[after]])
+        left = np.delete(groups, row)
+        return release_of_groups(others, self._problem, left, low, high, self.sanitizer)
+
+    def tally(self, row: int) -> Tally | None:
+        """Return what TF features show of f(D⁻ⁱ) to its record; None where it is made anew."""
+        if self._from_scratch[row]:
+            return None
+        first, last, fresh = self._regrown(row)
+        target = self._problem.codes[:, row]
+        counts = self._laid_out.counts(target, undone=slice(first, last))
+        counts += _Groups.of(self._problem, fresh).counts(target)
+        return Tally(tuple(a.name for a in self.table.attributes), counts)
+
+    def _regrown(self, row: int) -> tuple[int, int, Tree]:
+        """Return the groups that change, from the first to before the last, and the new ones."""
+        tree, place = self._tree, int(self._place[row])
+        node = changed_node(self._problem, tree, place)
+        first, last = leaves_under(tree, node)
+        start, end = tree.nodes[node, layout.START], tree.nodes[node, layout.END]
+        members = np.delete(tree.order[start:end], place - start)
+        box = tree.low[node : node + 1], tree.high[node : node + 1]
+        fresh = grow(self._problem, members, np.array([len(members)], np.int32), *box)
+        return first, last, fresh
+
+
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """Which codes each group's regions span, and its records, one group behind the other.
+
+    ``low`` and ``high`` are attribute by group. Where a region is the set of the values that its
+    records hold, ``members`` has those, by the attribute's place.
+    """
+
+    low: Codes
+    high: Codes
+    sizes: Codes
+    group: NDArray[np.intp]
+    classes: Codes
+    class_count: int
+    members: dict[int, Codes]
+
+    @classmethod
+    def of(cls, problem: Problem, tree: Tree) -> _Groups:
+        """Lay out the leaves of a partition, from left to right."""
+        leaves = tree.nodes[tree.leaves]
+        sizes = leaves[:, layout.END] - leaves[:, layout.START]
+        sets = np.flatnonzero(problem.meta[:, layout.LABEL] == layout.MEMBERS).tolist()
+        return cls(
+            np.ascontiguousarray(tree.low[tree.leaves].T),
+            np.ascontiguousarray(tree.high[tree.leaves].T),
+            sizes,
+            np.repeat(np.arange(len(sizes)), sizes),
+            problem.classes[tree.order],
+            int(problem.class_count),
+            {place: problem.codes[place, tree.order] for place in sets},
+        )
+
+    def counts(self, target: Codes, undone: slice | None = None) -> NDArray[np.float64]:
+        """Return a tally's counts for a target's codes; the groups ``undone`` take no part."""
+        pattern = np.zeros(len(self.sizes), np.int64)
+        for place, code in enumerate(target.tolist()):
+            pattern *= 2
+            held = self.members.get(place)
+            if held is None:
+                pattern += (self.low[place] <= code) & (code <= self.high[place])
+            else:
+                holders = np.zeros(len(pattern), np.bool_)
+                holders[self.group[held == code]] = True
+                pattern += holders
+        patterns = 2 ** len(target)
+        if undone is not None:
+            pattern[undone] = patterns  # one more, to be forgotten
+        keys = np.repeat(pattern * self.class_count, self.sizes) + self.classes
+        cells = (patterns + 1) * self.class_count
+        counted = np.bincount(keys, minlength=cells).reshape(patterns + 1, self.class_count)
+        return counted[:patterns].astype(np.float64)

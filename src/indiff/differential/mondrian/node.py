@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from indiff.kernels import kernel
 from indiff.sanitizers.mondrian.constraints import meets
-from indiff.sanitizers.mondrian.layout import DEPTH, FIRST, LEAVES
+from indiff.sanitizers.mondrian.layout import BY_TREE, CUT_BY, DEPTH, FIRST, LEAVES
 from indiff.sanitizers.mondrian.partition import (
     group_counts,
     group_widths,
@@ -18,9 +18,10 @@ from indiff.sanitizers.mondrian.partition import (
 )
 from indiff.sanitizers.mondrian.ranks import cut_rank, nth_smallest
 
+# Keys: 2a for a cut of attribute a at A (or by its tree), 2a + 1 for one at B, or one of these.
+STAYS, BECOMES_LEAF, ALONE, OPEN = -2, -1, -3, -4
 BELOW_A, UP_TO_B = 0, 1
 UNKNOWN = -1
-
 
 # Rows of Node.ints, Node.floats and Node.sizes; columns of Node.parts.
 LOW, LOW2, LOW_COUNT, LOW_AT, HIGH, HIGH2, HIGH_COUNT, HIGH_AT = 0, 1, 2, 3, 4, 5, 6, 7
@@ -244,3 +245,57 @@ def tree_allowed(
     allowed = meets(counts, size - 1, limits)
     counts[c] += 1
     return allowed
+
+
+@kernel
+def try_attribute(
+    problem: Any, order: Any, start: Any, end: Any, a: Any, node: Any, places: Any, first: Any,
+    last: Any, keys: Any, work: Any, bins: Any,
+) -> Any:  # fmt: skip
+    """Give attribute a's key to every open target for which its cut stays allowed.
+
+    Looks at the targets ``places[first:last]``; returns how many of them are still open.
+    """
+    codes, classes = problem.codes[a], problem.classes
+    still = 0
+    if problem.meta[a, CUT_BY] == BY_TREE:
+        if not node.ints[PREPARED, a]:
+            prepare_tree(problem, order, start, end, a, node, work)
+        path, trees, base = problem.path, problem.trees, problem.meta[a, LEAVES]
+        level = problem.trees[node.ints[TREE_NODE, a], DEPTH] + 1
+        memo = node.part_allowed
+        for t in range(first, last):
+            if keys[t] != OPEN:
+                continue
+            record = order[places[t]]
+            c, part = classes[record], base + trees[path[base + codes[record], level], FIRST]
+            if memo[part, c] == UNKNOWN:
+                memo[part, c] = tree_allowed(
+                    problem.limits, node.part_counts[part], node.parts[part, SIZE],
+                    node.sizes[PART_COUNT, a], node.sizes[FAILING, a], node.parts[part, MEETS], c,
+                )  # fmt: skip
+            if memo[part, c]:
+                keys[t] = 2 * a
+            else:
+                still += 1
+        return still
+    if not node.ints[PREPARED, a]:
+        prepare_line(problem, order, start, end, a, node, work, bins)
+    lower = node.ints[CUT_A, a]
+    known = node.allowed[a]
+    for t in range(first, last):
+        if keys[t] != OPEN:
+            continue
+        record = order[places[t]]
+        c = classes[record]
+        side = BELOW_A if codes[record] > lower else UP_TO_B
+        if known[side, c] == UNKNOWN:
+            known[side, c] = line_allowed(
+                problem.limits, node.left[a, side], node.totals, node.sizes[side, a],
+                end - start, side, c,
+            )  # fmt: skip
+        if known[side, c]:
+            keys[t] = 2 * a + side
+        else:
+            still += 1
+    return still

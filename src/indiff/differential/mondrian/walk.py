@@ -13,61 +13,38 @@ from typing import Any
 
 import numpy as np
 
-from indiff.differential.mondrian.beliefs import (
+from indiff.differential.mondrian.counts import (
     DONE,
     FINISHED,
     FREQUENCY,
     NAIVE_BAYES,
     STOP,
-    believe,
-)
-from indiff.differential.mondrian.coverage import (
     add_forest,
     add_leaves,
+    believe,
     codes_of,
     cover_one,
     leaves_under,
-    somebody_holds,
     sum_steps,
 )
-from indiff.differential.mondrian.decisions import ALONE, BECOMES_LEAF, STAYS, find_keys
+from indiff.differential.mondrian.decisions import find_keys
 from indiff.differential.mondrian.node import (
+    ALONE,
+    BECOMES_LEAF,
     CUT_A,
     HIGH_AT,
     HIGH_COUNT,
     LOOKED,
     LOW_AT,
     LOW_COUNT,
+    STAYS,
     TREE_NODE,
     empty_node,
     extremes_without,
     look_outside,
 )
 from indiff.kernels import borrow, kernel
-from indiff.sanitizers.mondrian.layout import (
-    ATTRIBUTE,
-    BY_TREE,
-    CHILD,
-    CUT,
-    CUT_BY,
-    END,
-    FIRST,
-    LABEL,
-    LAST,
-    LEAF,
-    LEAVES,
-    MEMBERS,
-    POINTS,
-    START,
-)
-from indiff.sanitizers.mondrian.partition import (
-    group_counts,
-    grow,
-    narrow,
-    split_by_tree,
-    split_on_line,
-    top_node,
-)
+from indiff.sanitizers.mondrian import layout, partition
 from indiff.sanitizers.mondrian.ranks import first_at_least
 
 
@@ -89,12 +66,12 @@ def settle(
     d, classes = problem.codes.shape[0], totals.shape[0]
     counts = np.zeros((d, classes), np.int64)
     group = node.totals
-    group_counts(problem.classes, order, start, end, group)
+    partition.group_counts(problem.classes, order, start, end, group)
     for a in range(d):
         if problem.tight and not node.ints[LOOKED, a]:
             look_outside(problem.codes[a], order, start, end, a, node.ints)
-        if problem.meta[a, LABEL] == MEMBERS:
-            base, codes = problem.meta[a, POINTS], problem.codes[a]
+        if problem.meta[a, layout.LABEL] == layout.MEMBERS:
+            base, codes = problem.meta[a, layout.POINTS], problem.codes[a]
             for place in range(start, end):
                 tally[base + codes[order[place]]] += 1
     for t in range(count):
@@ -107,8 +84,8 @@ def settle(
         for a in range(d):
             code = problem.codes[a, record]
             covered = end - start > 1
-            if covered and problem.meta[a, LABEL] == MEMBERS:
-                covered = tally[problem.meta[a, POINTS] + code] > 1
+            if covered and problem.meta[a, layout.LABEL] == layout.MEMBERS:
+                covered = tally[problem.meta[a, layout.POINTS] + code] > 1
             elif (
                 covered
                 and problem.tight
@@ -118,10 +95,10 @@ def settle(
                 )
             ):
                 low, high = extremes_without(node, a, place)
-                if problem.meta[a, CUT_BY] == BY_TREE:
-                    row = problem.meta[a, LEAVES]
-                    top = top_node(problem.path, problem.trees, row, low, high)
-                    low, high = problem.trees[top, FIRST], problem.trees[top, LAST]
+                if problem.meta[a, layout.CUT_BY] == layout.BY_TREE:
+                    row = problem.meta[a, layout.LEAVES]
+                    top = partition.top_node(problem.path, problem.trees, row, low, high)
+                    low, high = problem.trees[top, layout.FIRST], problem.trees[top, layout.LAST]
                 covered = low <= code <= high
             everywhere = everywhere and covered
             if adversary.model == FREQUENCY:
@@ -143,8 +120,8 @@ def settle(
         group[own] += 1
         totals[own] += 1
     for a in range(d):
-        if problem.meta[a, LABEL] == MEMBERS:
-            base, codes = problem.meta[a, POINTS], problem.codes[a]
+        if problem.meta[a, layout.LABEL] == layout.MEMBERS:
+            base, codes = problem.meta[a, layout.POINTS], problem.codes[a]
             for place in range(start, end):
                 tally[base + codes[order[place]]] = 0
 
@@ -159,24 +136,9 @@ def finish_alone(
     ``counts`` are those of the release outside the forest, for this record's values.
     """
     own = problem.classes[record]
-    cover_one(problem, tree, 0, tree.leaves.shape[0], 1, record, counts)
     group = np.zeros(totals.shape[0], np.int64)
-    size = 0
-    for position in range(tree.leaves.shape[0]):
-        leaf = tree.leaves[position]
-        covers = True
-        for a in range(problem.codes.shape[0]):
-            code = problem.codes[a, record]
-            covers = tree.low[leaf, a] <= code <= tree.high[leaf, a]
-            if covers and problem.meta[a, LABEL] == MEMBERS:
-                s, e = tree.nodes[leaf, START], tree.nodes[leaf, END]
-                covers = somebody_holds(problem.codes, a, tree.order, s, e, code)
-            if not covers:
-                break
-        if covers:
-            for place in range(tree.nodes[leaf, START], tree.nodes[leaf, END]):
-                group[problem.classes[tree.order[place]]] += 1
-                size += 1
+    cover_one(problem, tree, 0, tree.leaves.shape[0], 1, record, counts, group)
+    size = group.sum()
     totals[own] -= 1
     outcome.uncovered[record] = size == 0
     outcome.ticker[DONE] += 1
@@ -209,10 +171,14 @@ def rebuild_alone(
             for c in range(totals.shape[0]):
                 counts[a, c] = table[spot, c]
         first, last = leaves_under(tree, node)
-        cover_one(problem, tree, first, last, -1, record, counts)
-    others = without_record(tree.order, tree.nodes[node, START], tree.nodes[node, END], place)
+        cover_one(problem, tree, first, last, -1, record, counts, np.zeros_like(totals))
+    others = without_record(
+        tree.order, tree.nodes[node, layout.START], tree.nodes[node, layout.END], place
+    )
     ends = np.full(1, others.shape[0], np.int32)
-    fresh = grow(problem, others, ends, tree.low[node : node + 1], tree.high[node : node + 1])
+    fresh = partition.grow(
+        problem, others, ends, tree.low[node : node + 1], tree.high[node : node + 1]
+    )
     finish_alone(problem, adversary, fresh, record, counts, totals, outcome)
 
 
@@ -239,15 +205,15 @@ def rest_for(problem: Any, adversary: Any, tree: Any, node: Any, records: Any, c
 @kernel
 def force(problem: Any, tree: Any, node: Any, a: Any, cut: Any) -> Any:
     """Copy a group and cut it on attribute a: the copy, the ends and the boxes of its parts."""
-    start, end = tree.nodes[node, START], tree.nodes[node, END]
+    start, end = tree.nodes[node, layout.START], tree.nodes[node, layout.END]
     order = tree.order[start:end].copy()
     size = end - start
     work = np.empty(size, np.int32)
     ends = np.empty(problem.path.shape[0] + 2, np.int32)
-    if problem.meta[a, CUT_BY] == BY_TREE:
-        parts = split_by_tree(problem, order, 0, size, a, cut, ends, work)
+    if problem.meta[a, layout.CUT_BY] == layout.BY_TREE:
+        parts = partition.split_by_tree(problem, order, 0, size, a, cut, ends, work)
     else:
-        ends[0] = split_on_line(problem.codes[a], order, 0, size, cut, work)
+        ends[0] = partition.split_on_line(problem.codes[a], order, 0, size, cut, work)
         ends[1] = size
         parts = 2
     low = np.empty((parts, problem.codes.shape[0]), np.int32)
@@ -255,7 +221,7 @@ def force(problem: Any, tree: Any, node: Any, a: Any, cut: Any) -> Any:
     for part in range(parts):
         low[part], high[part] = tree.low[node], tree.high[node]
         begin = ends[part - 1] if part > 0 else 0
-        narrow(problem, a, cut, part, order[begin], low[part], high[part])
+        partition.narrow(problem, a, cut, part, order[begin], low[part], high[part])
     return order, ends[:parts].copy(), low, high
 
 
@@ -264,15 +230,15 @@ def send_down(
     problem: Any, tree: Any, node: Any, places: Any, keys: Any, count: Any, live: Any
 ) -> Any:
     """Mark the children of a node into which targets walk on."""
-    a, first = tree.nodes[node, ATTRIBUTE], tree.nodes[node, CHILD]
+    a, first = tree.nodes[node, layout.ATTRIBUTE], tree.nodes[node, layout.CHILD]
     codes = problem.codes[a]
     for t in range(count):
         if keys[t] != STAYS:
             continue
         code = codes[tree.order[places[t]]]
         child = first
-        if problem.meta[a, CUT_BY] != BY_TREE:
-            child += code > tree.nodes[node, CUT]
+        if problem.meta[a, layout.CUT_BY] != layout.BY_TREE:
+            child += code > tree.nodes[node, layout.CUT]
         else:
             while not tree.low[child, a] <= code <= tree.high[child, a]:
                 child += 1
@@ -319,8 +285,8 @@ def walk(
     places = np.empty(order.shape[0], np.int32)
     keys = np.empty(order.shape[0], np.int32)
     for node in range(tree.nodes.shape[0]):
-        start, end = tree.nodes[node, START], tree.nodes[node, END]
-        attribute = tree.nodes[node, ATTRIBUTE]
+        start, end = tree.nodes[node, layout.START], tree.nodes[node, layout.END]
+        attribute = tree.nodes[node, layout.ATTRIBUTE]
         count = 0
         if outcome.ticker[STOP]:
             break
@@ -332,10 +298,10 @@ def walk(
         if count == 0:
             continue
         find_keys(
-            problem, order, start, end, attribute, tree.nodes[node, CUT], places, count,
+            problem, order, start, end, attribute, tree.nodes[node, layout.CUT], places, count,
             tree.own_low[node], tree.own_high[node], room, keys, work, bins,
         )  # fmt: skip
-        if attribute == LEAF:
+        if attribute == layout.LEAF:
             settle(
                 problem, adversary, order, start, end, places, keys, count, STAYS, room, counted,
                 True, totals, tally, outcome,
@@ -365,10 +331,10 @@ def walk(
                 )  # fmt: skip
             else:
                 a = key // 2
-                by_tree = problem.meta[a, CUT_BY] == BY_TREE
+                by_tree = problem.meta[a, layout.CUT_BY] == layout.BY_TREE
                 cut = room.ints[TREE_NODE, a] if by_tree else room.ints[CUT_A + key % 2, a]
                 parts, ends, low, high = force(problem, tree, node, a, cut)
-                forest = grow(problem, parts, ends, low, high)
+                forest = partition.grow(problem, parts, ends, low, high)
                 if adversary.model == NAIVE_BAYES:
                     add_forest(problem, forest, rest)
                 last_context = walk(

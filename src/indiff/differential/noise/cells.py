@@ -9,7 +9,6 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
-from indiff.differential.measurement import Changes
 from indiff.differential.noise import closed_form
 from indiff.differential.noise.predictions import (
     answer_changes,
@@ -17,6 +16,7 @@ from indiff.differential.noise.predictions import (
     tie_changes,
 )
 from indiff.differential.noise.runs import PAIRED, REPEATED, Floats, Pairs
+from indiff.differential.path import Changes
 from indiff.errors import InternalError
 from indiff.sanitizers.noise import draws as noise
 from indiff.sanitizers.noise.grid import Grid

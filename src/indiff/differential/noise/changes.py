@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.differential.measurement import Changes
 from indiff.differential.noise.bracket import mean_limits
+from indiff.differential.path import Changes
 
 Floats = NDArray[np.float64]
 TIES = 1e-12  # beliefs that differ by no more share the first place

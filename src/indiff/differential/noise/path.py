@@ -9,12 +9,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.differential.calls.run import Asking
-from indiff.differential.measurement import Column, Measurement, Named, join_beliefs
+from indiff.differential.calls.calls import Asking
 from indiff.differential.noise.cells import Cases, CellRuns, find_cases
 from indiff.differential.noise.changes import join_changes
 from indiff.differential.noise.randomized import measure_by_runs, measure_exactly
-from indiff.differential.path import Test
+from indiff.differential.path import Column, Measurement, Named, Test, join_beliefs
 from indiff.distances.functions import DISTANCES
 from indiff.errors import InternalError, Message, UserError, marked, option
 from indiff.inference import Frequency, Model

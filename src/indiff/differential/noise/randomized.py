@@ -8,17 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.differential.calls.attempt import attempt
-from indiff.differential.calls.run import Asking
-from indiff.differential.measurement import (
-    Beliefs,
-    Changes,
-    Column,
-    Failures,
-    Measurement,
-    Named,
-    from_beliefs,
-)
+from indiff.differential.calls.calls import Asking, attempt
 from indiff.differential.noise.bracket import check_confidence
 from indiff.differential.noise.cells import CellRuns, cell_changes, exact_noise, find_cases
 from indiff.differential.noise.runs import RunSource, TableRuns, check_number_of_runs
@@ -28,7 +18,16 @@ from indiff.differential.noise.sampling import (
     is_like_noise,
     sample,
 )
-from indiff.differential.path import Test
+from indiff.differential.path import (
+    Beliefs,
+    Changes,
+    Column,
+    Failures,
+    Measurement,
+    Named,
+    Test,
+    from_beliefs,
+)
 from indiff.differential.people import People, distinct_people, each_record
 from indiff.distances.functions import largest_distance
 from indiff.errors import Message, marked

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.differential.calls.run import Asking
+from indiff.differential.calls.calls import Asking
 from indiff.differential.noise.bracket import (
     bracket,
     check_runs,
