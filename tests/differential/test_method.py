@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from indiff import Mondrian, Suppress, UserError, differential_test, read_table
-from indiff.differential import method
+from indiff.differential import test as method
 from indiff.differential.path import Measurement, Named, Test
 from indiff.differential.refit.refit import Refit
 from indiff.distances.functions import DISTANCES

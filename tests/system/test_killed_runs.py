@@ -17,6 +17,7 @@ import pytest
 
 from indiff import differential_test
 from indiff.differential.calls import calls as calls_of_oracles
+from indiff.differential.calls import pools
 from tests.system.slow_oracle import people
 
 SCRIPT = Path(__file__).parent / "slow_oracle.py"
@@ -120,5 +121,5 @@ def test_an_oracle_that_kills_its_process_costs_one_target(monkeypatch: pytest.M
         method="refit",
     )
     assert result.records.tolist() == [1, 2, 3, 5, 6, 7, 8]
-    assert result.failures == (f"record 4: {calls_of_oracles.DIED}",)
+    assert result.failures == (f"record 4: {pools.DIED}",)
     assert not result.complete

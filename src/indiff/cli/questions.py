@@ -42,8 +42,7 @@ class Answers:
 def check_questions(plan: Plan, recipe: Recipe) -> None:
     """Refuse, before any file is read, a question that has no answer."""
     from indiff.differential.adversaries import choose_models
-    from indiff.differential.method import choose_path
-    from indiff.differential.test import describe
+    from indiff.differential.test import choose_path, describe
     from indiff.distances.functions import Distance, as_distance, emd
     from indiff.inference.protocol import is_randomized_model
     from indiff.sanitizers.noise.mechanisms import NoisySanitizer

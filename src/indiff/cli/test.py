@@ -86,7 +86,7 @@ def _worded_failures(result: Result, show_values: bool) -> Result:
 def check_options(recipe: Recipe, order: str | None) -> None:
     """Refuse, before any file is read, what makes no sense together."""
     from indiff.differential.calls.calls import BACKENDS
-    from indiff.differential.targets.choice import ORDERS
+    from indiff.differential.people import ORDERS
 
     if recipe["backend"] not in BACKENDS:
         raise unknown("backend", recipe["backend"], BACKENDS, field="backend")
@@ -179,7 +179,7 @@ def check_knowledge(table: Table, plan: Plan) -> None:
 def run(table: Table, plan: Plan, recipe: Recipe, **choice: Any) -> tuple[list[Result], list[str]]:
     """Test one sensitive attribute after the other; an interruption leaves the rest untested."""
     from indiff.differential import differential_test
-    from indiff.differential.targets.choice import as_deadline
+    from indiff.differential.people import as_deadline
     from indiff.differential.test import check_testable, part_of
     from indiff.report.terminal.progress import progress
 
@@ -266,8 +266,7 @@ def records_of(
     """Return the records to test where they are needed by number: drawn, if only how many."""
     if not isinstance(targets, int):
         return targets
-    from indiff.differential.people import find_people
-    from indiff.differential.targets.choice import choose_targets
+    from indiff.differential.people import choose_targets, find_people
 
     drawn = choose_targets(table, find_people(table, None), targets, seed=seed).people
     return table.records[drawn.rows].tolist()

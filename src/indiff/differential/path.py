@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
-from indiff.differential.calls.calls import Asking, Calls, Progress, Watch
+from indiff.differential.calls.calls import Asking, Calls, Progress, Share, Watch
 from indiff.differential.calls.identity import identity, table_identity
 from indiff.differential.calls.journal import Journal
-from indiff.differential.people import Chosen, People
+from indiff.differential.people import Chosen, Order, People
 from indiff.distances.functions import Distance, largest_distance
 from indiff.errors import UserError
 from indiff.inference import Model
@@ -29,12 +29,36 @@ Floats = NDArray[np.float64]
 Named = tuple[str, Distance]
 
 
-@dataclass(frozen=True)
-class Test:
-    """One table, one sanitizer f, one model 𝒜, whom to test, and how to make the calls.
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What was asked of all the tests that one call makes; the folder ``run`` keeps them."""
 
-    ``forced`` says that the user named the method, ``whole`` gives the release of the whole table,
-    made when it is first asked for, and ``run`` is the folder that keeps what is finished.
+    model: Any
+    distance: Any
+    targets: list[int] | int | None
+    order: Order | None
+    individual: str | None
+    method: str
+    runs: int
+    confidence: float
+    calls: Calls
+    run: Folder | None
+    seed: int
+    prior: Mapping[Any, Any] | str | Folder | None
+    known: Sequence[str] | str | None
+    progress: Progress | None
+
+    def part(self, what: str, place: int, parts: int) -> Asked:
+        """Return the same for one of several tests: its folder, and its share of the progress."""
+        share = None if self.progress is None else Share(self.progress, place, parts)
+        return replace(self, run=part_of(self.run, what, place), progress=share)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Test(Asked):
+    """One test of those that were asked for: one table, sanitizer f and model 𝒜, and whom to test.
+
+    ``whole`` gives the release of the whole table, made when it is first asked for.
     """
 
     __test__ = False  # pytest: no test of this project
@@ -44,15 +68,13 @@ class Test:
     model: Model
     chosen: Chosen
     population: int
-    runs: int
-    confidence: float
-    seed: int
-    calls: Calls
-    run: Folder | None
-    progress: Progress | None
     notes: tuple[str, ...]
     whole: Callable[[], Release]
-    forced: bool = False
+
+    @property
+    def forced(self) -> bool:
+        """Whether the user named the method."""
+        return self.method != "auto"
 
     @property
     def people(self) -> People:
@@ -97,7 +119,7 @@ class Test:
 
 
 class Path(Protocol):
-    """One way to the distances of DIT v2, Section 3.2; ``method.PATHS`` lists them all.
+    """One way to the distances of DIT v2, Section 3.2; ``test.PATHS`` lists them all.
 
     A path may do Steps 2 to 5 literally (``refit``), or arrive at the same numbers by a shorter
     way that it proves.
@@ -112,6 +134,15 @@ class Path(Protocol):
     def measure(self, test: Test, distances: Sequence[Named]) -> Measurement:
         """Sanitize with and without each target, believe, and measure how far beliefs move."""
         ...
+
+
+def part_of(run: str | Folder | None, what: str, place: int) -> Folder | None:
+    """Return the folder inside a run's folder for one of its several tests.
+
+    >>> str(part_of("night", "model", 0)), part_of(None, "model", 0)
+    ('night/model-1', None)
+    """
+    return None if run is None else Folder(run) / f"{what}-{place + 1}"
 
 
 def is_random(sanitizer: Sanitizer, model: Model) -> bool:

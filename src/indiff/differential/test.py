@@ -1,38 +1,49 @@
 """Runs the differential test of DIT v2, Section 3.2, step by step.
 
-1. Choose records of D: :func:`~indiff.differential.targets.choice.choose_targets`.
+1. Choose records of D: :func:`~indiff.differential.people.choose_targets`.
 2. Sanitize D, and D without the record; fit the model 𝒜 to each release.
 3. and 4. Believe: ask both models about the record.
 5. Measure how far the two beliefs are apart.
 6. Do so for every record: ``path.measure`` does Steps 2 to 5 for all of them. The plain procedure
    is :mod:`~indiff.differential.refit.refit`; other paths arrive at the same numbers faster, or
-   estimate them for what is random (:data:`~indiff.differential.method.PATHS`).
+   estimate them for what is random (:data:`PATHS`).
 7. Sum up, δ first: :func:`~indiff.differential.summary.sum_up`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path as Folder
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from indiff.data.table import Table
 from indiff.differential.adversaries import choose_models
-from indiff.differential.calls.calls import Calls, Progress, Share
-from indiff.differential.method import group_by_path
-from indiff.differential.path import Named, Test
-from indiff.differential.people import describe_people, find_people
+from indiff.differential.calls.calls import Calls, Progress
+from indiff.differential.mondrian.leave_one_out import LeaveOneOut
+from indiff.differential.noise.path import ClosedForm, Sampled
+from indiff.differential.path import Asked, Named, Path, Test, part_of
+from indiff.differential.people import (
+    Deadline,
+    Order,
+    as_deadline,
+    as_rows,
+    choose_targets,
+    describe_people,
+    find_people,
+)
+from indiff.differential.refit.refit import Refit
 from indiff.differential.result import DifferentialResult
 from indiff.differential.strongest import combine, each_confidence
 from indiff.differential.summary import sum_up
-from indiff.differential.targets.choice import Deadline, Order, as_deadline, as_rows, choose_targets
+from indiff.differential.targets.worst_first import rank
 from indiff.distances.functions import DEFAULT, Distance, Emd, as_emd, bind_distance
-from indiff.errors import UserError, check_whole
+from indiff.errors import UserError, check_whole, unknown
 from indiff.inference import Frequency, Model
 from indiff.inference.background import with_background
 from indiff.inference.frequency import SmoothedFrequency
@@ -42,6 +53,10 @@ from indiff.sanitizers.protocol import Sanitizer
 from indiff.text import describe
 
 __all__ = ["as_rows", "check_testable", "describe", "differential_test", "part_of"]
+
+# From the exact ones to the one that is right for anything: a path of one's own goes here.
+PATHS: tuple[Path, ...] = (LeaveOneOut(), ClosedForm(), Refit(), Sampled())
+METHODS = ("auto", *(path.name for path in PATHS))
 
 
 def differential_test(
@@ -61,9 +76,9 @@ def differential_test(
     scheduler: str | None = None,
     retries: int = 2,
     time: float | str | Deadline | None = None,
-    run: str | Path | None = None,
+    run: str | Folder | None = None,
     seed: int = 0,
-    prior: Mapping[Any, Any] | str | Path | None = None,
+    prior: Mapping[Any, Any] | str | Folder | None = None,
     known: Sequence[str] | str | None = None,
     progress: Progress | None = None,
 ) -> Any:
@@ -121,40 +136,48 @@ def differential_test(
     check_whole("seed", seed, 0)
     deadline = as_deadline(time)
     moment = None if deadline is None else deadline.moment
-    asked = _Asked(
-        model, distance, targets, order, individual, method, runs, confidence,
-        Calls(jobs, backend, scheduler, retries, moment),
-        None if run is None else Path(run), seed, prior, known, progress,
+    asked = Asked(
+        model=model, distance=distance, targets=targets, order=order, individual=individual,
+        method=method, runs=runs, confidence=confidence, seed=seed, prior=prior, known=known,
+        calls=Calls(jobs, backend, scheduler, retries, moment),
+        run=None if run is None else Folder(run), progress=progress,
     )  # fmt: skip
     return _each_sanitizer(table, sanitizer, asked)
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """What was asked of all the tests that one call makes."""
+def choose_path(sanitizer: Sanitizer, model: Model, distance: Named, method: str) -> Path:
+    """Return the path that measures one distance; a method that was named is that or refused.
 
-    model: Any
-    distance: Any
-    targets: list[int] | int | None
-    order: Order | None
-    individual: str | None
-    method: str
-    runs: int
-    confidence: float
-    calls: Calls
-    run: Path | None
-    seed: int
-    prior: Mapping[Any, Any] | str | Path | None
-    known: Sequence[str] | str | None
-    progress: Progress | None
-
-    def part(self, what: str, place: int, parts: int) -> _Asked:
-        """Return the same for one of several tests: its folder, and its share of the progress."""
-        share = None if self.progress is None else Share(self.progress, place, parts)
-        return replace(self, run=part_of(self.run, what, place), progress=share)
+    >>> from indiff.distances.functions import tv, wasserstein
+    >>> from indiff.inference import Frequency
+    >>> from indiff.sanitizers.noise.mechanisms import Laplace
+    >>> [choose_path(Laplace(0.5), Frequency(), named, "auto").name
+    ...  for named in (("wasserstein", wasserstein), ("tv", tv))]
+    ['closed-form', 'sampled']
+    """
+    if method not in METHODS:
+        raise unknown("method", method, METHODS, field="method")
+    for path in PATHS:
+        if method in ("auto", path.name):
+            obstacle = path.obstacle(sanitizer, model, distance)
+            if obstacle is None:
+                return path
+            if method != "auto":
+                raise obstacle
+    raise AssertionError("nothing stands against runs")
 
 
-def _test(table: Table, sanitizer: Sanitizer, model: Model, asked: _Asked) -> Any:
+def group_by_path(
+    sanitizer: Sanitizer, model: Model, distances: Sequence[Named], method: str
+) -> dict[Path, list[Named]]:
+    """Group the distances by the path that measures them."""
+    groups: dict[Path, list[Named]] = {}
+    for distance in distances:
+        groups.setdefault(choose_path(sanitizer, model, distance, method), []).append(distance)
+    return groups
+
+
+def _test(table: Table, sanitizer: Sanitizer, model: Model, asked: Asked) -> Any:
     """Test one sanitizer f against one model 𝒜, for one or several distances."""
     distances = _named_distances(table, sanitizer, asked)
     model, notes = _with_knowledge(table, sanitizer, model, asked)
@@ -173,29 +196,30 @@ def _test(table: Table, sanitizer: Sanitizer, model: Model, asked: _Asked) -> An
 
 
 def _choose_targets(
-    table: Table, sanitizer: Sanitizer, model: Model, notes: tuple[str, ...], asked: _Asked
+    table: Table, sanitizer: Sanitizer, model: Model, notes: tuple[str, ...], asked: Asked
 ) -> Test:
     """Choose whom to test, and in which order."""
     everyone = find_people(table, asked.individual)
     whole = cache(lambda: sanitizer.sanitize(table))
+
+    def exposed() -> NDArray[np.intp]:
+        """Rank the rows; what is not random has a release that tells more about them."""
+        if sanitizer.randomized:
+            return rank(table, seed=asked.seed)
+        return rank(table, seed=asked.seed, release=whole(), model=model)
+
+    timed = asked.calls.deadline is not None
     chosen = choose_targets(
-        table,
-        everyone,
-        asked.targets,
-        order=asked.order,
-        timed=asked.calls.deadline is not None,
-        seed=asked.seed,
-        release=None if sanitizer.randomized else whole,
-        model=None if sanitizer.randomized else model,
-    )
+        table, everyone, asked.targets, order=asked.order, timed=timed, seed=asked.seed,
+        rank=exposed,
+    )  # fmt: skip
     return Test(
-        table, sanitizer, model, chosen, len(everyone), asked.runs, asked.confidence, asked.seed,
-        asked.calls, asked.run, asked.progress, (*notes, *describe_people(everyone)), whole,
-        forced=asked.method != "auto",
+        **{**vars(asked), "model": model}, table=table, sanitizer=sanitizer, chosen=chosen,
+        population=len(everyone), notes=(*notes, *describe_people(everyone)), whole=whole,
     )  # fmt: skip
 
 
-def _named_distances(table: Table, sanitizer: Sanitizer, asked: _Asked) -> list[Named]:
+def _named_distances(table: Table, sanitizer: Sanitizer, asked: Asked) -> list[Named]:
     """Name the distances, and tell those with a ground distance the values of the beliefs."""
     noisy = sanitizer if isinstance(sanitizer, NoisySanitizer) else None
     found = []
@@ -215,7 +239,7 @@ def _named_distances(table: Table, sanitizer: Sanitizer, asked: _Asked) -> list[
 
 
 def _with_knowledge(
-    table: Table, sanitizer: Sanitizer, model: Model, asked: _Asked
+    table: Table, sanitizer: Sanitizer, model: Model, asked: Asked
 ) -> tuple[Model, tuple[str, ...]]:
     """Give the adversary what he knows beforehand, and say so."""
     notes: tuple[str, ...] = ()
@@ -226,7 +250,7 @@ def _with_knowledge(
     return model, (*getattr(model, "notes", ()), *notes)
 
 
-def _each_sanitizer(table: Table, sanitizer: Any, asked: _Asked) -> Any:
+def _each_sanitizer(table: Table, sanitizer: Any, asked: Asked) -> Any:
     if _several(sanitizer):
         return [
             _each_sanitizer(table, one, asked.part("sanitizer", place, len(sanitizer)))
@@ -242,7 +266,7 @@ def _each_sanitizer(table: Table, sanitizer: Any, asked: _Asked) -> Any:
     }
 
 
-def _each_model(table: Table, sanitizer: Sanitizer, asked: _Asked) -> Any:
+def _each_model(table: Table, sanitizer: Sanitizer, asked: Asked) -> Any:
     chosen = choose_models(
         asked.model, sanitizer, table, targets=asked.targets, individual=asked.individual,
         method=asked.method,
@@ -253,7 +277,8 @@ def _each_model(table: Table, sanitizer: Sanitizer, asked: _Asked) -> Any:
     each = replace(asked, confidence=each_confidence(asked.confidence, len(adversaries)))
     if asked.order == "worst-first" and isinstance(asked.targets, int):  # the same for every model
         everyone = find_people(table, asked.individual)
-        few = choose_targets(table, everyone, asked.targets, order=asked.order, seed=asked.seed)
+        blind = partial(rank, table, seed=asked.seed)
+        few = choose_targets(table, everyone, asked.targets, order=asked.order, rank=blind)
         each = replace(each, targets=table.records[few.people.firsts].tolist())
     return combine(
         [describe(one) for one in adversaries],
@@ -267,15 +292,6 @@ def _each_model(table: Table, sanitizer: Sanitizer, asked: _Asked) -> Any:
 
 def _several(given: Any) -> bool:
     return isinstance(given, Sequence) and not isinstance(given, str)
-
-
-def part_of(run: str | Path | None, what: str, place: int) -> Path | None:
-    """Return the folder inside a run's folder for one of its several tests.
-
-    >>> str(part_of("night", "model", 0)), part_of(None, "model", 0)
-    ('night/model-1', None)
-    """
-    return None if run is None else Path(run) / f"{what}-{place + 1}"
 
 
 def check_testable(table: Table) -> None:

@@ -14,8 +14,7 @@ import pytest
 
 from indiff import Mondrian, NaiveBayes, Table, UserError, differential_test, read_table
 from indiff.differential.calls import calls
-from indiff.differential.people import find_people
-from indiff.differential.targets.choice import Deadline, as_deadline, seconds_of
+from indiff.differential.people import Deadline, as_deadline, find_people, seconds_of
 from indiff.differential.targets.worst_first import rank
 from indiff.distances.functions import wasserstein
 from indiff.sanitizers.oracles.function import Oracle

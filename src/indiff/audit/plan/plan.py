@@ -146,7 +146,7 @@ class Adversary(options.Adversary, _Section):
     @field_validator("method")
     @classmethod
     def _known_method(cls, value: str) -> str:
-        from indiff.differential.method import METHODS
+        from indiff.differential.test import METHODS
         from indiff.errors import unknown
 
         if value not in METHODS:
@@ -174,7 +174,7 @@ class Run(options.Run, _Section):
     @field_validator("time")
     @classmethod
     def _span(cls, value: str | float | None) -> str | float | None:
-        from indiff.differential.targets.choice import seconds_of
+        from indiff.differential.people import seconds_of
 
         if value is not None:
             seconds_of(value)
@@ -352,7 +352,7 @@ def check_names(plan: Plan, table: Table) -> None:
     for name in plan.adversary.known or ():
         table.attribute(name)
     if isinstance(plan.adversary.targets, list):
-        from indiff.differential.targets.choice import as_rows
+        from indiff.differential.people import as_rows
 
         as_rows(table, plan.adversary.targets)
     allowed = [

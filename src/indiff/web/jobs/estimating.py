@@ -179,7 +179,7 @@ def _walks(plan: Plan, name: str) -> bool:
 
 def _method(plan: Plan, name: str) -> str:
     from indiff.differential.adversaries import choose_model
-    from indiff.differential.method import choose_path
+    from indiff.differential.test import choose_path
     from indiff.distances.functions import DISTANCES, emd
     from indiff.sanitizers.parse import as_sanitizer
 
