@@ -14,8 +14,7 @@ import pytest
 import indiff
 from indiff import Laplace, Mondrian, Plan, differential_test, run_audit
 from indiff.data.table import Table, read_table
-from indiff.differential.adversaries import MOST_WORK, choose_models
-from indiff.differential.strongest import StrongestResult
+from indiff.differential.strongest import MOST_WORK, StrongestResult, choose_models
 from tests.command_line import call
 
 THREE = ["naive-bayes", "frequency", "tree"]

@@ -18,7 +18,7 @@ from indiff.audit.plan.settings import Setting, sweep
 from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
 from indiff.differential import differential_test
-from indiff.differential.adversaries import Adversaries, choose_models
+from indiff.differential.strongest import Adversaries, choose_models
 from indiff.differential.test import describe
 from indiff.errors import Message, UserError, marked, unknown
 from indiff.release.release import to_backend

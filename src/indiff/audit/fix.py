@@ -16,7 +16,7 @@ from indiff.audit.plan.limits import check_ranges
 from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
 from indiff.differential import differential_test
-from indiff.differential.adversaries import choose_models
+from indiff.differential.strongest import choose_models
 from indiff.differential.test import describe
 from indiff.errors import InternalError, UserError
 from indiff.files import write_frame, write_text

@@ -41,7 +41,7 @@ class Answers:
 
 def check_questions(plan: Plan, recipe: Recipe) -> None:
     """Refuse, before any file is read, a question that has no answer."""
-    from indiff.differential.adversaries import choose_models
+    from indiff.differential.strongest import choose_models
     from indiff.differential.test import choose_path, describe
     from indiff.distances.functions import Distance, as_distance, emd
     from indiff.inference.protocol import is_randomized_model
@@ -98,9 +98,8 @@ def answer(table: Table, plan: Plan, result: Result, recipe: Recipe) -> Answers:
 
 
 def _explained(table: Table, plan: Plan, result: Result, recipe: Recipe) -> Sequence[Explanation]:
-    from indiff.differential.adversaries import possible_models
     from indiff.differential.explain.why import explain
-    from indiff.differential.strongest import StrongestResult
+    from indiff.differential.strongest import StrongestResult, possible_models
     from indiff.sanitizers.parse import as_sanitizer
 
     several = isinstance(result, StrongestResult)

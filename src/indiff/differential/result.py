@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import platform
-from dataclasses import dataclass, field, replace
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -13,13 +15,143 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from indiff.differential.noise.tail import Limits, largest_tail, smallest_epsilon
-from indiff.differential.reported import Reported
 from indiff.errors import UserError, option
+from indiff.release.release import to_backend
 from indiff.release.unmeasured import Unmeasured
-from indiff.text import FORMAT
+from indiff.text import FORMAT, json_text
 from indiff.version import __version__
 
 Exactness = Literal["exact", "estimate", "lower-bound", "approximation"]
+Floats = NDArray[np.float64]
+
+_PLAIN = (
+    "sanitizer", "constraint_met", "generalized_without", "uncovered", "uncovered_without",
+    "model", "distance",
+)  # fmt: skip
+_IF_THERE = ("individual", "people", "guarantee", "out_of_time")
+
+
+class Reported:
+    """What the results of one model and of several have in common."""
+
+    distances: Floats
+    beliefs: Floats
+    beliefs_without: Floats
+    classes: NDArray[np.int32]
+    records: NDArray[np.int64]
+    backend: str
+    exactness: Exactness
+    entry: Callable[[int], dict[str, Any]]
+    to_arrow: Callable[[], pa.Table]
+    to_dict: Callable[..., dict[str, Any]]
+
+    @property
+    @abstractmethod
+    def predictions_changed(self) -> Floats:
+        """For each record, the probability that the most probable value is another without it."""
+
+    @property
+    @abstractmethod
+    def changed_interval(self) -> tuple[float, float] | None:
+        """Limits on :attr:`changed_predictions`; None where it is no estimate."""
+
+    def _repr_html_(self) -> str:
+        from indiff.differential.notebook import tested
+
+        return tested(self)
+
+    @property
+    def delta(self) -> float:
+        """δ: the largest distance (DIT v2, Definition 1); a lower bound if not all were tested."""
+        return float(self.distances.max()) if len(self.distances) else math.nan
+
+    @property
+    def worst_case(self) -> float:
+        """Worst-case differentiation (DIT draft, Definition 1): the same number as δ."""
+        return self.delta
+
+    @property
+    def mean(self) -> float:
+        """The mean distance of the records; infinite where one is."""
+        return float(self.distances.mean()) if len(self.distances) else math.nan
+
+    average_case = mean  # its name in the DIT draft, Definition 1
+
+    @property
+    def std(self) -> float:
+        """The standard deviation of the finite distances."""
+        finite = self.distances[np.isfinite(self.distances)]
+        return float(finite.std()) if len(finite) else math.nan
+
+    @property
+    def infinite(self) -> int:
+        """How many distances are infinite; they are kept, never clipped."""
+        return int(np.isinf(self.distances).sum())
+
+    def quantile(self, share: float) -> float:
+        """Return the smallest distance that at least this share of the records does not exceed."""
+        if not 0 <= share <= 1:
+            raise UserError("a quantile is a share from 0 to 1", share, field="share")
+        some = self.distances if len(self.distances) else [math.nan]
+        return float(np.quantile(some, share, method="inverted_cdf"))
+
+    @property
+    def quantiles(self) -> dict[float, float]:
+        """The usual quantiles of the distances."""
+        shares = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
+        return {share: self.quantile(share) for share in shares}
+
+    def cdf(self) -> tuple[Floats, Floats]:
+        """Return the distinct distances and the share of records at or below each (Figure 2)."""
+        values, counts = np.unique(self.distances, return_counts=True)
+        return values, np.cumsum(counts) / len(self.distances)
+
+    @property
+    def changed_predictions(self) -> float:
+        """The percentage of records whose prediction changes (DIT v1, Section 3.4.1)."""
+        return float(100 * self.predictions_changed.mean()) if len(self.distances) else math.nan
+
+    @property
+    def changed_upper(self) -> float:
+        """What a limit on changed predictions is checked against."""
+        limits = self.changed_interval
+        return self.changed_predictions if limits is None else limits[1]
+
+    @property
+    def changed_exactness(self) -> Exactness:
+        """How exact :attr:`changed_predictions` is: limits make it an estimate."""
+        return self.exactness if self.changed_interval is None else "estimate"
+
+    def changed_part(self) -> dict[str, Any]:
+        """Return changed predictions as plain data: how exact they are stands beside them."""
+        found = {"changed_predictions_percent": self.changed_predictions}
+        if (limits := self.changed_interval) is not None:
+            low, high = limits
+            found |= {"changed_predictions_lower": low, "changed_predictions_upper": high}
+        return {**found, "changed_predictions_exactness": self.changed_exactness}
+
+    def worst(self, count: int = 10) -> list[dict[str, Any]]:
+        """Return the records with the largest distances, largest first."""
+        order = np.lexsort((self.records, -self.distances))[:count]
+        return [self.entry(int(place)) for place in order]
+
+    @property
+    def true_beliefs(self) -> Floats:
+        """The belief in each record's true value, with the record in the table."""
+        return self.beliefs[np.arange(len(self.classes)), self.classes]
+
+    @property
+    def true_beliefs_without(self) -> Floats:
+        """The belief in each record's true value, without the record."""
+        return self.beliefs_without[np.arange(len(self.classes)), self.classes]
+
+    def to_frame(self) -> Any:
+        """Return :meth:`to_arrow` in the kind of frame that the table was read from."""
+        return to_backend(self.to_arrow(), self.backend)
+
+    def to_json(self, *, worst: int = 10) -> str:
+        """Return :meth:`to_dict` as JSON; infinite numbers are the text ``"Infinity"``."""
+        return json_text(self.to_dict(worst=worst))
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +180,11 @@ class DifferentialResult(Reported):
     where they come from runs.
     """
 
-    distances: NDArray[np.float64]
-    beliefs: NDArray[np.float64] = field(repr=False)
-    beliefs_without: NDArray[np.float64] = field(repr=False)
-    records: NDArray[np.int64] = field(repr=False)
-    classes: NDArray[np.int32] = field(repr=False)
+    distances: Floats
+    beliefs: Floats
+    beliefs_without: Floats
+    records: NDArray[np.int64]
+    classes: NDArray[np.int32]
     sensitive_name: str
     sensitive_values: tuple[Any, ...]
     sanitizer: str
@@ -71,21 +203,21 @@ class DifferentialResult(Reported):
     requested: int = 0
     failures: tuple[str, ...] = ()
     seed: int | None = None
-    seconds: float = field(default=0.0, compare=False)
-    backend: str = field(default="pyarrow", repr=False)
+    seconds: float = 0.0
+    backend: str = "pyarrow"
     notes: tuple[str, ...] = ()
-    lower: NDArray[np.float64] | None = field(default=None, repr=False)
-    upper: NDArray[np.float64] | None = field(default=None, repr=False)
-    run_distances: NDArray[np.float64] | None = field(default=None, repr=False)
+    lower: Floats | None = None
+    upper: Floats | None = None
+    run_distances: Floats | None = None
     confidence: float | None = None
     runs: int | None = None
     largest: float = math.inf
     out_of_time: bool = False
     individual: str | None = None
     people: int | None = None
-    sizes: NDArray[np.int64] | None = field(default=None, repr=False)
+    sizes: NDArray[np.int64] | None = None
     guarantee: str | None = None
-    change_chances: NDArray[np.float64] | None = field(default=None, repr=False)
+    change_chances: Floats | None = None
     change_limits: tuple[float, float] | None = None
     unmeasured: tuple[Unmeasured, ...] = ()
 
@@ -113,36 +245,30 @@ class DifferentialResult(Reported):
         return self.table_size if self.people is None else self.people
 
     @property
-    def delta(self) -> float:
-        """δ: the largest distance (DIT v2, Definition 1); a lower bound if not all were tested."""
-        return float(self.distances.max()) if len(self.distances) else math.nan
-
-    @property
     def delta_interval(self) -> tuple[float, float] | None:
         """Limits on δ with the result's confidence; None where δ is no estimate.
 
         Nor is there any where some records were not tested: limits on the largest of the others
         are none on δ, which is then only known to be at least the largest ``lower``.
         """
-        if self.lower is None or self.upper is None or not len(self.upper):
+        if self.lower is None or not len(self.lower) or self.exactness == "lower-bound":
             return None
-        if self.exactness == "lower-bound":
-            return None
-        return float(self.lower.max()), float(self.upper.max())
+        return float(self.lower.max()), self.delta_upper
+
+    @property
+    def uppers(self) -> Floats:
+        """What limits are checked against: each record's distance, or its upper limit."""
+        return self.distances if self.upper is None else self.upper
 
     @property
     def delta_upper(self) -> float:
         """What a limit on δ is checked against: δ, or the largest upper limit of estimates."""
-        if self.upper is None or not len(self.upper):
-            return self.delta
-        return float(self.upper.max())
+        return float(self.uppers.max()) if len(self.uppers) else math.nan
 
     @property
     def mean_upper(self) -> float:
         """What a limit on the mean is checked against: the mean, or that of the upper limits."""
-        if self.upper is None or not len(self.upper):
-            return self.mean
-        return float(self.upper.mean())
+        return float(self.uppers.mean()) if len(self.uppers) else math.nan
 
     def tail(self, epsilon: float) -> Limits:
         """Return δ of (ε, δ)-differentiability for a given ε (DIT v1, Definition 1).
@@ -151,7 +277,7 @@ class DifferentialResult(Reported):
         exact binomial limits; the record is its number in the input. A run with and a run without
         the record share their random numbers wherever the sanitizer takes them.
         """
-        found = largest_tail(self._runs_of("tail"), epsilon, confidence=self._level())
+        found = largest_tail(self._runs_of("tail"), epsilon, confidence=self.confidence or 0.95)
         return replace(found, record=int(self.records[found.record]))
 
     def epsilon_for(self, delta: float) -> Limits:
@@ -160,10 +286,12 @@ class DifferentialResult(Reported):
         ``upper`` is the largest possible distance where R runs are too few for another limit.
         """
         runs = self._runs_of("epsilon_for")
-        found = smallest_epsilon(runs, delta, confidence=self._level(), largest=self.largest)
+        found = smallest_epsilon(
+            runs, delta, confidence=self.confidence or 0.95, largest=self.largest
+        )
         return replace(found, record=int(self.records[found.record]))
 
-    def _runs_of(self, name: str) -> NDArray[np.float64]:
+    def _runs_of(self, name: str) -> Floats:
         if self.run_distances is None:
             raise UserError(
                 f"{name}() needs the distances of single runs, which method "
@@ -173,11 +301,8 @@ class DifferentialResult(Reported):
             )
         return self.run_distances
 
-    def _level(self) -> float:
-        return 0.95 if self.confidence is None else self.confidence
-
     @cached_property
-    def predictions_changed(self) -> NDArray[np.float64]:
+    def predictions_changed(self) -> Floats:
         """For each record, the probability that the most probable value is another without it.
 
         It is 1 or 0 where nothing is left to chance; among values that tie for the first place
@@ -186,32 +311,17 @@ class DifferentialResult(Reported):
         """
         if self.change_chances is not None:
             return self.change_chances
-        return (_modes(self.beliefs) != _modes(self.beliefs_without)).astype(np.float64)
+        first, second = (
+            np.argmax(held >= held.max(axis=1, keepdims=True) - 1e-12, axis=1)
+            for held in (self.beliefs, self.beliefs_without)
+        )
+        return (first != second).astype(np.float64)
 
     @property
     def changed_interval(self) -> tuple[float, float] | None:
         """Limits on :attr:`changed_predictions`; None where it is no estimate."""
-        if self.change_limits is None:
-            return None
-        low, high = self.change_limits
-        return 100 * low, 100 * high
-
-    @property
-    def changed_upper(self) -> float:
-        """What a limit on changed predictions is checked against."""
-        return (
-            self.changed_predictions if self.changed_interval is None else self.changed_interval[1]
-        )
-
-    @property
-    def changed_exactness(self) -> Exactness:
-        """How exact :attr:`changed_predictions` is: runs make it an estimate."""
-        return self.exactness if self.change_limits is None else "estimate"
-
-    def worst(self, count: int = 10) -> list[dict[str, Any]]:
-        """Return the records with the largest distances, largest first."""
-        order = np.lexsort((self.records, -self.distances))[:count]
-        return [self.entry(int(place)) for place in order]
+        limits = self.change_limits
+        return None if limits is None else (100 * limits[0], 100 * limits[1])
 
     def entry(self, place: int) -> dict[str, Any]:
         """Return what is said of one record: its number, distance and beliefs."""
@@ -225,19 +335,17 @@ class DifferentialResult(Reported):
 
     def to_arrow(self) -> pa.Table:
         """Return one row per record: its number, distance and beliefs; no value of the table."""
-        columns: dict[str, Any] = {"record": self.records, "distance": self.distances}
-        if self.lower is not None and self.upper is not None:
-            columns |= {"lower": self.lower, "upper": self.upper}
-        if self.sizes is not None:
-            columns["records"] = self.sizes
-        return pa.table(
-            columns
-            | {
-                "belief": self.true_beliefs,
-                "belief_without": self.true_beliefs_without,
-                "prediction_changed": self.predictions_changed,
-            }
-        )
+        columns = {
+            "record": self.records,
+            "distance": self.distances,
+            "lower": self.lower,
+            "upper": self.upper,
+            "records": self.sizes,
+            "belief": self.true_beliefs,
+            "belief_without": self.true_beliefs_without,
+            "prediction_changed": self.predictions_changed,
+        }
+        return pa.table({name: held for name, held in columns.items() if held is not None})
 
     def to_dict(self, *, worst: int = 10) -> dict[str, Any]:
         """Return the result as plain data, without any value of the table."""
@@ -250,7 +358,7 @@ class DifferentialResult(Reported):
             "std": self.std,
             "quantiles": {str(share): value for share, value in self.quantiles.items()},
             "infinite": self.infinite,
-            **changed_part(self),
+            **self.changed_part(),
             "exactness": self.exactness,
             "method": self.method,
             "complete": self.complete,
@@ -258,15 +366,9 @@ class DifferentialResult(Reported):
             "records_requested": self.requested,
             "records_in_table": self.table_size,
             "records_dropped": self.dropped,
-            **self._extras(),
+            **{name: value for name in _IF_THERE if (value := getattr(self, name))},
             "failures": list(self.failures),
-            "sanitizer": self.sanitizer,
-            "constraint_met": self.constraint_met,
-            "generalized_without": self.generalized_without,
-            "uncovered": self.uncovered,
-            "uncovered_without": self.uncovered_without,
-            "model": self.model,
-            "distance": self.distance,
+            **{name: getattr(self, name) for name in _PLAIN},
             "sensitive": self.sensitive_name,
             "sensitive_value_count": len(self.sensitive_values),
             "worst": self.worst(worst),
@@ -281,12 +383,6 @@ class DifferentialResult(Reported):
             "timing": {"seconds": self.seconds},
         }
 
-    def _extras(self) -> dict[str, Any]:
-        """Return what a draw of targets, a budget, or people with several records add."""
-        found = {"individual": self.individual, "people": self.people, "guarantee": self.guarantee}
-        found["out_of_time"] = self.out_of_time or None
-        return {name: value for name, value in found.items() if value is not None}
-
     def _interval(self) -> dict[str, Any]:
         """Return what a sampled result adds to the plain data."""
         found: dict[str, Any] = {}
@@ -294,24 +390,11 @@ class DifferentialResult(Reported):
             found = {"delta_lower": float(self.lower.max())}
         if self.delta_interval is not None:
             found |= {"delta_upper": self.delta_upper, "mean_upper": self.mean_upper}
-        how = {"confidence": self.confidence, "runs": self.runs}
-        return found if self.confidence is None else {**found, **how}
+        if self.confidence is not None:
+            found |= {"confidence": self.confidence, "runs": self.runs}
+        return found
 
     def places(self, records: NDArray[np.int64]) -> NDArray[np.intp]:
         """Return where these records stand, all of which were tested."""
         order = np.argsort(self.records, kind="stable")
         return order[np.searchsorted(self.records, records, sorter=order)]
-
-
-def changed_part(result: Any) -> dict[str, Any]:
-    """Return changed predictions as plain data: how exact they are stands beside them."""
-    found = {"changed_predictions_percent": result.changed_predictions}
-    if (limits := result.changed_interval) is not None:
-        found |= {"changed_predictions_lower": limits[0], "changed_predictions_upper": limits[1]}
-    return {**found, "changed_predictions_exactness": result.changed_exactness}
-
-
-def _modes(beliefs: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The first sensitive value whose probability is the largest, up to rounding."""
-    top = beliefs.max(axis=1, keepdims=True)
-    return np.argmax(beliefs >= top - 1e-12, axis=1)

@@ -1,36 +1,161 @@
-"""Combines the results of several models: for each record, the one that sees most."""
+"""Chooses the adversaries, and tells of each record what the one sees that sees most."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from indiff.differential.reported import Reported
-from indiff.differential.result import DifferentialResult, Exactness, changed_part
-from indiff.differential.targets.guarantee import statement
-from indiff.errors import UserError
+from indiff.data.table import Table
+from indiff.differential.result import DifferentialResult, Exactness, Reported
+from indiff.differential.targets.guarantee import say
+from indiff.errors import Message, option
+from indiff.inference import Classifier, Frequency, Model, NaiveBayes, as_model
+from indiff.sanitizers.mondrian.mondrian import Mondrian, missing_parts
+from indiff.sanitizers.noise.mechanisms import NoisySanitizer
 from indiff.sanitizers.promise import all_kept
-from indiff.text import FORMAT
+from indiff.sanitizers.protocol import Sanitizer
+from indiff.text import FORMAT, describe
 
+# A tree is asked by default up to so much work: targets × (records + patterns × values), where the
+# patterns are 2 to the number of quasi-identifiers. It is up to about 10 s of one core: all
+# 10,000 records of Adult take 7 s, and 60,000 would take two and a half minutes.
+MOST_WORK = 12 * 10**7
 # From the one that says least to the one that says most.
 WEAKEST: tuple[Exactness, ...] = ("approximation", "lower-bound", "estimate", "exact")
-
-
+T = TypeVar("T")
 _PLAIN = (
     "exactness", "method", "complete", "sanitizer", "constraint_met", "distance", "individual",
     "people", "confidence", "runs", "guarantee", "left_out", "seed", "fingerprint",
 )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Adversaries:
+    """The models that are asked, and a note on one that was left out although it might see more."""
+
+    models: tuple[Model, ...]
+    left_out: str | None = None
+
+    @property
+    def named(self) -> dict[str, Model]:
+        """The models by their names."""
+        return {describe(model): model for model in self.models}
+
+
+def choose_model(model: str | Model | None, sanitizer: Sanitizer) -> Model:
+    """Return the one model asked for; by default the one that the papers pair with the sanitizer.
+
+    >>> from indiff.sanitizers.noise.mechanisms import Laplace
+    >>> str(choose_model(None, Laplace(0.5))), str(choose_model("auto", Mondrian(k=2)))
+    ('frequency', 'naive-bayes')
+    """
+    if is_auto(model):
+        return Frequency() if isinstance(sanitizer, NoisySanitizer) else NaiveBayes()
+    assert model is not None
+    return as_model(model)
+
+
+def choose_models(
+    model: str | Model | Sequence[str | Model | None] | None,
+    sanitizer: Sanitizer,
+    table: Table | None = None,
+    *,
+    targets: Iterable[int] | int | None = None,
+    individual: str | None = None,
+    method: str = "auto",
+    share: int = 1,
+) -> Adversaries:
+    """Return the models asked for; where that is None or ``auto``, the strongest that are fast.
+
+    These are naive Bayes and conditional frequency, which are exact wherever the sanitizer is not
+    random, and a tree where Mondrian's exact walk feeds it from counts and the work is small
+    (:data:`MOST_WORK`; ``share`` is how many tests the work is for). Of a noisy table it is
+    frequency, for which alone there is a closed form. Without a table no tree is chosen.
+
+    >>> from indiff.sanitizers.noise.mechanisms import Laplace
+    >>> [list(choose_models("auto", one).named) for one in (Laplace(0.5), Mondrian(k=2))]
+    [['frequency'], ['naive-bayes', 'frequency']]
+    >>> list(choose_models(["auto", "knn"], Mondrian(k=2)).named)
+    ['naive-bayes', 'frequency', 'knn']
+    """
+    asked = model if isinstance(model, Sequence) and not isinstance(model, str) else [model]
+    given = [as_model(one) for one in asked if one is not None and not is_auto(one)]
+    if len(given) == len(asked):
+        return Adversaries(tuple(given))
+    usual: list[Model] = [NaiveBayes(), Frequency()]
+    left_out = None
+    if isinstance(sanitizer, NoisySanitizer):
+        usual = [Frequency()]
+    elif table is not None:
+        why = _against_tree(sanitizer, table, targets, individual, method, share)
+        if why is None:
+            usual.append(Classifier("tree"))
+        else:
+            left_out = Message(f"no tree was tried: {why}; ask for it by {option('model', 'tree')}")
+    taken = {describe(one) for one in given}
+    added = [one for one in usual if describe(one) not in taken]
+    return Adversaries((*added, *given), None if "tree" in taken else left_out)
+
+
+def possible_models(model: Any, sanitizer: Sanitizer) -> dict[str, Model]:
+    """Return every model that may have been chosen, by its name."""
+    found = choose_models(model, sanitizer).named
+    asked = model if isinstance(model, Sequence) and not isinstance(model, str) else [model]
+    return found | {"tree": Classifier("tree")} if any(map(is_auto, asked)) else found
+
+
+def is_auto(model: Any) -> bool:
+    """Tell whether the choice was left to us."""
+    return model is None or (isinstance(model, str) and model == "auto")
+
+
+def _against_tree(
+    sanitizer: Sanitizer, table: Table, targets: Iterable[int] | int | None,
+    individual: str | None, method: str, share: int,
+) -> str | None:  # fmt: skip
+    """Say why a tree is not asked unless the user wants it; None where it costs little."""
+    if not isinstance(sanitizer, Mondrian) or method not in ("auto", "leave-one-out"):
+        return "it would learn again from a whole release for each record"
+    columns, values = len(table.attributes), len(table.sensitive.values)
+    if not Classifier("tree").learns_from_tally(columns):
+        return f"with {columns} quasi-identifiers it would learn again for each record"
+    if sanitizer.t is not None:
+        return "with t-closeness the table is sanitized again for each record"
+    if individual is not None:
+        return "without all records of a person the table is sanitized again"
+    if sanitizer.obstacle(table, sanitizer.problem(table), missing_parts(table)) is not None:
+        return "the constraint is not met"
+    count = len(table) if targets is None else targets
+    count = count if isinstance(count, int) else len(list(count))
+    work = share * min(count, len(table)) * (len(table) + 2**columns * values)
+    if work > MOST_WORK:
+        times = "once" if share == 1 else f"{share} times"
+        return f"testing {count:,} of {len(table):,} records {times} would take it long"
+    return None
+
+
+def _over(together: Callable[[Iterable[Any]], T], name: str, meaning: str) -> T:
+    """Return a property that puts together what the models' results have under one name."""
+    found: Any = property(
+        lambda self: together(getattr(one, name) for one in self.results.values()), doc=meaning
+    )
+    return found
+
+
+def _largest(numbers: Iterable[float]) -> float:
+    return max((number for number in numbers if not math.isnan(number)), default=math.nan)
+
+
 def _shared(name: str, meaning: str) -> Any:
     """Return a property that has the same value in every model's result."""
-    return property(lambda self: getattr(next(iter(self.results.values())), name), doc=meaning)
+    return _over(lambda each: next(iter(each)), name, meaning)
 
 
 def _seen(name: str, meaning: str) -> Any:
@@ -52,8 +177,8 @@ class StrongestResult(Reported):
 
     results: dict[str, DifferentialResult]
     distances: NDArray[np.float64]
-    records: NDArray[np.int64] = field(repr=False)
-    seen_by: NDArray[np.str_] = field(repr=False)
+    records: NDArray[np.int64]
+    seen_by: NDArray[np.str_]
     confidence: float | None = None
     untried: tuple[str, ...] = ()
     left_out: str | None = None
@@ -70,15 +195,8 @@ class StrongestResult(Reported):
         """δ of each model."""
         return {name: result.delta for name, result in self.results.items()}
 
-    @property
-    def delta(self) -> float:
-        """The largest δ of all models."""
-        return _largest(self.deltas.values())
-
-    @property
-    def delta_upper(self) -> float:
-        """What a limit on δ is checked against: the largest upper limit of all models."""
-        return _largest(result.delta_upper for result in self.results.values())
+    delta = _over(_largest, "delta", "The largest δ of all models.")
+    delta_upper = _over(_largest, "delta_upper", "What a limit on δ is checked against.")
 
     @property
     def delta_interval(self) -> tuple[float, float] | None:
@@ -93,15 +211,8 @@ class StrongestResult(Reported):
     @property
     def mean_upper(self) -> float:
         """What a limit on the mean is checked against: the mean of the largest upper limits."""
-        if not len(self.distances):
-            return math.nan
-        uppers = [
-            (result.distances if result.upper is None else result.upper)[
-                result.places(self.records)
-            ]
-            for result in self.results.values()
-        ]
-        return float(np.max(uppers, axis=0).mean())
+        uppers = [one.uppers[one.places(self.records)] for one in self.results.values()]
+        return float(np.max(uppers, axis=0).mean()) if len(self.distances) else math.nan
 
     @property
     def predictions_changed(self) -> NDArray[np.float64]:
@@ -110,8 +221,7 @@ class StrongestResult(Reported):
         Where chance decides, nothing says how the models' changes go together: the probabilities
         are added up, to 1 at most, which is not below the truth.
         """
-        each = [one.predictions_changed[one.places(self.records)] for one in self.results.values()]
-        return np.minimum(np.sum(each, axis=0), 1.0)
+        return self._any_changed(self.results.values())
 
     @property
     def changed_interval(self) -> tuple[float, float] | None:
@@ -124,28 +234,17 @@ class StrongestResult(Reported):
             return None
         drawn = [one for one in results if one.change_limits is not None]
         known = [one for one in results if one.change_limits is None]
-        least = [
-            100 * float(one.predictions_changed[one.places(self.records)].mean()) for one in known
-        ]
+        least = [100 * float(self._any_changed([one]).mean()) for one in known]
         least += [one.changed_interval[0] for one in drawn if one.changed_interval is not None]
-        most = self._any_changed(known) + sum(one.changed_upper for one in drawn)
+        most = 100 * float(self._any_changed(known).mean())
+        most += sum(one.changed_upper for one in drawn)
         return max(least), min(most, 100.0)
 
-    @property
-    def changed_upper(self) -> float:
-        """What a limit on changed predictions is checked against."""
-        return (
-            self.changed_predictions if self.changed_interval is None else self.changed_interval[1]
-        )
-
-    @property
-    def changed_exactness(self) -> Exactness:
-        """How exact :attr:`changed_predictions` is: a bracket makes it an estimate."""
-        return self.exactness if self.changed_interval is None else "estimate"
-
-    def _any_changed(self, results: Iterable[DifferentialResult]) -> float:
-        each = [one.predictions_changed[one.places(self.records)] for one in results]
-        return 100 * float(np.minimum(np.sum(each, axis=0), 1).mean()) if each else 0.0
+    def _any_changed(self, results: Iterable[DifferentialResult]) -> NDArray[np.float64]:
+        changed = np.zeros(len(self.records))
+        for one in results:
+            changed += one.predictions_changed[one.places(self.records)]
+        return np.minimum(changed, 1.0)
 
     def _of_seen_by(self, name: str) -> Any:
         columns = {model: getattr(result, name) for model, result in self.results.items()}
@@ -173,31 +272,13 @@ class StrongestResult(Reported):
     requested = _shared("requested", "How many records were to be measured.")
     unmeasured = _shared("unmeasured", "Columns of the release that no model looks at.")
     backend = _shared("backend", "The kind of frame that the table was read from.")
-
-    @property
-    def out_of_time(self) -> bool:
-        """Whether the time was up before every model had tested everybody."""
-        return any(result.out_of_time for result in self.results.values())
-
-    @property
-    def constraint_met(self) -> bool | None:
-        """Whether the release keeps what its sanitizer promises; None where that is nothing."""
-        return all_kept(result.constraint_met for result in self.results.values())
-
-    @property
-    def largest(self) -> float:
-        """The largest value that any model's distance can take."""
-        return _largest(result.largest for result in self.results.values())
-
-    @property
-    def unmet(self) -> str | None:
-        """Why the release does not keep what its sanitizer promises."""
-        return next((one.unmet for one in self.results.values() if one.unmet), None)
-
-    @property
-    def failures(self) -> tuple[str, ...]:
-        """What failed, of any model."""
-        return tuple(text for result in self.results.values() for text in result.failures)
+    out_of_time = _over(any, "out_of_time", "Whether the time was up before all were tested.")
+    constraint_met = _over(all_kept, "constraint_met", "Whether the release keeps its promise.")
+    largest = _over(_largest, "largest", "The largest value that any model's distance can take.")
+    unmet = _over(lambda each: next(filter(None, each), None), "unmet", "Why it does not.")
+    failures = _over(lambda each: tuple(chain(*each)), "failures", "What failed, of any model.")
+    method = _over(lambda each: ", ".join(dict.fromkeys(each)), "method", "How it was measured.")
+    runs = _over(lambda each: max(filter(None, each), default=None), "runs", "How many, if any.")
 
     @property
     def interrupted(self) -> bool:
@@ -206,20 +287,10 @@ class StrongestResult(Reported):
         return stopped or (bool(self.untried) and not self.out_of_time)
 
     @property
-    def method(self) -> str:
-        """How the distances were measured; several ways where models need them."""
-        return ", ".join(dict.fromkeys(result.method for result in self.results.values()))
-
-    @property
-    def runs(self) -> int | None:
-        """How many runs there were of what is sampled, if anything is."""
-        return max((r.runs for r in self.results.values() if r.runs is not None), default=None)
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """The notes of all models, each once, and which one was left out."""
-        told = [note for result in self.results.values() for note in result.notes]
-        return tuple(dict.fromkeys([*told, *([self.left_out] if self.left_out else [])]))
+        told = chain(*(result.notes for result in self.results.values()))
+        return tuple(dict.fromkeys([*told, *filter(None, [self.left_out])]))
 
     @property
     def model(self) -> str:
@@ -233,27 +304,19 @@ class StrongestResult(Reported):
         return not self.untried and all(result.complete for result in self.results.values())
 
     @property
-    def exactness(self) -> Exactness:
+    def exactness(self) -> Exactness:  # type: ignore[override]
         """The weakest of the models' own; a lower bound where one of them was not tried."""
         held = {result.exactness for result in self.results.values()}
         held |= {"lower-bound"} if self.untried else set()
         return next(level for level in WEAKEST if level in held)
 
-    def worst(self, count: int = 10) -> list[dict[str, Any]]:
-        """Return the records with the largest distances, and the model that sees each."""
-        order = np.lexsort((self.records, -self.distances))[:count]
-        return [self._entry(int(place)) for place in order]
-
-    def _entry(self, place: int) -> dict[str, Any]:
+    def entry(self, place: int) -> dict[str, Any]:
+        """Return what is said of one record: its distance, and the model that sees it."""
         name = str(self.seen_by[place])
         result = self.results[name]
         entry = result.entry(int(result.places(self.records[place : place + 1])[0]))
-        return {
-            "record": entry.pop("record"),
-            "distance": entry.pop("distance"),
-            "model": name,
-            **entry,
-        }
+        number, distance = entry.pop("record"), entry.pop("distance")
+        return {"record": number, "distance": distance, "model": name, **entry}
 
     def to_arrow(self) -> pa.Table:
         """Return one row per record: its number, largest distance, model, and each distance."""
@@ -275,7 +338,7 @@ class StrongestResult(Reported):
             "untried": list(self.untried),
             "mean": self.mean,
             "mean_upper": self.mean_upper,
-            **changed_part(self),
+            **self.changed_part(),
             "records_tested": len(self.distances),
             "records_requested": self.requested,
             "records_in_table": self.table_size,
@@ -286,51 +349,6 @@ class StrongestResult(Reported):
             "worst": self.worst(worst),
             "results": {name: result.to_dict(worst=worst) for name, result in self.results.items()},
         }
-
-
-def each_confidence(confidence: float, models: int) -> float:
-    """Return the confidence of each model's limits, so that all hold together (Bonferroni).
-
-    >>> round(each_confidence(0.95, 5), 9)
-    0.99
-    """
-    if models < 1:
-        raise UserError(
-            "model names no adversary; give at least one, or leave it out.", field="model"
-        )
-    # What is no confidence at all is refused where it is used, as it was given.
-    return 1 - (1 - confidence) / models if 0 < confidence < 1 else confidence
-
-
-def combine(
-    names: Sequence[str],
-    run: Callable[[int], Any],
-    confidence: float,
-    left_out: str | None = None,
-) -> Any:
-    """Run each model, and put their results together; several distances give a mapping."""
-    if len(set(names)) < len(names):
-        raise UserError(
-            "models need names of their own",
-            ", ".join(names),
-            "Name each of them once",
-            field="model",
-        )
-    found: dict[str, Any] = {}
-    for place, name in enumerate(names):
-        found[name] = run(place)
-        now = found[name].values() if isinstance(found[name], dict) else [found[name]]
-        if any(one.interrupted or one.out_of_time for one in now):
-            break  # whoever interrupts one model does not ask for the next
-    untried = tuple(names[len(found) :])
-    if not isinstance(found[names[0]], dict):
-        return strongest(found, confidence, untried, left_out)
-    return {
-        distance: strongest(
-            {name: each[distance] for name, each in found.items()}, confidence, untried, left_out
-        )
-        for distance in found[names[0]]
-    }
 
 
 def strongest(
@@ -355,42 +373,24 @@ def strongest(
     for others in each_has[1:]:
         records = records[np.isin(records, others)]
     each = np.stack([_at(result, records) for result in results.values()])
-    names = np.array(list(results))
+    distances, first = each.max(axis=0), next(iter(results.values()))
+    guarantee = None
+    if len(distances) and all(one.guarantee is not None for one in results.values()):
+        failed, people = first.requested - len(distances), first.individual is not None
+        guarantee = say(distances, first.population, confidence, failed, people=people)
     sampled = any(result.confidence is not None for result in results.values())
     return StrongestResult(
         results,
-        each.max(axis=0),
+        distances,
         np.asarray(records, np.int64),
-        names[each.argmax(axis=0)],
+        np.array(list(results))[each.argmax(axis=0)],
         confidence if sampled else None,
         untried,
         left_out,
-        _guarantee(results.values(), each.max(axis=0), confidence),
+        guarantee,
     )
-
-
-def _guarantee(
-    results: Collection[DifferentialResult], distances: NDArray[np.float64], confidence: float
-) -> str | None:
-    """Say what a random draw, the same for all models, says about everybody."""
-    first = next(iter(results))
-    if any(one.guarantee is None for one in results) or not len(distances):
-        return None
-    found = str(
-        statement(
-            distances,
-            population=first.population,
-            confidence=confidence,
-            failed=first.requested - len(distances),
-        )
-    )
-    return found if first.individual is None else found.replace("records", "people")
 
 
 def _at(result: DifferentialResult, records: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the distances of these records, all of which the result has."""
     return result.distances[result.places(records)]
-
-
-def _largest(numbers: Iterable[float]) -> float:
-    return max((number for number in numbers if not math.isnan(number)), default=math.nan)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from indiff.differential.noise.changes import change_limits
 from indiff.differential.path import Failures, Measurement, Test, fold, take
 from indiff.differential.result import DifferentialResult, Exactness
-from indiff.differential.targets.guarantee import statement
+from indiff.differential.targets.guarantee import say
 from indiff.errors import Message, marked
 from indiff.release.unmeasured import broken, gaps, judge_columns
 from indiff.sanitizers.promise import promise_of
@@ -133,7 +133,6 @@ def _guarantee(test: Test, distances: NDArray[np.float64], failed: int) -> str |
     whole = len(distances) + failed == len(test.people)
     if not (test.chosen.random_draw and whole and len(distances)):
         return None
-    found = statement(
-        distances, population=test.population, confidence=test.confidence, failed=failed
+    return say(
+        distances, test.population, test.confidence, failed, people=test.people.column is not None
     )
-    return str(found) if test.people.column is None else str(found).replace("records", "people")

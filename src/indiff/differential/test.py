@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
-from indiff.differential.adversaries import choose_models
 from indiff.differential.calls.calls import Calls, Progress
 from indiff.differential.mondrian.leave_one_out import LeaveOneOut
 from indiff.differential.noise.path import ClosedForm, Sampled
@@ -39,7 +38,12 @@ from indiff.differential.people import (
 )
 from indiff.differential.refit.refit import Refit
 from indiff.differential.result import DifferentialResult
-from indiff.differential.strongest import combine, each_confidence
+from indiff.differential.strongest import (
+    Adversaries,
+    StrongestResult,
+    choose_models,
+    strongest,
+)
 from indiff.differential.summary import sum_up
 from indiff.differential.targets.worst_first import rank
 from indiff.distances.functions import DEFAULT, Distance, Emd, as_emd, bind_distance
@@ -93,7 +97,7 @@ def differential_test(
     Unless ``model`` is given, it is ``frequency`` for a noisy table or randomized response, and
     otherwise the strongest of ``naive-bayes``, ``frequency`` and, where Mondrian's exact walk feeds
     it from counts and the table is not large, ``tree``
-    (:func:`~indiff.differential.adversaries.choose_models`).
+    (:func:`~indiff.differential.strongest.choose_models`).
     ``method`` is chosen: ``closed-form`` or ``leave-one-out`` where they are exact, ``sampled`` for
     other randomized sanitizers and models (``runs`` of each with and without a record, limits that
     hold with ``confidence``), ``refit`` for the rest.
@@ -177,8 +181,10 @@ def group_by_path(
     return groups
 
 
-def _test(table: Table, sanitizer: Sanitizer, model: Model, asked: Asked) -> Any:
-    """Test one sanitizer f against one model 𝒜, for one or several distances."""
+def _test(
+    table: Table, sanitizer: Sanitizer, model: Model, asked: Asked
+) -> dict[str, DifferentialResult]:
+    """Test one sanitizer f against one model 𝒜, for one or several distances, by their names."""
     distances = _named_distances(table, sanitizer, asked)
     model, notes = _with_knowledge(table, sanitizer, model, asked)
     check_testable(table)
@@ -190,9 +196,7 @@ def _test(table: Table, sanitizer: Sanitizer, model: Model, asked: Asked) -> Any
         here = replace(test, run=part_of(test.run, "method", place)) if len(paths) > 1 else test
         measurement = path.measure(here, measured)
         results |= sum_up(here, measurement, perf_counter() - start)
-    if _several(asked.distance):
-        return {name: results[name] for name, _ in distances}
-    return results[distances[0][0]]
+    return {name: results[name] for name, _ in distances}
 
 
 def _choose_targets(
@@ -271,23 +275,61 @@ def _each_model(table: Table, sanitizer: Sanitizer, asked: Asked) -> Any:
         asked.model, sanitizer, table, targets=asked.targets, individual=asked.individual,
         method=asked.method,
     )  # fmt: skip
-    adversaries = chosen.models
-    if len(adversaries) == 1 and not _several(asked.model):
-        return _test(table, sanitizer, adversaries[0], asked)
-    each = replace(asked, confidence=each_confidence(asked.confidence, len(adversaries)))
+    found: Mapping[str, DifferentialResult | StrongestResult]
+    if len(chosen.models) == 1 and not _several(asked.model):
+        found = _test(table, sanitizer, chosen.models[0], asked)
+    else:
+        found = _strongest(table, sanitizer, chosen, asked)
+    return found if _several(asked.distance) else next(iter(found.values()))
+
+
+def _strongest(
+    table: Table, sanitizer: Sanitizer, chosen: Adversaries, asked: Asked
+) -> dict[str, StrongestResult]:
+    """Test against each of several models, and put their results together."""
+    names = [describe(one) for one in chosen.models]
+    if len(set(names)) < len(names):
+        raise UserError(
+            "models need names of their own",
+            ", ".join(names),
+            "Name each of them once",
+            field="model",
+        )
+    each = replace(asked, confidence=each_confidence(asked.confidence, len(names)))
     if asked.order == "worst-first" and isinstance(asked.targets, int):  # the same for every model
         everyone = find_people(table, asked.individual)
         blind = partial(rank, table, seed=asked.seed)
         few = choose_targets(table, everyone, asked.targets, order=asked.order, rank=blind)
         each = replace(each, targets=table.records[few.people.firsts].tolist())
-    return combine(
-        [describe(one) for one in adversaries],
-        lambda place: _test(
-            table, sanitizer, adversaries[place], each.part("model", place, len(adversaries))
-        ),
-        asked.confidence,
-        chosen.left_out,
-    )
+    found: dict[str, dict[str, DifferentialResult]] = {}
+    for place, (name, model) in enumerate(zip(names, chosen.models, strict=True)):
+        found[name] = _test(table, sanitizer, model, each.part("model", place, len(names)))
+        if any(one.interrupted or one.out_of_time for one in found[name].values()):
+            break  # whoever interrupts one model does not ask for the next
+    untried = tuple(names[len(found) :])
+    return {
+        distance: strongest(
+            {name: results[distance] for name, results in found.items()},
+            asked.confidence,
+            untried,
+            chosen.left_out,
+        )
+        for distance in found[names[0]]
+    }
+
+
+def each_confidence(confidence: float, models: int) -> float:
+    """Return the confidence of each model's limits, so that all hold together (Bonferroni).
+
+    >>> round(each_confidence(0.95, 5), 9)
+    0.99
+    """
+    if models < 1:
+        raise UserError(
+            "model names no adversary; give at least one, or leave it out.", field="model"
+        )
+    # What is no confidence at all is refused where it is used, as it was given.
+    return 1 - (1 - confidence) / models if 0 < confidence < 1 else confidence
 
 
 def _several(given: Any) -> bool:

@@ -6,10 +6,9 @@ from indiff.audit.findings.exposure import Exposure, Failed, findings_of, missed
 from indiff.audit.metrics import METRICS, number
 from indiff.audit.plan.plan import Plan
 from indiff.data.table import Table
-from indiff.differential.adversaries import choose_models
 from indiff.differential.beside.dropped_row import test_release
 from indiff.differential.result import DifferentialResult
-from indiff.differential.strongest import StrongestResult, strongest
+from indiff.differential.strongest import StrongestResult, choose_models, strongest
 from indiff.errors import UserError
 from indiff.report.finding import Finding
 from indiff.sanitizers.trivial import Identity

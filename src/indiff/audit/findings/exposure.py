@@ -15,12 +15,16 @@ from indiff.audit.plan.settings import expand
 from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
 from indiff.differential import differential_test
-from indiff.differential.adversaries import Adversaries, choose_models
 from indiff.differential.calls.calls import Share
 from indiff.differential.explain.membership import membership_inference
 from indiff.differential.result import DifferentialResult
-from indiff.differential.strongest import StrongestResult, each_confidence, strongest
-from indiff.differential.test import part_of
+from indiff.differential.strongest import (
+    Adversaries,
+    StrongestResult,
+    choose_models,
+    strongest,
+)
+from indiff.differential.test import each_confidence, part_of
 from indiff.errors import UserError
 from indiff.plot.style import thinned
 from indiff.report.finding import Finding

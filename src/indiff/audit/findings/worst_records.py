@@ -7,10 +7,9 @@ from typing import Any
 from indiff.audit.plan.plan import Plan
 from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
-from indiff.differential.adversaries import possible_models
 from indiff.differential.explain.why import Explanation, explain
 from indiff.differential.result import DifferentialResult
-from indiff.differential.strongest import StrongestResult
+from indiff.differential.strongest import StrongestResult, possible_models
 from indiff.errors import UserError
 from indiff.inference import Model
 from indiff.inference.background import with_background

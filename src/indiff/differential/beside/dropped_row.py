@@ -15,13 +15,13 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
-from indiff.differential.adversaries import choose_model
 from indiff.differential.beside.linkage import Linkage, link
 from indiff.differential.beside.matching import match_by_key, match_in_order
 from indiff.differential.beside.result import ReleaseResult, Shift
 from indiff.differential.path import Beliefs, from_beliefs
 from indiff.differential.refit.refit import refit
 from indiff.differential.result import DifferentialResult
+from indiff.differential.strongest import choose_model
 from indiff.differential.test import as_rows, check_testable, describe
 from indiff.distances.functions import DEFAULT, Distance, Emd, bind_distance
 from indiff.errors import Message, UserError, option

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from indiff.data.table import Table
-from indiff.differential.adversaries import choose_model
 from indiff.differential.explain.groups import GroupChange, covering, group_change, records
 from indiff.differential.explain.models import (
     DecisionPath,
@@ -22,6 +21,7 @@ from indiff.differential.explain.models import (
 from indiff.differential.mondrian.leave_one_out import MondrianReleases
 from indiff.differential.people import fallback
 from indiff.differential.refit.refit import FromScratch, Releases
+from indiff.differential.strongest import choose_model
 from indiff.differential.test import as_rows, check_testable, describe
 from indiff.errors import UserError
 from indiff.inference import Model, NaiveBayes

@@ -20,6 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from indiff.differential.noise.bracket import check_confidence
 from indiff.errors import UserError, option
 
+Floats = NDArray[np.float64]
+
 # Ranks of the table of thresholds, as shares of the sample: fixed, so that no result picks them.
 RANKS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5)
 
@@ -115,6 +117,12 @@ def statement(
     )
 
 
+def say(distances: Floats, population: int, confidence: float, failed: int, *, people: bool) -> str:
+    """Say what a random draw of records, or of people, tells about everybody."""
+    found = statement(distances, population=population, confidence=confidence, failed=failed)
+    return str(found).replace("records", "people") if people else str(found)
+
+
 def share_above(
     distances: ArrayLike,
     threshold: float,
@@ -164,9 +172,7 @@ def most_above(seen: int, sampled: int, population: int, error: float) -> int:
     return low
 
 
-def _check(
-    distances: ArrayLike, population: int, confidence: float, failed: int
-) -> NDArray[np.float64]:
+def _check(distances: ArrayLike, population: int, confidence: float, failed: int) -> Floats:
     check_confidence(confidence)
     found = np.asarray(distances, dtype=np.float64)
     if found.ndim != 1 or not len(found):

@@ -166,7 +166,7 @@ def _models(plan: Plan, table: Table) -> list[str]:
 
 def _walks(plan: Plan, name: str) -> bool:
     """Tell whether a method goes through all records at once."""
-    from indiff.differential.adversaries import choose_model
+    from indiff.differential.strongest import choose_model
     from indiff.inference import Frequency, NaiveBayes
     from indiff.sanitizers.parse import as_sanitizer
 
@@ -178,7 +178,7 @@ def _walks(plan: Plan, name: str) -> bool:
 
 
 def _method(plan: Plan, name: str) -> str:
-    from indiff.differential.adversaries import choose_model
+    from indiff.differential.strongest import choose_model
     from indiff.differential.test import choose_path
     from indiff.distances.functions import DISTANCES, emd
     from indiff.sanitizers.parse import as_sanitizer
