@@ -200,6 +200,17 @@ class Column:
     notes: tuple[str, ...] = ()
     largest: float = np.inf
 
+    def change(self, how: Callable[[Floats], Floats]) -> Column:
+        """Return the column with all of its records' numbers changed alike."""
+
+        def some(numbers: Floats | None) -> Floats | None:
+            return None if numbers is None else how(numbers)
+
+        return replace(
+            self, distances=how(self.distances), lower=some(self.lower), upper=some(self.upper),
+            run_distances=some(self.run_distances),
+        )  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Changes:
@@ -288,34 +299,16 @@ def from_beliefs(
     return columns
 
 
-_EACH_RECORD = (
-    "rows", "with_record", "without", "uncovered", "uncovered_without", "generalized"
-)  # fmt: skip
-
-
 def join_beliefs(one: Beliefs, two: Beliefs, people: People) -> Beliefs:
     """Join beliefs about different people, in the order of people."""
     place = np.empty(int(people.rows.max()) + 1, np.intp)
     place[people.rows] = np.arange(len(people.rows))
     order = np.argsort(place[np.concatenate([one.rows, two.rows])], kind="stable")
-
+    each = ("rows", "with_record", "without", "uncovered", "uncovered_without", "generalized")
     joined: dict[str, Any] = {
-        name: np.concatenate([getattr(one, name), getattr(two, name)])[order]
-        for name in _EACH_RECORD
+        name: np.concatenate([getattr(one, name), getattr(two, name)])[order] for name in each
     }
     return replace(two, **joined)
-
-
-def take(column: Column, places: NDArray[np.intp]) -> Column:
-    """Return some of the records' numbers, in this order."""
-
-    def some(numbers: Floats | None) -> Floats | None:
-        return None if numbers is None else numbers[places]
-
-    return replace(
-        column, distances=column.distances[places], lower=some(column.lower),
-        upper=some(column.upper), run_distances=some(column.run_distances),
-    )  # fmt: skip
 
 
 def fold(column: Column, owners: NDArray[np.int64]) -> tuple[Column, NDArray[np.intp]]:
@@ -328,17 +321,9 @@ def fold(column: Column, owners: NDArray[np.int64]) -> tuple[Column, NDArray[np.
     starts = np.flatnonzero(np.diff(owners, prepend=-1))
     # The place of each owner's largest distance, the first among equals.
     place = np.lexsort((np.arange(len(owners)), -column.distances, owners))[starts]
-
-    def top(numbers: Floats | None) -> Floats | None:
-        return None if numbers is None else np.asarray(np.maximum.reduceat(numbers, starts))
-
     if not len(owners):
         return column, place
-    folded = replace(
-        column, distances=column.distances[place], lower=top(column.lower),
-        upper=top(column.upper), run_distances=top(column.run_distances),
-    )  # fmt: skip
-    return folded, place
+    return column.change(lambda numbers: np.asarray(np.maximum.reduceat(numbers, starts))), place
 
 
 def check_beliefs(

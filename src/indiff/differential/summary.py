@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.differential.noise.changes import change_limits
-from indiff.differential.path import Failures, Measurement, Test, fold, take
+from indiff.differential.path import Failures, Measurement, Test, fold
 from indiff.differential.result import DifferentialResult, Exactness
 from indiff.differential.targets.guarantee import say
 from indiff.errors import Message, marked
@@ -35,7 +35,8 @@ def as_result(
     chances = None if changes is None else changes.each
     if test.chosen.listed is not None:
         order = _as_listed(tested, test.chosen.listed)
-        column, place, tested = take(column, order), place[order], tested[order]
+        column = column.change(lambda numbers: numbers[order])
+        place, tested = place[order], tested[order]
         chances = None if chances is None else chances[order]
     sampled = column.run_distances is not None
     exactness: Exactness = "estimate" if sampled else "exact"

@@ -32,7 +32,7 @@ class Frequency:
         self, release: Release, targets: Table
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Return the beliefs, and for each target whether any released record covers it."""
-        counts, back = _counts(release, targets)
+        counts, back = covering_counts(release, targets)
         totals = release.class_totals()
         found = counts.sum(axis=1) > 0
         counts[~found] = totals if totals.any() else 1.0
@@ -53,12 +53,14 @@ class SmoothedFrequency:
 
     def beliefs(self, release: Release, targets: Table) -> NDArray[np.float64]:
         """Return the belief about each target from the release."""
-        counts, back = _counts(release, targets)
+        counts, back = covering_counts(release, targets)
         counts += 1
         return (counts / counts.sum(axis=1, keepdims=True))[back]
 
 
-def _counts(release: Release, targets: Table) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def covering_counts(
+    release: Release, targets: Table
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Count each sensitive value among what covers the targets, each distinct target once.
 
     The second array gives the place of each target among the distinct ones.
@@ -68,13 +70,13 @@ def _counts(release: Release, targets: Table) -> tuple[NDArray[np.float64], NDAr
     distinct, back = np.unique(np.stack(codes), axis=1, return_inverse=True)
     counts = np.empty((distinct.shape[1], size))
     for place, combination in enumerate(distinct.T):
-        mask = _covering(release, combination)
+        mask = covering_rows(release, combination)
         weights = None if release.weights is None else release.weights[mask]
         counts[place] = np.bincount(release.classes[mask], weights=weights, minlength=size)
     return counts, back.ravel()
 
 
-def _covering(release: Release, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+def covering_rows(release: Release, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Tell for every row whether its regions cover these codes, one for each column."""
     first = release.columns[0]
     covered = zip(release.columns, codes.tolist(), strict=True)

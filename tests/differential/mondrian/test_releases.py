@@ -13,7 +13,7 @@ from indiff import Classifier, Mondrian, differential_test
 from indiff.differential.calls import calls
 from indiff.differential.mondrian.leave_one_out import MondrianReleases
 from indiff.differential.people import each_record
-from indiff.differential.refit.refit import FromScratch, Without, refit
+from indiff.differential.refit.refit import Releases, Without, refit
 from indiff.inference import as_model
 from indiff.inference.background import with_background
 from tests.inference.test_naive_bayes import materialise
@@ -72,7 +72,7 @@ def test_tallies_are_what_is_used_and_few_records_need_a_release() -> None:
     for model, used in (("tree", True), ("logistic", True), ("knn", False), ("frequency", False)):
         ask = Without(table, Mondrian(k=3), as_model(model), people, MondrianReleases)
         assert (ask.tally(np.array([5])) is not None) is used
-    ask = Without(table, Mondrian(k=3), as_model("tree"), people, FromScratch)
+    ask = Without(table, Mondrian(k=3), as_model("tree"), people, Releases)
     assert ask.tally(np.array([5])) is None
     ask = Without(
         table, Mondrian(k=3), Classifier("tree", encoding="TF-Hot"), people, MondrianReleases
@@ -154,5 +154,5 @@ def test_what_targets_share_is_made_before_the_first(monkeypatch: pytest.MonkeyP
     ask = Without(table, Mondrian(k=3), as_model("tree"), people, MondrianReleases)
     ask.prepare()
     assert {"_tree", "_laid_out", "_from_scratch"} <= vars(ask.releases).keys()
-    monkeypatch.setattr(FromScratch, "without", lambda *_: pytest.fail("it was sanitized"))
-    Without(table, Mondrian(k=3), as_model("tree"), people, FromScratch).prepare()
+    monkeypatch.setattr(Releases, "without", lambda *_: pytest.fail("it was sanitized"))
+    Without(table, Mondrian(k=3), as_model("tree"), people, Releases).prepare()

@@ -19,7 +19,7 @@ from indiff.differential.beside.linkage import Linkage, link
 from indiff.differential.beside.matching import match_by_key, match_in_order
 from indiff.differential.beside.result import ReleaseResult, Shift
 from indiff.differential.path import Beliefs, from_beliefs
-from indiff.differential.refit.refit import refit
+from indiff.differential.refit.refit import Releases, refit
 from indiff.differential.result import DifferentialResult
 from indiff.differential.strongest import choose_model
 from indiff.differential.test import as_rows, check_testable, describe
@@ -333,14 +333,11 @@ class _Done:
         return self.release
 
 
-class _Dropped:
+class _Dropped(Releases):
     """The release without the row of a record."""
 
-    def __init__(self, table: Table, sanitizer: Any) -> None:
-        self._done: _Done = sanitizer
-
     def without(self, row: int) -> Release:
-        return drop_rows(self._done.release, [self._done.matched[row]])
+        return drop_rows(self.sanitizer.release, [self.sanitizer.matched[row]])
 
 
 def drop_rows(release: Release, rows: Sequence[int]) -> Release:

@@ -20,7 +20,7 @@ from indiff.differential.explain.models import (
 )
 from indiff.differential.mondrian.leave_one_out import MondrianReleases
 from indiff.differential.people import fallback
-from indiff.differential.refit.refit import FromScratch, Releases
+from indiff.differential.refit.refit import Releases
 from indiff.differential.strongest import choose_model
 from indiff.differential.test import as_rows, check_testable, describe
 from indiff.errors import UserError
@@ -135,7 +135,7 @@ def explain(
     asked = [int(records)] if isinstance(records, int | np.integer) else list(records)
     rows = [int(as_rows(table, [record])[0]) for record in asked]  # in the order asked for
     release = chosen.sanitize(table)
-    source: type[Any] = MondrianReleases if isinstance(chosen, Mondrian) else FromScratch
+    source: type[Any] = MondrianReleases if isinstance(chosen, Mondrian) else Releases
     releases: Releases = source(table, fallback(chosen))
     return tuple(
         _explain(table, adversary, release, releases.without(row), row, show_values) for row in rows

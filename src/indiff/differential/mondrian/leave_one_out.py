@@ -41,7 +41,7 @@ from indiff.differential.path import (
     join_beliefs,
     measure_beliefs,
 )
-from indiff.differential.refit.refit import refit
+from indiff.differential.refit.refit import Releases, refit
 from indiff.errors import InternalError, UserError, option
 from indiff.inference import Frequency, Model, NaiveBayes
 from indiff.inference.tally import Tally
@@ -275,7 +275,7 @@ class _Walks:
         return self.sanitizer.problem(self.table, reference)
 
 
-class MondrianReleases:
+class MondrianReleases(Releases):
     """Makes f(D⁻ⁱ) for one table and one Mondrian, record by record.
 
     Each release is the one that sanitizing D⁻ⁱ from scratch gives. Leaving a record out changes
@@ -285,8 +285,7 @@ class MondrianReleases:
     """
 
     def __init__(self, table: Table, sanitizer: Mondrian) -> None:
-        self.table = table
-        self.sanitizer = sanitizer
+        super().__init__(table, sanitizer)
         self._parts = missing_parts(table)
         self._problem = sanitizer.problem(table)
         self._met = sanitizer.obstacle(table, self._problem, self._parts) is None

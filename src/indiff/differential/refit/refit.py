@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +91,23 @@ def _without_noise(
     return OnGrid(plain, plain.grid(table)), smoothed
 
 
+class Releases:
+    """Where f(D⁻ⁱ) comes from: here every D⁻ⁱ is sanitized anew, which is right for anything."""
+
+    def __init__(self, table: Table, sanitizer: Any) -> None:
+        self.table = table
+        self.sanitizer = sanitizer
+
+    def without(self, row: int) -> Release:
+        """Return f(D⁻ⁱ) for the record in this row of the table."""
+        made: Release = self.sanitizer.sanitize(self.table.without(row))
+        return made
+
+    def tally(self, row: int) -> Tally | None:
+        """Return what TF features show of f(D⁻ⁱ) to its record; None where f(D⁻ⁱ) must be made."""
+        return None
+
+
 def refit(
     table: Table,
     sanitizer: Sanitizer,
@@ -98,7 +115,7 @@ def refit(
     targets: People | NDArray[np.intp],
     asking: Asking | None = None,
     *,
-    source: type[Releases] | None = None,
+    source: type[Releases] = Releases,
     release: Release | None = None,
 ) -> Beliefs:
     """Sanitize D and D without every person, fit the model to each, and collect the beliefs.
@@ -117,7 +134,7 @@ def refit(
     missed = uncovered_targets(release, table, people.rows)
     chosen, back = distinct_people(table, people, sanitizer, model)
     distinct = people.choose(chosen)
-    ask = Without(table, fallback(sanitizer), model, distinct, source or FromScratch)
+    ask = Without(table, fallback(sanitizer), model, distinct, source)
     if asking.calls.backend != "dask":
         ask.prepare()
     kept = _Kept.before(ask, believed[people.places(chosen)])
@@ -170,9 +187,8 @@ class Without:
 
     def tally(self, rows: NDArray[np.intp]) -> Tally | None:
         """Return the tally of the release without one record, if the model needs no more of it."""
-        if len(rows) > 1 or not self._tally_suffices or not isinstance(self.releases, Tallying):
-            return None
-        return self.releases.tally(int(rows[0]))
+        alone = len(rows) == 1 and self._tally_suffices
+        return self.releases.tally(int(rows[0])) if alone else None
 
     def prepare(self) -> None:
         """Make what all tallies share, which is not to be taken for the time of one target."""
@@ -285,34 +301,3 @@ class _Kept:
 def uncovered_targets(release: Release, table: Table, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Tell which targets no released record covers on all quasi-identifiers."""
     return ~Frequency().beliefs_and_coverage(release, table.take(rows))[1]
-
-
-class Releases(Protocol):
-    """Where f(D⁻ⁱ) comes from: made for a table and a sanitizer, asked row by row."""
-
-    def __init__(self, table: Table, sanitizer: Any) -> None: ...
-
-    def without(self, row: int) -> Release:
-        """Return f(D⁻ⁱ) for the record in this row of the table."""
-        ...
-
-
-@runtime_checkable
-class Tallying(Protocol):
-    """Knows what TF features show of f(D⁻ⁱ) to its record, often without making the release."""
-
-    def tally(self, row: int) -> Tally | None:
-        """Return the tally for the record in this row; None where only the release will do."""
-        ...
-
-
-class FromScratch:
-    """Sanitizes every D⁻ⁱ from the beginning: right for any sanitizer."""
-
-    def __init__(self, table: Table, sanitizer: Sanitizer) -> None:
-        self.table = table
-        self.sanitizer = sanitizer
-
-    def without(self, row: int) -> Release:
-        """Return f(D⁻ⁱ) for the record in this row of the table."""
-        return self.sanitizer.sanitize(self.table.without(row))

@@ -17,9 +17,8 @@ about the other records.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +28,8 @@ from indiff.differential.mondrian.leave_one_out import leave_one_out
 from indiff.distances.functions import wasserstein
 from indiff.errors import check_whole
 from indiff.inference import Frequency, Model, NaiveBayes
-from indiff.release.release import Release, ReleasedColumn
+from indiff.inference.frequency import covering_counts, covering_rows
+from indiff.release.release import Release
 from indiff.sanitizers.mondrian.mondrian import Mondrian
 from indiff.sanitizers.trivial import Identity
 
@@ -203,7 +203,8 @@ def _leaned_on(
     distinct, back = np.unique(targets, axis=1, return_inverse=True)
     leaned = np.full(distinct.shape[1], -1, np.intp)
     before = np.zeros(len(release), bool)
-    for place, mask in enumerate(_covering_masks(release, distinct)):
+    for place, combination in enumerate(distinct.T):
+        mask = covering_rows(release, combination)
         if place and np.array_equal(mask, before):  # as often for neighbouring values
             leaned[place] = leaned[place - 1]
         elif mask.any():
@@ -231,13 +232,14 @@ def _without(
     drop = held[rows[found]]
     covers = np.stack(
         [
-            _covers(column, column.index[rows[found]], codes[found])
+            column.covers_each(rows[found], codes[found])
             for column, codes in zip(release.columns, targets, strict=True)
         ]
     )
     totals = release.class_totals()
     if isinstance(model, Frequency):
-        counted = _covering_counts(release, targets)
+        counts, back = covering_counts(release, table)
+        counted = counts[back]
         present = _shares(counted, totals, np.zeros_like(counted))
         absent = present.copy()
         left = counted[found] - drop * np.asarray(covers.all(axis=0), np.float64)[:, None]
@@ -316,39 +318,3 @@ def _hits(
 def _codes(table: Table, release: Release) -> NDArray[np.int32]:
     """Return released columns × records: what the table holds there."""
     return np.stack([table.attribute(c.attribute.name).codes for c in release.columns])
-
-
-def _covers(
-    column: ReleasedColumn, regions: NDArray[np.int32], codes: NDArray[np.int32]
-) -> NDArray[np.bool_]:
-    """Tell for each pair whether the region covers the code, by the last span that starts by it."""
-    size = len(column.attribute.values) + 1
-    starts = column.span_region.astype(np.int64) * size + column.span_low
-    order = np.argsort(starts, kind="stable")
-    if not len(order):
-        return np.zeros(len(codes), bool)
-    last = np.searchsorted(starts[order], regions.astype(np.int64) * size + codes, "right") - 1
-    span = order[np.maximum(last, 0)]
-    return np.asarray(
-        (last >= 0) & (column.span_region[span] == regions) & (codes <= column.span_high[span])
-    )
-
-
-def _covering_counts(release: Release, targets: NDArray[np.int32]) -> Floats:
-    """Return records × sensitive values: the rows (by weight) that cover all of a record."""
-    distinct, back = np.unique(targets, axis=1, return_inverse=True)
-    counts = np.zeros((distinct.shape[1], len(release.sensitive_values)))
-    for place, mask in enumerate(_covering_masks(release, distinct)):
-        weights = None if release.weights is None else release.weights[mask]
-        counts[place] = np.bincount(release.classes[mask], weights, counts.shape[1])
-    return np.asarray(counts[back.ravel()])
-
-
-def _covering_masks(release: Release, targets: NDArray[np.int32]) -> Iterator[NDArray[np.bool_]]:
-    """Tell for every row whether it covers all of a target, for one target after the other."""
-    covering = [lru_cache(maxsize=256)(column.covering) for column in release.columns]
-    for combination in targets.T.tolist():
-        mask = np.ones(len(release), bool)
-        for covers, code in zip(covering, combination, strict=True):
-            mask &= covers(code)
-        yield mask
