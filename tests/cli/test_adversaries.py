@@ -98,7 +98,7 @@ def test_an_interrupted_model_is_the_last(
 ) -> None:
     import indiff.differential.refit.refit as refit
 
-    make, seen = refit._without, [0]
+    make, seen = refit.Without.__call__, [0]
 
     def interrupted(*arguments: Any) -> Any:
         seen[0] += 1
@@ -106,7 +106,7 @@ def test_an_interrupted_model_is_the_last(
             raise KeyboardInterrupt
         return make(*arguments)
 
-    monkeypatch.setattr(refit, "_without", interrupted)
+    monkeypatch.setattr(refit.Without, "__call__", interrupted)
     words = ("--model", "frequency,naive-bayes", "--method", "refit", "--jobs", "1",
              "--why", "1", "--json", tmp_path / "r.json")  # fmt: skip
     ended = run(people, *words)

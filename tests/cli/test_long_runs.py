@@ -58,7 +58,7 @@ def test_an_interrupted_command_goes_on_with_the_same_words(
     outputs = ("--json", tmp_path / "r.json", "--records", tmp_path / "r.csv")
     assert call(*words, *outputs).code == 0
     expected = without_timing(tmp_path / "r.json"), (tmp_path / "r.csv").read_bytes()
-    run = refit._without
+    run = refit.Without.__call__
     left = [6]
 
     def interrupted(*arguments: Any) -> Any:
@@ -68,7 +68,7 @@ def test_an_interrupted_command_goes_on_with_the_same_words(
         return run(*arguments)
 
     with monkeypatch.context() as patched:
-        patched.setattr(refit, "_without", interrupted)
+        patched.setattr(refit.Without, "__call__", interrupted)
         ended = call(*words, *outputs, "--run", tmp_path / "night")
     assert ended.code == 130
     assert f"so far are kept; the same command goes on from '{tmp_path / 'night'}'" in flat(ended)

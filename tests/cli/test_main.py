@@ -156,7 +156,7 @@ def test_interrupted_results_are_kept_and_said(
 ) -> None:
     import indiff.differential.refit.refit as refit
 
-    run = refit._without
+    run = refit.Without.__call__
     seen: list[int] = []
 
     def interrupted(*arguments: Any) -> Any:
@@ -165,7 +165,7 @@ def test_interrupted_results_are_kept_and_said(
             raise KeyboardInterrupt
         return run(*arguments)
 
-    monkeypatch.setattr(refit, "_without", interrupted)
+    monkeypatch.setattr(refit.Without, "__call__", interrupted)
     words = ("test", people, "--sensitive", "ill,smokes", "--quasi", "age,town", "--method",
              "refit", "--jobs", "1", "--json", tmp_path / "r.json")  # fmt: skip
     ended = call(*words)

@@ -34,7 +34,7 @@ def as_result(
     limits = None if changes is None else change_limits(changes, test.confidence)
     chances = None if changes is None else changes.each
     if test.chosen.listed is not None:
-        order = _as_listed(tested, test.chosen.listed)
+        order = np.argsort(np.argsort(test.chosen.listed)[tested])  # as they were asked for
         column = column.change(lambda numbers: numbers[order])
         place, tested = place[order], tested[order]
         chances = None if chances is None else chances[order]
@@ -103,13 +103,6 @@ def as_result(
         guarantee=None if sampled else _guarantee(test, column.distances, len(failures.texts)),
         unmeasured=unmeasured,
     )
-
-
-def _as_listed(tested: NDArray[np.int64], listed: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the order in which the people tested were asked for."""
-    turn = np.empty(len(listed), np.intp)
-    turn[listed] = np.arange(len(listed))
-    return np.argsort(turn[tested])
 
 
 def _notes(test: Test, tested: int, failures: Failures, out_of_time: bool) -> list[str]:

@@ -112,7 +112,7 @@ def refit(
     table: Table,
     sanitizer: Sanitizer,
     model: Model,
-    targets: People | NDArray[np.intp],
+    whom: People | NDArray[np.intp],
     asking: Asking | None = None,
     *,
     source: type[Releases] = Releases,
@@ -120,18 +120,19 @@ def refit(
 ) -> Beliefs:
     """Sanitize D and D without every person, fit the model to each, and collect the beliefs.
 
-    ``targets`` are people, or rows of which each is one. Identical targets (same quasi-identifiers
+    ``whom`` are people, or rows of which each is one. Identical targets (same quasi-identifiers
     and sensitive value) are computed once, unless sanitizer or model tell them apart. An
     interruption keeps what is done: the result then has fewer rows than were asked for. A call
     that fails on the whole table is an error; one that fails without a target is that target's.
     ``release`` is the whole table's, where it was made already.
     """
     asking = Asking() if asking is None else asking
-    people = targets if isinstance(targets, People) else each_record(targets)
+    people = whom if isinstance(whom, People) else each_record(whom)
     release = sanitizer.sanitize(table) if release is None else release  # Step 2, with everybody
-    believed = np.asarray(model.beliefs(release, table.take(people.rows)), np.float64)
+    targets = table.take(people.rows)
+    believed = np.asarray(model.beliefs(release, targets), np.float64)
     check_beliefs(believed, table, people.rows, model, UserError)
-    missed = uncovered_targets(release, table, people.rows)
+    missed = ~Frequency().beliefs_and_coverage(release, targets)[1]
     chosen, back = distinct_people(table, people, sanitizer, model)
     distinct = people.choose(chosen)
     ask = Without(table, fallback(sanitizer), model, distinct, source)
@@ -203,30 +204,29 @@ class Without:
     def __call__(self, place: int) -> Outcome:
         """Sanitize without one person, fit, and believe (Steps 2 and 4)."""
         evidence = self.evidence(place)  # before what it is of is read
-        return replace(_without(self, self.people.of(place)), evidence=evidence)
+        rows = self.people.of(place)
+        targets, tally = self.table.take(rows), self.tally(rows)
+        if tally is not None and isinstance(self.model, TallyModel):
+            beliefs = self.model.belief_from_tally(tally, targets)
+            lost, met = np.array([not tally.covered]), True
+        else:
+            release = self._release(rows)
+            beliefs = np.asarray(self.model.beliefs(release, targets), np.float64)
+            lost = ~Frequency().beliefs_and_coverage(release, targets)[1]
+            met = release.constraint_met is not False
+        check_beliefs(beliefs, self.table, rows, self.model, OracleFailed)
+        return Outcome(beliefs, lost, met, evidence)
+
+    def _release(self, rows: NDArray[np.intp]) -> Release:
+        if len(rows) == 1:
+            return self.releases.without(int(rows[0]))
+        return self.sanitizer.sanitize(without_rows(self.table, rows))
 
     def evidence(self, place: int) -> str | None:
         """Return a digest of the file that the release comes from, where it was made before."""
         if not isinstance(self.sanitizer, BlackBox):
             return None
         return self.sanitizer.evidence(self.table.records[self.people.of(place)].tolist())
-
-
-def _without(ask: Without, rows: NDArray[np.intp]) -> Outcome:
-    targets = ask.table.take(rows)
-    tally = ask.tally(rows)
-    if tally is not None and isinstance(ask.model, TallyModel):
-        beliefs = ask.model.belief_from_tally(tally, targets)
-        check_beliefs(beliefs, ask.table, rows, ask.model, OracleFailed)
-        return Outcome(beliefs, np.array([not tally.covered]), met=True)
-    if len(rows) == 1:
-        release = ask.releases.without(int(rows[0]))
-    else:
-        release = ask.sanitizer.sanitize(without_rows(ask.table, rows))
-    lost = ~Frequency().beliefs_and_coverage(release, targets)[1]
-    beliefs = np.asarray(ask.model.beliefs(release, targets), np.float64)
-    check_beliefs(beliefs, ask.table, rows, ask.model, OracleFailed)
-    return Outcome(beliefs, lost, release.constraint_met is not False)
 
 
 @dataclass(frozen=True)
@@ -296,8 +296,3 @@ class _Kept:
             np.array(written["without"], np.float64), np.array(written["lost"], np.bool_),
             bool(written["met"]), evidence,
         )  # fmt: skip
-
-
-def uncovered_targets(release: Release, table: Table, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Tell which targets no released record covers on all quasi-identifiers."""
-    return ~Frequency().beliefs_and_coverage(release, table.take(rows))[1]

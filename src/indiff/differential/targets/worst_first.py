@@ -67,12 +67,12 @@ def rank(
         order = np.argsort(-np.round(scores[shuffled], 12), kind="stable")
         return shuffled[order].astype(np.intp)
 
-    rare = worst_first(rarity(table))
+    rare = worst_first(_rarity(table))
     if len(table) < 2 or int((table.sensitive.counts > 0).sum()) < 2:
         return rare  # no adversary has anything to learn
     surrogate = Mondrian(k=min(SURROGATE_K, len(table)), unmet="generalize")
     walked = leave_one_out(table, surrogate, NaiveBayes(), np.arange(len(table), dtype=np.intp))
-    blind = interleave(
+    blind = _interleave(
         [
             worst_first(dropped_distances(table, Identity().sanitize(table), NaiveBayes())),
             rare,
@@ -84,7 +84,7 @@ def rank(
     asked: list[NaiveBayes | Frequency] = [NaiveBayes(), Frequency()]
     if isinstance(model, NaiveBayes | Frequency):
         asked = [model]
-    return interleave(
+    return _interleave(
         [
             worst_first(scores)
             for adversary in asked
@@ -118,12 +118,8 @@ def _smallest_groups_first(table: Table, release: Release, distances: Floats) ->
     return np.where(rows >= 0, distances - 3.0 * ranks[rows], distances - 3.0 * len(release))
 
 
-def interleave(orders: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
-    """Take the next new row of each order in turn; an order that is listed twice has two turns.
-
-    >>> interleave([np.array([0, 1, 2, 3]), np.array([3, 0, 1, 2])]).tolist()
-    [0, 3, 1, 2]
-    """
+def _interleave(orders: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
+    """Take the next new row of each order in turn; an order that is listed twice has two turns."""
     size = len(orders[0])
     taken = np.zeros(size, bool)
     following = {id(order): iter(order.tolist()) for order in orders}
@@ -137,19 +133,8 @@ def interleave(orders: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
     return np.array(merged, np.intp)
 
 
-def rarity(table: Table) -> Floats:
-    """Return how rare a record's values are: −Σ ln of the share that holds each of them.
-
-    Up to the independence of columns it is the surprise at the record (ITPR paper, Section 3),
-    the sensitive value left out. A rare record may be safe, and a common one exposed.
-
-    >>> import pyarrow as pa
-    >>> from indiff import read_table
-    >>> table = read_table(pa.table({"age": [30, 30, 30, 90], "ill": list("nyny")}),
-    ...                    quasi=["age"], sensitive="ill")
-    >>> rarity(table).round(3).tolist()
-    [0.288, 0.288, 0.288, 1.386]
-    """
+def _rarity(table: Table) -> Floats:
+    """Return −Σ ln of the share that holds each of a record's values: its surprise (ITPR paper)."""
     total = np.zeros(len(table))
     for attribute in table.attributes:
         held = np.bincount(attribute.codes, minlength=len(attribute.values))
