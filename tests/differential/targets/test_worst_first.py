@@ -43,7 +43,7 @@ def test_dropped_rows_by_definition(
     """Make the release without the row, or its group, ask the model again, and measure."""
     table = sample.table
     release = Mondrian(k=k, unmet="generalize").sanitize(table)
-    found = exposure.dropped_distances(table, release, model, groups=groups)
+    found = exposure.Exposed(table, release, model).dropped(groups=groups)
     shown = [
         tuple(column.texts[column.index[row]] for column in release.columns)
         for row in range(len(release))
@@ -95,7 +95,7 @@ def test_the_group_that_a_belief_leans_on_by_definition(
     """Drop each group with the largest share; equals may be chosen either way."""
     table = sample.table
     release = Mondrian(k=k, unmet="generalize").sanitize(table)
-    found = exposure.leaned_distances(table, release, model)
+    found = exposure.Exposed(table, release, model).leaned()
     everything = list(range(len(release.columns)))
     looked_at = [everything] if isinstance(model, Frequency) else [[c] for c in everything]
     for row in range(len(table)):
@@ -126,7 +126,7 @@ def test_records_of_the_smallest_groups_are_among_the_first() -> None:
     table = read_table(pa.table({"age": ages, "ill": ill}), quasi=["age"], sensitive="ill")
     release = Oracle(lambda frame: frame).sanitize(table)
     for model in (NaiveBayes(), Frequency()):
-        smallest = exposure.from_release(table, release, model)[2]
+        smallest = exposure.Exposed(table, release, model).scores()[2]
         assert set(np.argsort(-smallest)[:3].tolist()) == {57, 58, 59}
         assert {57, 58, 59} <= set(exposure.rank(table, release=release, model=model)[:15].tolist())
 
@@ -150,8 +150,9 @@ def test_rows_are_found_in_a_shuffled_release_with_fewer_rows() -> None:
     )
     shuffled = pd.DataFrame({"age": ["[35, 45]", "30", "[15, 25]"], "ill": ["a", "b", "a"]})
     release = Oracle(lambda frame: shuffled).sanitize(table)
-    assert exposure.own_rows(table, release).tolist() == [2, 1, 0, -1]
-    distances = exposure.dropped_distances(table, release, NaiveBayes())
+    exposed = exposure.Exposed(table, release, NaiveBayes())
+    assert exposed.own_rows.tolist() == [2, 1, 0, -1]
+    distances = exposed.dropped()
     assert distances[3] == 0  # nobody in the release is like the record: nothing to drop
     assert (distances[:3] > 0).all()
 

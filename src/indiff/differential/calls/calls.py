@@ -94,9 +94,7 @@ def attempt(ask: Ask, place: int, retries: int) -> Answer:
     return Answer(place, None, told.shortened(LONGEST_FAILURE), retries + 1)
 
 
-def answers(
-    ask: Ask, places: Sequence[int] | NDArray[np.intp], calls: Calls
-) -> Generator[list[Answer], None, None]:
+def answers(ask: Ask, places: Sequence[int], calls: Calls) -> Generator[list[Answer], None, None]:
     """Yield what comes of each place, in whatever order it comes.
 
     >>> [one for group in answers(lambda place: place**2, [2, 3], Calls()) for one in group]
@@ -110,7 +108,7 @@ def answers(
     for number, place in enumerate(places):
         if calls.is_over:
             return
-        yield [work(int(place))]
+        yield [work(place)]
         taken = monotonic() - start
         seconds, left = taken / (number + 1), len(places) - number - 1
         watched = taken > WATCHED * WORTH_SHARING
@@ -123,7 +121,7 @@ def answers(
 
 def _share(
     pool: pools.LokyPool | pools.DaskPool,
-    places: Sequence[int] | NDArray[np.intp],
+    places: Sequence[int],
     calls: Calls,
     size: int,
 ) -> Generator[list[Answer], None, None]:
@@ -141,7 +139,7 @@ def _share(
                 if again:
                     chunk = again.popleft()
                 else:
-                    chunk = [int(place) for place in places[start : start + size]]
+                    chunk = list(places[start : start + size])
                     start += size
                 flying[pool.submit(chunk)] = chunk
             if not flying:
@@ -292,19 +290,13 @@ class Asking:
 
         A target that failed in an earlier run is asked for again.
         """
-        rest = places
+        rest = dict(zip(names[places].tolist(), places.tolist(), strict=True))
         if self.journal is not None:
-            known = np.zeros(len(places), np.bool_)
-            order = np.argsort(names[places])
-            ordered = names[places][order]
             for name, entry in self.journal.take():
-                spot = int(np.searchsorted(ordered, name))
-                if spot < len(ordered) and ordered[spot] == name and "failed" not in entry:
-                    known[order[spot]] = True
-                    place = int(places[order[spot]])
+                if name in rest and "failed" not in entry:
+                    place = rest.pop(name)
                     yield [Answer(place, code.read(place, entry), None, entry["calls"])]
-            rest = places[~known]
-        with closing(answers(ask, rest, self.calls)) as groups:
+        with closing(answers(ask, list(rest.values()), self.calls)) as groups:
             for group in groups:
                 if self.journal is not None:
                     self.journal.append(

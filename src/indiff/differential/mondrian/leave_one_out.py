@@ -300,7 +300,7 @@ class MondrianReleases(Releases):
 
     @cached_property
     def _laid_out(self) -> _Groups:
-        return _Groups.of(self._problem, self._tree)
+        return _Groups(self._problem, self._tree)
 
     @cached_property
     def _from_scratch(self) -> NDArray[np.bool_]:
@@ -331,7 +331,7 @@ class MondrianReleases(Releases):
         first, last, fresh = self._regrown(row)
         target = self._problem.codes[:, row]
         counts = self._laid_out.counts(target, undone=slice(first, last))
-        counts += _Groups.of(self._problem, fresh).counts(target)
+        counts += _Groups(self._problem, fresh).counts(target)
         return Tally(tuple(a.name for a in self.table.attributes), counts)
 
     def _regrown(self, row: int) -> tuple[int, int, Tree]:
@@ -346,37 +346,20 @@ class MondrianReleases(Releases):
         return first, last, fresh
 
 
-@dataclass(frozen=True, eq=False)
 class _Groups:
-    """Which codes each group's regions span, and its records, one group behind the other.
+    """Which codes each group's regions span, and its records, one group behind the other."""
 
-    ``low`` and ``high`` are attribute by group. Where a region is the set of the values that its
-    records hold, ``members`` has those, by the attribute's place.
-    """
-
-    low: Codes
-    high: Codes
-    sizes: Codes
-    group: NDArray[np.intp]
-    classes: Codes
-    class_count: int
-    members: dict[int, Codes]
-
-    @classmethod
-    def of(cls, problem: Problem, tree: Tree) -> _Groups:
-        """Lay out the leaves of a partition, from left to right."""
+    def __init__(self, problem: Problem, tree: Tree) -> None:
         leaves = tree.nodes[tree.leaves]
-        sizes = leaves[:, layout.END] - leaves[:, layout.START]
+        self.low = np.ascontiguousarray(tree.low[tree.leaves].T)  # attribute by group
+        self.high = np.ascontiguousarray(tree.high[tree.leaves].T)
+        self.sizes = leaves[:, layout.END] - leaves[:, layout.START]
+        self.group = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        self.classes = problem.classes[tree.order]
+        self.class_count = int(problem.class_count)
+        # Where a region is the set of the values that its records hold: those, by attribute.
         sets = np.flatnonzero(problem.meta[:, layout.LABEL] == layout.MEMBERS).tolist()
-        return cls(
-            np.ascontiguousarray(tree.low[tree.leaves].T),
-            np.ascontiguousarray(tree.high[tree.leaves].T),
-            sizes,
-            np.repeat(np.arange(len(sizes)), sizes),
-            problem.classes[tree.order],
-            int(problem.class_count),
-            {place: problem.codes[place, tree.order] for place in sets},
-        )
+        self.members = {place: problem.codes[place, tree.order] for place in sets}
 
     def counts(self, target: Codes, undone: slice | None = None) -> NDArray[np.float64]:
         """Return a tally's counts for a target's codes; the groups ``undone`` take no part."""

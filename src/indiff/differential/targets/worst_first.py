@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +75,7 @@ def rank(
     walked = leave_one_out(table, surrogate, NaiveBayes(), np.arange(len(table), dtype=np.intp))
     blind = _interleave(
         [
-            worst_first(dropped_distances(table, Identity().sanitize(table), NaiveBayes())),
+            worst_first(Exposed(table, Identity().sanitize(table), NaiveBayes()).dropped()),
             rare,
             worst_first(np.asarray(wasserstein(walked.with_record, walked.without))),
         ]
@@ -88,34 +89,10 @@ def rank(
         [
             worst_first(scores)
             for adversary in asked
-            for scores in from_release(table, release, adversary)
+            for scores in Exposed(table, release, adversary).scores()
         ]
         + [blind] * len(asked)
     )
-
-
-def from_release(table: Table, release: Release, model: NaiveBayes | Frequency) -> list[Floats]:
-    """Return four scores of every record, each for an order of its own.
-
-    How far the belief about it moves without its released row; without its group; the same with
-    all smaller groups first; and without the one group that the belief leans on.
-    """
-    grouped = dropped_distances(table, release, model, groups=True)
-    return [
-        dropped_distances(table, release, model),
-        grouped,
-        _smallest_groups_first(table, release, grouped),
-        leaned_distances(table, release, model),
-    ]
-
-
-def _smallest_groups_first(table: Table, release: Release, distances: Floats) -> Floats:
-    """Score records by their released group's size, equals by a distance, which is at most 2."""
-    rows = own_rows(table, release)
-    group, totals = _groups(release)
-    sizes = totals[group].sum(axis=1)
-    ranks = np.unique(sizes, return_inverse=True)[1].ravel()
-    return np.where(rows >= 0, distances - 3.0 * ranks[rows], distances - 3.0 * len(release))
 
 
 def _interleave(orders: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
@@ -142,111 +119,141 @@ def _rarity(table: Table) -> Floats:
     return total
 
 
-def dropped_distances(
-    table: Table, release: Release, model: NaiveBayes | Frequency, *, groups: bool = False
-) -> Floats:
-    """Return for each record how far the belief about it moves if its released row is dropped.
+class Exposed:
+    """How far beliefs about records move without some rows of a release that was made already.
 
-    With ``groups``, all rows that show the same regions as its own are dropped with it: what
-    happens where a sanitizer forms other groups without the record.
-
-    The rows are the table's, one by one, where the sensitive column says so; otherwise a record's
-    row is the one with its sensitive value that covers most of its values, the first of equals.
-    A record without such a row does not move the belief. It is not the differential test: the
-    other rows would have been released otherwise too.
+    It is not the differential test: the other rows would have been released otherwise too.
     """
-    group, totals = _groups(release)
-    held = totals[group] if groups else _row_totals(release)
-    return _without(table, release, model, own_rows(table, release), held)
 
+    def __init__(self, table: Table, release: Release, model: NaiveBayes | Frequency) -> None:
+        self.table, self.release, self.model = table, release, model
+        columns, size = release.columns, len(release.sensitive_values)
+        # Released columns × records: what the table holds there.
+        self._codes = np.stack([table.attribute(c.attribute.name).codes for c in columns])
+        # Rows × sensitive values: each row's weight, at its own value.
+        self._held = np.zeros((len(release), size))
+        weights = 1.0 if release.weights is None else release.weights
+        self._held[np.arange(len(release)), release.classes] = weights
+        # Each row's group, by the regions that it shows, and groups × sensitive values.
+        shown = np.stack([column.index for column in columns])
+        self._group = np.unique(shown, axis=1, return_inverse=True)[1].ravel()
+        self._totals = np.zeros((int(self._group.max()) + 1, size))
+        np.add.at(self._totals, self._group, self._held)
 
-def leaned_distances(table: Table, release: Release, model: NaiveBayes | Frequency) -> Floats:
-    """Return for each record how far the belief about it moves without one telling group.
+    def scores(self) -> list[Floats]:
+        """Return four scores of every record, each for an order of its own.
 
-    The group is one of those that cover the record's value, in one column after the other for
-    naive Bayes and in all of them for frequency: the group that holds the largest share of the
-    rows with any one sensitive value among them. The largest distance counts. It is not the
-    record's own group, whose absence would say what the record adds, but the one whose absence
-    would be noticed most; a sanitizer that forms other groups everywhere may leave it out.
-    """
-    group, totals = _groups(release)
-    targets = _codes(table, release)
-    together = isinstance(model, Frequency)
-    looked_at = [targets] if together else [codes[None, :] for codes in targets]
-    covering = [release.columns] if together else [(column,) for column in release.columns]
-    moved = np.zeros(len(table))
-    for columns, codes in zip(covering, looked_at, strict=True):
-        rows = _leaned_on(replace(release, columns=columns), codes, group, totals)
-        moved = np.maximum(moved, _without(table, release, model, rows, totals[group]))
-    return moved
+        How far the belief about it moves without its released row; without its group; the same
+        with all smaller groups first; and without the one group that the belief leans on.
+        """
+        grouped = self.dropped(groups=True)
+        sizes = self._totals[self._group].sum(axis=1)
+        ranks = np.unique(sizes, return_inverse=True)[1].ravel()
+        # Equal sizes are told apart by the distance, which is at most 2.
+        behind = np.where(self.own_rows >= 0, ranks[self.own_rows], len(self.release))
+        return [self.dropped(), grouped, grouped - 3.0 * behind, self.leaned()]
 
+    def dropped(self, *, groups: bool = False) -> Floats:
+        """Return for each record how far the belief about it moves if its own row is dropped.
 
-def _leaned_on(
-    release: Release, targets: NDArray[np.int32], group: NDArray[np.intp], totals: Floats
-) -> NDArray[np.intp]:
-    """Return for each target a row of the group that it leans on; −1 where no row covers it."""
-    distinct, back = np.unique(targets, axis=1, return_inverse=True)
-    leaned = np.full(distinct.shape[1], -1, np.intp)
-    before = np.zeros(len(release), bool)
-    for place, combination in enumerate(distinct.T):
-        mask = covering_rows(release, combination)
-        if place and np.array_equal(mask, before):  # as often for neighbouring values
-            leaned[place] = leaned[place - 1]
-        elif mask.any():
-            among = np.unique(group[mask])
-            everybody = np.maximum(totals[among].sum(axis=0), np.finfo(np.float64).tiny)
-            chosen = among[(totals[among] / everybody).max(axis=1).argmax()]
-            leaned[place] = int((mask & (group == chosen)).argmax())
-        before = mask
-    return leaned[back.ravel()]
+        With ``groups``, all rows that show the same regions as its own are dropped with it: what
+        happens where a sanitizer forms other groups without the record. A record without a row
+        does not move the belief.
+        """
+        held = self._totals[self._group] if groups else self._held
+        return self._without(self.own_rows, held)
 
+    def leaned(self) -> Floats:
+        """Return for each record how far the belief about it moves without one telling group.
 
-def _without(
-    table: Table,
-    release: Release,
-    model: NaiveBayes | Frequency,
-    rows: NDArray[np.intp],
-    held: Floats,
-) -> Floats:
-    """Return how far each belief moves without what ``held`` has for a row, shown like that row.
+        The group is one of those that cover the record's value, in one column after the other for
+        naive Bayes and in all of them for frequency: the group that holds the largest share of the
+        rows with any one sensitive value among them. The largest distance counts. It is not the
+        record's own group, whose absence would say what the record adds, but the one whose absence
+        would be noticed most; a sanitizer that forms other groups everywhere may leave it out.
+        """
+        places = range(len(self.release.columns))
+        looked_at = [list(places)] if isinstance(self.model, Frequency) else [[a] for a in places]
+        held = self._totals[self._group]
+        return np.asarray(
+            np.max([self._without(self._leaned_on(some), held) for some in looked_at], axis=0)
+        )
 
-    ``rows`` are one for each record, −1 for none; ``held`` are rows × sensitive values.
-    """
-    targets = _codes(table, release)
-    found = np.flatnonzero(rows >= 0)
-    drop = held[rows[found]]
-    covers = np.stack(
-        [
-            column.covers_each(rows[found], codes[found])
-            for column, codes in zip(release.columns, targets, strict=True)
-        ]
-    )
-    totals = release.class_totals()
-    if isinstance(model, Frequency):
-        counts, back = covering_counts(release, table)
-        counted = counts[back]
-        present = _shares(counted, totals, np.zeros_like(counted))
+    @cached_property
+    def own_rows(self) -> NDArray[np.intp]:
+        """Each record's row of the release, as far as that can be told; −1 where it has none.
+
+        The rows are the table's, one by one, where the sensitive column says so; otherwise a
+        record's row is the one with its sensitive value that covers most of its values, the first
+        of equals.
+        """
+        held, released = self.table.sensitive.codes, self.release.classes
+        if np.array_equal(released, held):
+            return np.arange(len(held), dtype=np.intp)
+        rows = np.full(len(held), -1, np.intp)
+        for of_class in np.intersect1d(held, released):
+            candidates = np.flatnonzero(released == of_class)
+            members = np.flatnonzero(held == of_class)
+            for start in range(0, len(members), AT_ONCE):
+                some = members[start : start + AT_ONCE]
+                hits = np.zeros((len(some), len(candidates)), np.int32)  # columns that cover it
+                for column, codes in zip(self.release.columns, self._codes[:, some], strict=True):
+                    for code in np.unique(codes):
+                        hits[codes == code] += column.covering(int(code))[candidates]
+                rows[some] = candidates[hits.argmax(axis=1)]
+        return rows
+
+    def _leaned_on(self, places: list[int]) -> NDArray[np.intp]:
+        """Return for each record a row of the group that it leans on; −1 where no row covers it."""
+        group, totals = self._group, self._totals
+        looked_at = replace(self.release, columns=tuple(self.release.columns[a] for a in places))
+        distinct, back = np.unique(self._codes[places], axis=1, return_inverse=True)
+        leaned = np.full(distinct.shape[1], -1, np.intp)
+        before = np.zeros(len(self.release), bool)
+        for place, combination in enumerate(distinct.T):
+            mask = covering_rows(looked_at, combination)
+            if place and np.array_equal(mask, before):  # as often for neighbouring values
+                leaned[place] = leaned[place - 1]
+            elif mask.any():
+                among = np.unique(group[mask])
+                everybody = np.maximum(totals[among].sum(axis=0), np.finfo(np.float64).tiny)
+                chosen = among[(totals[among] / everybody).max(axis=1).argmax()]
+                leaned[place] = int((mask & (group == chosen)).argmax())
+            before = mask
+        return leaned[back.ravel()]
+
+    def _without(self, rows: NDArray[np.intp], held: Floats) -> Floats:
+        """Return how far each belief moves without what ``held`` has for a row.
+
+        ``rows`` are one for each record, −1 for none; ``held`` are rows × sensitive values.
+        """
+        release, model, totals = self.release, self.model, self.release.class_totals()
+        found = np.flatnonzero(rows >= 0)
+        drop = held[rows[found]]
+        columns = list(zip(release.columns, self._codes[:, found], strict=True))
+        covers = np.stack([column.covers_each(rows[found], codes) for column, codes in columns])
+        if isinstance(model, Frequency):
+            counts, back = covering_counts(release, self.table)
+            counted = counts[back]
+            present = _shares(counted, totals, np.zeros_like(counted))
+            absent = present.copy()
+            left = counted[found] - drop * np.asarray(covers.all(axis=0), np.float64)[:, None]
+            absent[found] = _shares(left, totals - drop, present[found])
+            return np.asarray(wasserstein(present, absent))
+        present = np.asarray(model.beliefs(release, self.table), np.float64)
         absent = present.copy()
-        left = counted[found] - drop * np.asarray(covers.all(axis=0), np.float64)[:, None]
-        absent[found] = _shares(left, totals - drop, present[found])
+        each = [
+            column.cover_counts(release.classes, len(totals), release.weights)[codes]
+            for column, codes in columns
+        ]
+        counts = np.stack(each, axis=1) - covers.T[:, :, None] * drop[:, None, :]
+        kinds, kind = np.unique(drop, axis=0, return_inverse=True)
+        for number, dropped in enumerate(kinds):
+            left = totals - dropped
+            if (model.prior_weights(left)[left > 0] > 0).any():
+                some = kind.ravel() == number
+                absent[found[some]] = model.from_counts(left, counts[some])
         return np.asarray(wasserstein(present, absent))
-    present = np.asarray(model.beliefs(release, table), np.float64)
-    absent = present.copy()
-    counts = np.stack(
-        [
-            column.cover_counts(release.classes, len(totals), release.weights)[codes[found]]
-            for column, codes in zip(release.columns, targets, strict=True)
-        ],
-        axis=1,
-    )
-    counts -= covers.T[:, :, None] * drop[:, None, :]
-    kinds, kind = np.unique(drop, axis=0, return_inverse=True)
-    for number, dropped in enumerate(kinds):
-        left = totals - dropped
-        if (model.prior_weights(left)[left > 0] > 0).any():
-            some = kind.ravel() == number
-            absent[found[some]] = model.from_counts(left, counts[some])
-    return np.asarray(wasserstein(present, absent))
 
 
 def _shares(counts: Floats, everybody: Floats, otherwise: Floats) -> Floats:
@@ -254,52 +261,3 @@ def _shares(counts: Floats, everybody: Floats, otherwise: Floats) -> Floats:
     counts = np.where(counts.sum(axis=1, keepdims=True) > 0, counts, everybody)
     sums = counts.sum(axis=1, keepdims=True)
     return np.divide(counts, sums, out=otherwise.copy(), where=np.asarray(sums > 0))
-
-
-def _row_totals(release: Release) -> Floats:
-    """Return rows × sensitive values: each row's weight, at its own value."""
-    totals = np.zeros((len(release), len(release.sensitive_values)))
-    weights = 1.0 if release.weights is None else release.weights
-    totals[np.arange(len(release)), release.classes] = weights
-    return totals
-
-
-def _groups(release: Release) -> tuple[NDArray[np.intp], Floats]:
-    """Return each row's group, by the regions that it shows, and groups × sensitive values."""
-    shown = np.stack([column.index for column in release.columns])
-    group = np.unique(shown, axis=1, return_inverse=True)[1].ravel()
-    totals = np.zeros((int(group.max()) + 1, len(release.sensitive_values)))
-    np.add.at(totals, group, _row_totals(release))
-    return group, totals
-
-
-def own_rows(table: Table, release: Release) -> NDArray[np.intp]:
-    """Return each record's row of the release, as far as that can be told; −1 where it has none."""
-    if np.array_equal(release.classes, table.sensitive.codes):
-        return np.arange(len(table), dtype=np.intp)
-    rows = np.full(len(table), -1, np.intp)
-    targets = _codes(table, release)
-    for of_class in np.unique(table.sensitive.codes):
-        candidates = np.flatnonzero(release.classes == of_class)
-        members = np.flatnonzero(table.sensitive.codes == of_class)
-        if len(candidates):
-            for start in range(0, len(members), AT_ONCE):
-                some = members[start : start + AT_ONCE]
-                rows[some] = candidates[_hits(release, targets[:, some], candidates).argmax(axis=1)]
-    return rows
-
-
-def _hits(
-    release: Release, targets: NDArray[np.int32], candidates: NDArray[np.intp]
-) -> NDArray[np.int32]:
-    """Count for each target and candidate row on how many columns the row covers the target."""
-    hits = np.zeros((targets.shape[1], len(candidates)), np.int32)
-    for column, codes in zip(release.columns, targets, strict=True):
-        for code in np.unique(codes):
-            hits[codes == code] += column.covering(int(code))[candidates]
-    return hits
-
-
-def _codes(table: Table, release: Release) -> NDArray[np.int32]:
-    """Return released columns × records: what the table holds there."""
-    return np.stack([table.attribute(c.attribute.name).codes for c in release.columns])
