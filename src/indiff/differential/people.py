@@ -206,7 +206,8 @@ def choose_targets(
     if how == "random":
         rng = np.random.default_rng(SeedSequence(seed, spawn_key=(_CHOOSING,)))
         ranked = rng.permutation(np.sort(persons))
-    elif how == "worst-first" and rank is not None:
+    elif how == "worst-first":
+        assert rank is not None
         exposed = _persons(everyone, rank())
         ranked = exposed[np.isin(exposed, persons)]
     else:

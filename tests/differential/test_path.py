@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from indiff import Mondrian, Suppress, UserError, differential_test, read_table
-from indiff.differential import test as method
+from indiff.differential import test as module
 from indiff.differential.path import Measurement, Named, Test
 from indiff.differential.refit.refit import Refit
 from indiff.distances.functions import DISTANCES
@@ -38,12 +38,12 @@ def named(name: str) -> Named:
 def test_auto_takes_the_first_path_without_an_obstacle(
     sanitizer: Sanitizer, model: Model, distance: str, expected: str
 ) -> None:
-    assert method.choose_path(sanitizer, model, named(distance), "auto").name == expected
+    assert module.choose_path(sanitizer, model, named(distance), "auto").name == expected
 
 
 def test_a_method_that_cannot_measure_is_refused_with_another_one() -> None:
     with pytest.raises(UserError, match="Use method='sampled'") as refused:
-        method.choose_path(Laplace(1.0), Frequency(), named("wasserstein"), "refit")
+        module.choose_path(Laplace(1.0), Frequency(), named("wasserstein"), "refit")
     assert refused.value.field == "method"
 
 
@@ -57,8 +57,8 @@ def test_a_path_of_ones_own_is_one_line_in_the_list(monkeypatch: pytest.MonkeyPa
         def measure(self, test: Test, distances: Sequence[Named]) -> Measurement:
             return replace(super().measure(test, distances), notes=("another path",))
 
-    monkeypatch.setattr(method, "PATHS", (Marked(), *method.PATHS))
-    monkeypatch.setattr(method, "METHODS", ("marked", *method.METHODS))
+    monkeypatch.setattr(module, "PATHS", (Marked(), *module.PATHS))
+    monkeypatch.setattr(module, "METHODS", ("marked", *module.METHODS))
     table = read_table(pa.table(COLUMNS), quasi=["age"], sensitive="ill")
     result = differential_test(table, Mondrian(k=2), model="naive-bayes")
     assert (result.method, result.notes[-1]) == ("marked", "another path")
