@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from indiff.differential.strongest import StrongestResult
     from indiff.distances.functions import Emd
     from indiff.inference import Classifier, Encoding, Frequency, NaiveBayes
-    from indiff.release.release import Release, read_release
+    from indiff.release.reading import read_release
+    from indiff.release.release import Release
     from indiff.risk import Risk, measure_risk
     from indiff.sanitizers.mondrian.mondrian import Mondrian
     from indiff.sanitizers.noise.mechanisms import Gaussian, Geometric, Laplace, RandomizedResponse
@@ -70,7 +71,7 @@ _HOMES = {
     "measure_risk": "indiff.risk",
     "membership_inference": "indiff.differential.explain.membership",
     "read_plan": "indiff.audit.plan.plan",
-    "read_release": "indiff.release.release",
+    "read_release": "indiff.release.reading",
     "read_table": "indiff.data.table",
     "test_release": "indiff.differential.beside.dropped_row",
     "run_audit": "indiff.audit.run",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,15 +16,10 @@ from numpy.typing import NDArray
 
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.schema import Kind
+from indiff.data.table import Attribute
 from indiff.errors import UserError
 from indiff.release.number_text import NumberText
-from indiff.release.region_text import (
-    UnreadableRegion,
-    read_region,
-    read_regions,
-    write_region,
-    write_regions,
-)
+from indiff.release.reading import read_regions
 from indiff.release.regions import (
     Anything,
     Coverage,
@@ -33,41 +28,51 @@ from indiff.release.regions import (
     Missing,
     Node,
     Region,
+    UnreadableRegion,
     Value,
     ValueSet,
-    covered,
     node_region,
 )
+from indiff.release.release import notation_of, write_regions
 
 
-@dataclass(frozen=True, eq=False)
-class Column:
-    values: NDArray[Any]
-    kind: Kind
-    is_date: bool = False
-    hierarchy: Hierarchy | None = None
-    name: str = "column"
+def a_column(
+    values: NDArray[Any], kind: Kind, is_date: bool = False, hierarchy: Hierarchy | None = None
+) -> Attribute:
+    return Attribute("column", kind, values, np.empty(0, np.int32), is_date, hierarchy)
 
 
-def numbers(*values: float) -> Column:
-    return Column(np.array(values), Kind.NUMERIC)
+def covered(region: Region, column: Attribute) -> NDArray[np.bool_]:
+    return Coverage(column).of(region)
 
 
-def dates(*values: str) -> Column:
-    return Column(np.array(values, "datetime64[D]").astype(np.int64), Kind.NUMERIC, is_date=True)
+def read_region(text: str | None, column: Attribute) -> Region:
+    return notation_of(column).read(text)
 
 
-def texts(*values: str | None, kind: Kind = Kind.CATEGORICAL) -> Column:
+def write_region(region: Region, column: Attribute) -> str:
+    return notation_of(column).write(region)
+
+
+def numbers(*values: float) -> Attribute:
+    return a_column(np.array(values), Kind.NUMERIC)
+
+
+def dates(*values: str) -> Attribute:
+    return a_column(np.array(values, "datetime64[D]").astype(np.int64), Kind.NUMERIC, is_date=True)
+
+
+def texts(*values: str | None, kind: Kind = Kind.CATEGORICAL) -> Attribute:
     array = np.empty(len(values), object)
     array[:] = values
-    return Column(array, kind)
+    return a_column(array, kind)
 
 
-def tree(*lines: str, missing: bool = False) -> Column:
+def tree(*lines: str, missing: bool = False) -> Attribute:
     hierarchy = Hierarchy.from_lines(lines)
     if missing:
         hierarchy = hierarchy.with_missing()
-    return Column(texts(*hierarchy.values).values, Kind.CATEGORICAL, hierarchy=hierarchy)
+    return a_column(texts(*hierarchy.values).values, Kind.CATEGORICAL, hierarchy=hierarchy)
 
 
 def a_set(*values: Value) -> ValueSet:
@@ -127,7 +132,7 @@ def test_regions_are_values_validated_when_made() -> None:
 
 def test_interval_coverage_is_exact_beyond_two_to_the_53() -> None:
     big = 2**53
-    column = Column(np.array([big, big + 1, big + 2]), Kind.NUMERIC)
+    column = a_column(np.array([big, big + 1, big + 2]), Kind.NUMERIC)
     assert covered(Interval(big, big + 1, low_closed=False), column).tolist() == [
         False,
         True,
@@ -194,7 +199,7 @@ def test_root_is_anything_and_inner_nodes_hold_their_own_value() -> None:
         (a_set("10-19"), texts("10-19", "20-29"), "10-19"),
     ],
 )
-def test_text_out_and_back(region: Region, column: Column, text: str) -> None:
+def test_text_out_and_back(region: Region, column: Attribute, text: str) -> None:
     assert write_region(region, column) == text
     back = read_region(text, column)
     assert covered(back, column).tolist() == covered(region, column).tolist()
@@ -215,7 +220,7 @@ def test_text_out_and_back(region: Region, column: Column, text: str) -> None:
     ],
 )
 def test_a_region_that_does_not_fit_its_column(
-    region: Region, column: Column, message: str
+    region: Region, column: Attribute, message: str
 ) -> None:
     with pytest.raises(UserError, match=message):
         write_region(region, column)
@@ -397,7 +402,7 @@ def test_dates_are_compared() -> None:
         ("{x,y}", texts("x,y", "z"), a_set("x,y")),
     ],
 )
-def test_values_in(text: str, column: Column, region: Region) -> None:
+def test_values_in(text: str, column: Attribute, region: Region) -> None:
     assert read_region(text, column) == region
 
 
@@ -475,7 +480,7 @@ def test_a_null_cell_is_the_missing_value_even_beside_empty_text() -> None:
         ("x" * 10_000_000, SEX, "…' is no value of this column"),
     ],
 )
-def test_what_cannot_be_read_is_an_error(text: str, column: Column, message: str) -> None:
+def test_what_cannot_be_read_is_an_error(text: str, column: Attribute, message: str) -> None:
     with pytest.raises(UnreadableRegion, match=message):
         read_region(text, column)
 
@@ -504,7 +509,7 @@ def test_no_rows() -> None:
 
 
 def test_an_error_names_the_column_and_the_first_row() -> None:
-    column = Column(SEX.values, SEX.kind, name="sex")
+    column = replace(SEX, name="sex")
     with pytest.raises(
         UnreadableRegion,
         match=r"^column 'sex', row 2 and 2 more: 'aaa' is no.*'Male'",
@@ -524,7 +529,7 @@ def test_an_error_names_the_column_and_the_first_row() -> None:
     ],
 )  # fmt: skip
 def test_an_error_tells_shapes_and_the_option_that_helps_but_no_cell(
-    cells: list[str | None], column: Column, message: str
+    cells: list[str | None], column: Attribute, message: str
 ) -> None:
     with pytest.raises(UnreadableRegion, match=message) as caught:
         read_regions(cells, column)
@@ -544,7 +549,7 @@ def test_an_error_tells_shapes_and_the_option_that_helps_but_no_cell(
     ],
 )
 def test_texts_that_stand_for_a_suppressed_cell(
-    cells: list[str | None], column: Column, tokens: list[str], covered_rows: list[int]
+    cells: list[str | None], column: Attribute, tokens: list[str], covered_rows: list[int]
 ) -> None:
     regions, rows = read_regions(cells, column, tokens)
     assert [row for row, place in enumerate(rows) if regions[place] == Anything()] == covered_rows
@@ -555,7 +560,7 @@ def test_texts_that_stand_for_a_suppressed_cell(
     [("NA", texts("DE", "NA"), "NA"), ("", texts("", "a", None), ""), ("47", AGE, "47")],
 )
 def test_a_suppressed_cell_that_is_a_value_too_is_refused(
-    cell: str, column: Column, token: str
+    cell: str, column: Attribute, token: str
 ) -> None:
     with pytest.raises(UnreadableRegion, match=r"this column has it as a value; write '\*'"):
         read_regions([cell], column, [token])
@@ -601,7 +606,7 @@ def intervals(draw: st.DrawFn, number: st.SearchStrategy[float]) -> Interval:
 
 
 @st.composite
-def numeric_cases(draw: st.DrawFn) -> tuple[Column, Region]:
+def numeric_cases(draw: st.DrawFn) -> tuple[Attribute, Region]:
     is_date, whole, gaps = draw(st.booleans()), draw(st.booleans()), draw(st.booleans())
     number: st.SearchStrategy[float] = SOME_NUMBER
     if is_date:
@@ -612,7 +617,7 @@ def numeric_cases(draw: st.DrawFn) -> tuple[Column, Region]:
     values = np.unique(np.array(drawn, np.int64 if is_date or whole else np.float64))
     if gaps:
         values = np.append(values.astype(np.float64), math.nan)
-    column = Column(np.unique(values), Kind.NUMERIC, is_date=is_date)
+    column = a_column(np.unique(values), Kind.NUMERIC, is_date=is_date)
     known = st.sampled_from([v for v in values.tolist() if v == v])
     kinds: list[st.SearchStrategy[Region]] = [
         intervals(st.one_of(number, known)),
@@ -628,7 +633,7 @@ def numeric_cases(draw: st.DrawFn) -> tuple[Column, Region]:
 
 @given(numeric_cases())
 def test_numeric_regions_cover_what_brute_force_says_and_come_back(
-    case: tuple[Column, Region],
+    case: tuple[Attribute, Region],
 ) -> None:
     column, region = case
     expected = [region.covers(value) for value in column.values.tolist()]
@@ -640,7 +645,7 @@ def test_numeric_regions_cover_what_brute_force_says_and_come_back(
 
 
 @st.composite
-def value_cases(draw: st.DrawFn) -> tuple[Column, list[Region]]:
+def value_cases(draw: st.DrawFn) -> tuple[Attribute, list[Region]]:
     plain_values = draw(st.lists(NASTY, min_size=1, max_size=8, unique=True))
     gaps = draw(st.booleans())
     kind = draw(st.sampled_from([Kind.CATEGORICAL, Kind.ORDINAL]))
@@ -664,7 +669,7 @@ def value_cases(draw: st.DrawFn) -> tuple[Column, list[Region]]:
 
 @given(value_cases())
 def test_regions_of_nasty_values_cover_what_brute_force_says_and_come_back(
-    case: tuple[Column, list[Region]],
+    case: tuple[Attribute, list[Region]],
 ) -> None:
     column, regions = case
     coverage = Coverage(column)
@@ -683,7 +688,7 @@ def test_regions_of_nasty_values_cover_what_brute_force_says_and_come_back(
 
 
 @st.composite
-def tree_cases(draw: st.DrawFn) -> tuple[Column, list[Region]]:
+def tree_cases(draw: st.DrawFn) -> tuple[Attribute, list[Region]]:
     label = NASTY.map(str.strip).filter(lambda text: text not in ("", "*"))
     labels = draw(st.lists(label, min_size=1, max_size=10, unique=True))
     above = {  # a label's parent comes later in the list: no cycle
@@ -702,14 +707,14 @@ def tree_cases(draw: st.DrawFn) -> tuple[Column, list[Region]]:
     if draw(st.booleans()):
         assume(not ("missing" in labels and "missing value" in labels))
         hierarchy = hierarchy.with_missing()
-    column = Column(texts(*hierarchy.values).values, Kind.CATEGORICAL, hierarchy=hierarchy)
+    column = a_column(texts(*hierarchy.values).values, Kind.CATEGORICAL, hierarchy=hierarchy)
     regions = [node_region(hierarchy, label) for label in hierarchy.labels]
     sets = st.frozensets(st.sampled_from(hierarchy.values), min_size=1).map(ValueSet)
     return column, [*regions, *draw(st.lists(sets, max_size=6))]
 
 
 @given(tree_cases())
-def test_hierarchy_regions_come_back(case: tuple[Column, list[Region]]) -> None:
+def test_hierarchy_regions_come_back(case: tuple[Attribute, list[Region]]) -> None:
     column, regions = case
     for region, text in zip(regions, write_regions(regions, column), strict=True):
         expected = [region.covers(value) for value in column.values]
@@ -748,7 +753,7 @@ def test_a_set_is_read_if_every_way_to_split_it_into_values_gives_the_same(
 
 @given(value_cases(), NASTY)
 def test_any_text_is_read_or_refused_with_a_sentence(
-    case: tuple[Column, list[Region]], text: str
+    case: tuple[Attribute, list[Region]], text: str
 ) -> None:
     column, _ = case
     region, refusal = _read_or_refuse(text, column)
@@ -769,7 +774,7 @@ PIECES = [*"0159-~.,;e[]()<>=*{}+–≥ ", " to ", "1976", "-07", "2020-01-15", 
     st.sampled_from([AGE, CODES, VISIT]),
 )
 def test_any_numeric_text_has_one_reading_or_is_refused_with_a_sentence(
-    text: str, column: Column
+    text: str, column: Attribute
 ) -> None:
     region, refusal = _read_or_refuse(text, column)
     if region is None:
@@ -842,7 +847,7 @@ def test_every_notation_of_dates_covers_the_days_of_its_periods(
     assert read_region(write_region(region, VISIT), VISIT) == region
 
 
-def _read_or_refuse(text: str, column: Column) -> tuple[Region | None, str]:
+def _read_or_refuse(text: str, column: Attribute) -> tuple[Region | None, str]:
     try:
         return read_region(text, column), ""
     except UnreadableRegion as error:

@@ -15,11 +15,11 @@ from functools import cached_property
 
 import numpy as np
 
+from indiff.data.table import Attribute
 from indiff.errors import UserError, from_data
 from indiff.release.regions import (
     MISSING,
     Anything,
-    Domain,
     Interval,
     Missing,
     Region,
@@ -46,38 +46,52 @@ Span = tuple[float, float]
 class NumberText:
     """Writes and reads the regions of one numeric or date column."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._values = domain.values
-        self._is_date = domain.is_date
-        self._has_missing = any(plain(value) is None for value in domain.values[-1:].tolist())
+    def __init__(self, column: Attribute) -> None:
+        self._values = column.values
+        self._is_date = column.is_date
+        self._what = "date" if column.is_date else "number"
+        self._way_out = (
+            "write 2020, 2020-01, 2020-01-31, [2020-01-31, 2020-02-29], <2020-01, 2020+ or *."
+            if column.is_date
+            else "write 20, [20, 40], (20, 40], 20-40, 20 to 40, <40, >=40, 40+ or *."
+        )
+        self._has_missing = any(plain(value) is None for value in column.values[-1:].tolist())
 
     def write(self, region: Region) -> str:
         """Return the region as text."""
         match region:
             case Anything():
                 return "*"
-            case Missing():
-                return self._write_missing()
             case Interval():
                 return self._write_interval(region)
+            case Missing():
+                return self._write_set(frozenset({None}))
             case ValueSet(values):
-                members = [self._write_number(number) for number in sorted(_numbers(values))]
-                if None in values:
-                    members.append(self._write_missing())
-                return members[0] if len(members) == 1 else "{" + ", ".join(members) + "}"
+                return self._write_set(values)
         raise UserError(
             f"a numeric column has intervals, sets of numbers, {MISSING!r} and '*'",
             from_data(region, str),
             "Declare the column categorical",
         )
 
-    def _write_missing(self) -> str:
-        if not self._has_missing:
+    def _write_set(self, values: frozenset[Value]) -> str:
+        strange = [value for value in values if isinstance(value, str)]
+        if strange:
             raise UserError(
-                "the region of the missing value needs a column with missing values; "
-                "this one has none: use '*' for a suppressed cell."
+                "a set in a numeric column holds numbers",
+                from_data(strange[0]),
+                "Declare the column categorical",
             )
-        return MISSING
+        numbers = sorted(value for value in values if isinstance(value, float | int))
+        members = [self._write_number(number) for number in numbers]
+        if None in values:
+            if not self._has_missing:
+                raise UserError(
+                    "the region of the missing value needs a column with missing values; "
+                    "this one has none: use '*' for a suppressed cell."
+                )
+            members.append(MISSING)
+        return members[0] if len(members) == 1 else "{" + ", ".join(members) + "}"
 
     def _write_interval(self, region: Interval) -> str:
         low, high = self._write_number(region.low), self._write_number(region.high)
@@ -95,9 +109,8 @@ class NumberText:
             return str(float(number))
         if self._is_date:
             if number != int(number):
-                raise UserError(
-                    "a date is a whole number of days", f"{from_data(number)}: round it"
-                )
+                got = f"{from_data(number)}: round it"
+                raise UserError("a date is a whole number of days", got)
             return _iso(int(number))
         if isinstance(number, float) and number.is_integer() and abs(number) < 1e16:
             return str(int(number))
@@ -126,7 +139,7 @@ class NumberText:
             raise UnreadableRegion(
                 f"{shown(text)} can be read in more than one way; write [a, b] instead."
             )
-        raise UnreadableRegion(f"{shown(text)} is no {self._what()} or interval; {self._way_out()}")
+        raise UnreadableRegion(f"{shown(text)} is no {self._what} or interval; {self._way_out}")
 
     @property
     def _notations(self) -> tuple[Callable[[str], Region | None], ...]:
@@ -168,7 +181,7 @@ class NumberText:
             if span is None or span[0] != span[1]:
                 raise UnreadableRegion(
                     f"the set {shown(text)} has {shown(part.strip())}, which is no "
-                    f"{self._what()}; {self._way_out()}"
+                    f"{self._what}; {self._way_out}"
                 )
             members.add(span[0])
         return ValueSet(frozenset(members))
@@ -197,13 +210,9 @@ class NumberText:
     @cached_property
     def _digits(self) -> list[str]:
         """The column's numbers as digits, where all of them are whole and none is negative."""
-        numbers = [value for value in map(plain, self._values.tolist()) if value is not None]
-        whole = all(
-            isinstance(number, int) or (isinstance(number, float) and number.is_integer())
-            for number in numbers
-        )
-        digits = [str(int(number)) for number in numbers] if whole else []
-        return [] if any(text.startswith("-") for text in digits) else digits
+        numbers = [value for value in self._values.tolist() if plain(value) is not None]
+        whole = all(number >= 0 and float(number).is_integer() for number in numbers)
+        return [str(int(number)) for number in numbers] if whole else []
 
     def _read_comparison(self, text: str) -> Interval | None:
         match = _COMPARISON.fullmatch(text)
@@ -211,15 +220,11 @@ class NumberText:
         if match is None or span is None:
             return None
         if abs(span[0]) == math.inf:
-            raise UnreadableRegion(f"{shown(text)} compares with infinity; {self._way_out()}")
-        match match[1]:
-            case "<":
-                return Interval(-math.inf, span[0], high_closed=False)
-            case "<=" | "≤":
-                return Interval(-math.inf, span[1])
-            case ">":
-                return Interval(span[1], math.inf, low_closed=False)
-        return Interval(span[0], math.inf)
+            raise UnreadableRegion(f"{shown(text)} compares with infinity; {self._way_out}")
+        closed = match[1] not in ("<", ">")
+        if match[1][0] in "<≤":
+            return Interval(-math.inf, span[closed], high_closed=closed)
+        return Interval(span[not closed], math.inf, low_closed=closed)
 
     def _read_at_least(self, text: str) -> Interval | None:
         """Read ``80+``."""
@@ -266,27 +271,6 @@ class NumberText:
         if low >= high and not (low_closed and high_closed) and abs(low) != math.inf:
             raise UnreadableRegion(f"{shown(text)} covers nothing; close both ends: [a, a].")
         return Interval(low, high, low_closed, high_closed)
-
-    def _what(self) -> str:
-        return "date" if self._is_date else "number"
-
-    def _way_out(self) -> str:
-        if self._is_date:
-            return (
-                "write 2020, 2020-01, 2020-01-31, [2020-01-31, 2020-02-29], <2020-01, 2020+ or *."
-            )
-        return "write 20, [20, 40], (20, 40], 20-40, 20 to 40, <40, >=40, 40+ or *."
-
-
-def _numbers(values: frozenset[Value]) -> list[float]:
-    for value in values:
-        if isinstance(value, str):
-            raise UserError(
-                "a set in a numeric column holds numbers",
-                from_data(value),
-                "Declare the column categorical",
-            )
-    return [value for value in values if isinstance(value, float | int)]
 
 
 def _days(text: str) -> Span | None:

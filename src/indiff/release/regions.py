@@ -9,18 +9,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from operator import methodcaller
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indiff.data.hierarchy import ROOT, Hierarchy
 from indiff.data.schema import Kind
+from indiff.data.table import Attribute
 from indiff.errors import UserError, from_data
 
 Value: TypeAlias = str | float | int | None
 """One cell of the original table: None is the missing value, a date is its days since 1970."""
-
 
 MISSING = "missing"
 """How the missing value is written, unless the column has this word as a value of its own."""
@@ -41,42 +41,14 @@ def shown(text: str) -> str:
     'aaaaaa 9999' 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'
     """
     cut = text[:_LONGEST_SHAPE] + ("…" if len(text) > _LONGEST_SHAPE else "")
-    return repr("".join(map(_shape, cut)))
-
-
-def _shape(character: str) -> str:
-    if character.isnumeric():
-        return "9"
-    return character if unicodedata.category(character)[0] in "PSZ" else "a"
-
-
-class Domain(Protocol):
-    """A column of the original table, as far as regions need to know it.
-
-    ``values`` are its distinct values in code order. Numeric: ascending numbers (whole days for
-    dates), NaN for the missing value last. Otherwise an object array of text, None for the missing
-    value: sorted if categorical, in the declared order if ordinal, and in the hierarchy's order
-    where there is one.
-    """
-
-    @property
-    def name(self) -> str: ...  # noqa: D102
-    @property
-    def kind(self) -> Kind: ...  # noqa: D102
-    @property
-    def is_date(self) -> bool: ...  # noqa: D102
-    @property
-    def hierarchy(self) -> Hierarchy | None: ...  # noqa: D102
-    @property
-    def values(self) -> NDArray[Any]: ...  # noqa: D102
+    shape = [
+        "9" if c.isnumeric() else c if unicodedata.category(c)[0] in "PSZ" else "a" for c in cut
+    ]
+    return repr("".join(shape))
 
 
 def plain(value: Any) -> Value:
-    """Return a cell as a plain Python value, with None for NaN.
-
-    >>> plain(np.float64("nan")) is None, plain(np.int64(3))
-    (True, 3)
-    """
+    """Return a cell as a plain Python value, with None for NaN."""
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and math.isnan(value) else value
@@ -84,11 +56,7 @@ def plain(value: Any) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """The numbers between two ends, each closed or open; an infinite end is always closed.
-
-    >>> Interval(20, 40).covers(40), Interval(20, 40, high_closed=False).covers(40)
-    (True, False)
-    """
+    """The numbers between two ends, each closed or open; an infinite end is always closed."""
 
     low: float
     high: float
@@ -126,11 +94,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class ValueSet:
-    """A set of values, of which the missing value may be one.
-
-    >>> ValueSet(frozenset({"a", None})).covers(None)
-    True
-    """
+    """A set of values, of which the missing value may be one."""
 
     values: frozenset[Value]
 
@@ -146,11 +110,7 @@ class ValueSet:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node of the column's hierarchy, with the values below it.
-
-    >>> Node("Artist", frozenset({"Dancer", "Writer"})).covers("Dancer")
-    True
-    """
+    """A node of the column's hierarchy, with the values below it."""
 
     label: str
     values: frozenset[Value]
@@ -162,11 +122,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """The texts that start with a prefix and go on: ``3551*`` hides one character or more.
-
-    >>> Mask("3551").covers("35512"), Mask("3551").covers("3551")
-    (True, False)
-    """
+    """The texts that start with a prefix and go on: ``3551*`` hides one character or more."""
 
     prefix: str
 
@@ -179,20 +135,13 @@ class Mask:
 
     def covers(self, value: Value) -> bool:
         """Say whether the value is a text of the prefix and at least one more character."""
-        return (
-            isinstance(value, str)
-            and len(value) > len(self.prefix)
-            and value.startswith(self.prefix)
-        )
+        longer = isinstance(value, str) and len(value) > len(self.prefix)
+        return longer and str(value).startswith(self.prefix)
 
 
 @dataclass(frozen=True, slots=True)
 class Anything:
-    """Every value, the missing one included: a suppressed cell, ``*``.
-
-    >>> Anything().covers(None)
-    True
-    """
+    """Every value, the missing one included: a suppressed cell, ``*``."""
 
     def covers(self, value: Value) -> bool:
         """Return True."""
@@ -201,11 +150,7 @@ class Anything:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """The missing value alone: the records set apart from a numeric or ordinal column.
-
-    >>> Missing().covers(None), Missing().covers(47)
-    (True, False)
-    """
+    """The missing value alone: the records set apart from a numeric or ordinal column."""
 
     def covers(self, value: Value) -> bool:
         """Say whether the value is the missing one."""
@@ -216,40 +161,20 @@ Region: TypeAlias = Interval | ValueSet | Node | Mask | Anything | Missing
 
 
 def node_region(hierarchy: Hierarchy, label: str) -> Region:
-    """Return the region of a hierarchy's node; the root stands for anything.
-
-    >>> tree = Hierarchy.from_lines(["Dancer;Artist;*", "Lawyer;*"])
-    >>> node_region(tree, "Artist")
-    Node(label='Artist', values=frozenset({'Dancer'}))
-    >>> node_region(tree, "*")
-    Anything()
-    """
+    """Return the region of a hierarchy's node; the root stands for anything."""
     return Anything() if label == ROOT else Node(label, hierarchy.values_below(label))
 
 
 class Coverage:
-    """Which values of one column a region covers, prepared once for many regions.
+    """Which values of one column a region covers, prepared once for many regions."""
 
-    >>> from indiff.data.schema import Kind
-    >>> from types import SimpleNamespace
-    >>> age = SimpleNamespace(name="age", kind=Kind.NUMERIC, is_date=False, hierarchy=None,
-    ...                       values=np.array([20, 31, 47]))
-    >>> Coverage(age).of(Interval(20, 40))
-    array([ True,  True, False])
-    """
-
-    def __init__(self, domain: Domain) -> None:
-        self._values = domain.values
-        self._numeric = domain.kind == Kind.NUMERIC
+    def __init__(self, column: Attribute) -> None:
+        self._values = column.values
+        self._numeric = column.kind == Kind.NUMERIC
 
     @cached_property
     def _code_of(self) -> dict[Value, int]:
         return {plain(value): code for code, value in enumerate(self._values.tolist())}
-
-    @cached_property
-    def _numbers(self) -> int:
-        missing = np.isnan(self._values).sum() if self._values.dtype.kind == "f" else 0
-        return len(self._values) - int(missing)
 
     @cached_property
     def _texts(self) -> tuple[list[str], NDArray[np.int64]]:
@@ -268,7 +193,9 @@ class Coverage:
             case ValueSet(values) | Node(_, values):
                 mask[self._codes(values)] = True
             case Mask(prefix):
-                mask[self._masked(prefix)] = True
+                texts, codes = self._texts
+                start, stop = prefix_range(texts, prefix)
+                mask[codes[start:stop]] = True
             case Interval():
                 if self._numeric:
                     mask[self._between(region)] = True
@@ -277,14 +204,11 @@ class Coverage:
     def _codes(self, values: Iterable[Value]) -> list[int]:
         return [self._code_of[value] for value in values if value in self._code_of]
 
-    def _masked(self, prefix: str) -> NDArray[np.int64]:
-        texts, codes = self._texts
-        start, stop = prefix_range(texts, prefix)
-        return codes[start:stop]
-
     def _between(self, region: Interval) -> slice:
         # Python's comparisons of whole numbers and floats are exact, numpy's round beyond 2**53.
-        exact, end = methodcaller("item"), self._numbers
+        exact, end = methodcaller("item"), len(self._values)
+        if self._values.dtype.kind == "f":
+            end -= int(np.isnan(self._values).sum())
         from_low = bisect_left if region.low_closed else bisect_right
         to_high = bisect_right if region.high_closed else bisect_left
         return slice(
@@ -294,26 +218,8 @@ class Coverage:
 
 
 def prefix_range(texts: list[str], prefix: str) -> tuple[int, int]:
-    """Return where, in sorted texts, those with this prefix and at least one character more are.
-
-    >>> prefix_range(["34", "35", "351", "36"], "35")
-    (2, 3)
-    """
+    """Return where, in sorted texts, those with this prefix and at least one character more are."""
     # The prefix itself, if it is a text, is the first of those that start with it.
     size = len(prefix)
     start = bisect_right(texts, prefix)
     return start, bisect_right(texts, prefix, lo=start, key=lambda text: text[:size])
-
-
-def covered(region: Region, domain: Domain) -> NDArray[np.bool_]:
-    """Return one bool per value of the column: does the region cover it?
-
-    For many regions of one column, make one :class:`Coverage` and ask it.
-
-    >>> from types import SimpleNamespace
-    >>> sex = SimpleNamespace(name="sex", kind=Kind.CATEGORICAL, is_date=False, hierarchy=None,
-    ...                       values=np.array(["Female", "Male", None], object))
-    >>> covered(ValueSet(frozenset({"Male", None})), sex)
-    array([False,  True,  True])
-    """
-    return Coverage(domain).of(region)

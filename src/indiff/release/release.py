@@ -1,4 +1,4 @@
-"""Release: a sanitized table, every quasi-identifier cell a region; written, and read back."""
+"""Release: a sanitized table, every quasi-identifier cell a region; and how it is written."""
 
 from __future__ import annotations
 
@@ -14,12 +14,23 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from indiff.data.schema import Kind
-from indiff.data.table import Attribute, Table
-from indiff.errors import Message, UserError, from_data, option, unknown
+from indiff.data.table import Attribute
+from indiff.errors import UserError, from_data, unknown
 from indiff.files import write_frame
-from indiff.release.file import read_classes, read_released, read_weights, says_nothing
-from indiff.release.region_text import UnreadableRegion, is_blank, read_regions, write_regions
+from indiff.release.number_text import NumberText
 from indiff.release.regions import Coverage, Region, Value
+from indiff.release.value_text import ValueText
+
+
+def notation_of(column: Attribute) -> NumberText | ValueText:
+    """Return what writes and reads the regions of a column."""
+    return NumberText(column) if column.kind == Kind.NUMERIC else ValueText(column)
+
+
+def write_regions(regions: Sequence[Region], column: Attribute) -> list[str]:
+    """Return regions of a column as texts, each of which :func:`read_regions` understands."""
+    notation = notation_of(column)
+    return [notation.write(region) for region in regions]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,24 +110,14 @@ class ReleasedColumn:
         self, classes: NDArray[np.int32], class_count: int, weights: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
         """Return N[v, c]: the rows of class c (by weight) whose region covers value v."""
-        held = _weighted_counts(self.index, self.count, classes, class_count, weights)
+        cells = self.index.astype(np.int64) * class_count + classes
+        flat = np.bincount(cells, weights=weights, minlength=self.count * class_count)
+        held = flat.reshape(self.count, class_count).astype(np.float64)
         steps = np.zeros((len(self.attribute.values) + 1, class_count))
         np.add.at(steps, self.span_low, held[self.span_region])
         np.subtract.at(steps, self.span_high + 1, held[self.span_region])
         # Counts of plain rows are whole numbers, which floating point adds and subtracts exactly.
         return np.cumsum(steps[:-1], axis=0)
-
-
-def _weighted_counts(
-    index: NDArray[np.int32],
-    count: int,
-    classes: NDArray[np.int32],
-    class_count: int,
-    weights: NDArray[np.float64] | None,
-) -> NDArray[np.float64]:
-    cells = index.astype(np.int64) * class_count + classes
-    flat = np.bincount(cells, weights=weights, minlength=count * class_count)
-    return flat.reshape(count, class_count).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,92 +266,3 @@ def to_backend(frame: pa.Table, backend: str) -> Any:
 
         return polars.from_arrow(frame)
     return frame
-
-
-def read_release(
-    source: Any,
-    table: Table,
-    *,
-    encoding: str | None = None,
-    suppressed: Sequence[str] | str = (),
-) -> Release:
-    """Read a release of ``table`` that indiff or another tool wrote.
-
-    Cells are read against the original's columns (``docs/releases.md`` lists what is understood); a
-    cell with no reading, or with two, is an error that names its column and its shape.
-    ``suppressed`` are the texts that stand for a suppressed cell beside ``*``; the empty text is a
-    blank cell, which otherwise is the missing value where the original column has it.
-
-    >>> import pyarrow as pa
-    >>> from indiff.data.table import read_table
-    >>> table = read_table(pa.table({"age": [28, 36, 47], "ill": ["no", "yes", "no"]}),
-    ...                    quasi=["age"], sensitive="ill")
-    >>> release = read_release(pa.table({"age": ["<40", "NA", "40+"],
-    ...                                  "ill": ["yes", "no", "no"]}), table, suppressed=["NA"])
-    >>> release.covers("age", 30)
-    array([ True,  True, False])
-    """
-    tokens = (suppressed,) if isinstance(suppressed, str) else tuple(suppressed)
-    raw = read_released(source, table, encoding=encoding)
-    frame = raw.frame
-    wanted = [*(a.name for a in table.attributes), *table.sensitive.columns]
-    for name in wanted:
-        if name not in frame.column_names:
-            raise unknown("column", name, frame.column_names)
-    columns, notes = _read_columns(frame, table, tokens)
-    weights = None
-    if "weight" in frame.column_names and "weight" not in table.column_names:
-        weights = read_weights(frame["weight"])
-        wanted.append("weight")
-    return Release(
-        columns=columns,
-        sensitive_name=table.sensitive.name,
-        sensitive_values=table.sensitive.values,
-        classes=read_classes(frame, table),
-        weights=weights,
-        backend=raw.backend,
-        sensitive_columns=table.sensitive.columns,
-        unread=frame.select(
-            [
-                name
-                for name in frame.column_names
-                if name not in wanted and not says_nothing(frame[name], tokens)
-            ]
-        ),
-        notes=notes,
-    )
-
-
-def _read_columns(
-    frame: pa.Table, table: Table, suppressed: Sequence[str]
-) -> tuple[tuple[ReleasedColumn, ...], tuple[str, ...]]:
-    """Read every quasi-identifier before anything is measured; say where blanks were added."""
-    columns, notes, refusals = [], [], []
-    for attribute in table.attributes:
-        texts = frame[attribute.name].cast(pa.string()).to_pylist()
-        try:
-            regions, index = read_regions(texts, attribute, suppressed)
-        except UnreadableRegion as error:
-            refusals.append((attribute.name, error))
-            continue
-        columns.append(ReleasedColumn.of(attribute, regions, index))
-        blank = sum(map(is_blank, texts)) if "" not in suppressed else 0
-        missing = int((attribute.codes == attribute.missing_code).sum())
-        if blank > missing:
-            notes.append(
-                Message(
-                    f"column {attribute.name!r} has {blank:,} blank cells in the release and "
-                    f"{missing:,} in the original: they were read as missing values; if they are "
-                    f"suppressed, pass {option('suppressed', [''])}"
-                )
-            )
-    if refusals:
-        (_, first), others = refusals[0], [repr(name) for name, _ in refusals[1:]]
-        if not others:
-            raise first
-        raise UnreadableRegion(
-            first.rule,
-            way_out=f"{first.way_out}. Cells of {', '.join(others)} cannot be read either",
-            field=first.field,
-        )
-    return tuple(columns), tuple(notes)

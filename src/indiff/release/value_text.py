@@ -14,11 +14,11 @@ from itertools import chain, count
 
 from indiff.data.hierarchy import ROOT
 from indiff.data.schema import Kind
+from indiff.data.table import Attribute
 from indiff.errors import InternalError, UserError, did_you_mean, from_data
 from indiff.release.regions import (
     MISSING,
     Anything,
-    Domain,
     Interval,
     Mask,
     Missing,
@@ -40,11 +40,11 @@ _LONGEST_HINT = 200  # characters: a longer word is near to nothing
 class ValueText:
     """Writes and reads the regions of one categorical or ordinal column."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._tree = domain.hierarchy
-        self._labels = domain.hierarchy.labels if domain.hierarchy is not None else ()
-        self._ordinal = domain.kind == Kind.ORDINAL
-        values = [plain(value) for value in domain.values.tolist()]
+    def __init__(self, column: Attribute) -> None:
+        self._tree = column.hierarchy
+        self._labels = self._tree.labels if self._tree is not None else ()
+        self._ordinal = column.kind == Kind.ORDINAL
+        values = [plain(value) for value in column.values.tolist()]
         if self._tree is not None:
             held = set(values)
             values += [value for value in self._tree.values if value not in held]
@@ -62,10 +62,7 @@ class ValueText:
         if self._tree is not None and None in self._tree.code_of:
             return self._tree.labels[self._tree.value_node[self._tree.code_of[None]]]
         names = chain((MISSING, f"{MISSING} value"), (f"{MISSING} value {i}" for i in count(2)))
-        return next(name for name in names if name not in self._rank and not self._is_label(name))
-
-    def _is_label(self, text: str) -> bool:
-        return self._tree is not None and text in self._tree
+        return next(name for name in names if name not in self._rank and name not in self._labels)
 
     @cached_property
     def _most_inside(self) -> dict[str, int]:
@@ -94,13 +91,12 @@ class ValueText:
 
     def read(self, text: str | None) -> Region:
         """Return the region that a cell stands for."""
-        if text is None:
-            text = ""
-        else:
-            for form in dict.fromkeys((text, text.strip())):  # a value may have blanks around it
-                region = self._read_whole(form)
-                if region is not None:
-                    return region
+        forms = [] if text is None else [text, text.strip()]  # a value may have blanks around it
+        for form in forms:
+            region = self._read_whole(form)
+            if region is not None:
+                return region
+        text = text or ""
         if text.strip() in ("", MISSING):
             if self._missing is not None:
                 return self._missing_region()
@@ -120,7 +116,7 @@ class ValueText:
         return self._missing_region() if text == self._missing else None
 
     def _missing_region(self) -> Region:
-        if self._tree is not None and self._missing is not None and self._is_label(self._missing):
+        if self._tree is not None and self._missing is not None and self._missing in self._tree:
             return node_region(self._tree, self._missing)
         return Missing() if self._ordinal else ValueSet(frozenset({None}))
 
@@ -150,11 +146,8 @@ class ValueText:
                 f"{shown(stripped)} can be read in more than one way; put its values in quotes: "
                 '{"a", "b"}.'
             )
-        raise UnreadableRegion(
-            problems[0]
-            if problems
-            else f"{shown(stripped)} is no value of this column{self._hint(stripped)}"
-        )
+        no_value = f"{shown(stripped)} is no value of this column"
+        raise UnreadableRegion(problems[0] if problems else no_value + self._hint(stripped))
 
     def _hint(self, word: str) -> str:
         known = [*self._sorted, *self._labels] if len(word) <= _LONGEST_HINT else []
@@ -280,11 +273,8 @@ class ValueText:
         extent = self._extent(region)
         strange = [value for value in extent if value not in self._rank]
         if strange or not extent:
-            what = (
-                f"{from_data(strange[0])} is none"
-                if strange
-                else f"{from_data(region, str)} covers none"
-            )
+            none = from_data(region, str) + " covers none"
+            what = f"{from_data(strange[0])} is none" if strange else none
             raise UserError(
                 f"a region must be made of values of its column; {what}",
                 way_out="Release values of the original, or '*'",
@@ -304,7 +294,7 @@ class ValueText:
         if isinstance(region, Mask):
             yield region.prefix + ("*" if region.prefix else "**")
             yield region.prefix + "***"
-        ordered = self._ordered(extent)
+        ordered = sorted(extent, key=self._rank.__getitem__)
         if len(ordered) == 1:
             value = ordered[0]
             if value is None:
@@ -316,9 +306,6 @@ class ValueText:
         # Values and labels that are written just like this set cannot take every number of blanks.
         for blanks in range(len(self._rank) + len(self._labels) + 1):
             yield "{" + " " * blanks + members + "}"
-
-    def _ordered(self, values: frozenset[Value]) -> list[Value]:
-        return sorted(values, key=self._rank.__getitem__)
 
     def _write_member(self, value: Value) -> str:
         if isinstance(value, str) and _is_clear(value) and self._is_member(value):

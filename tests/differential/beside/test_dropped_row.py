@@ -15,7 +15,7 @@ import indiff
 from indiff import Table, UserError, differential_test, read_table
 from indiff.differential.beside.dropped_row import drop_rows
 from indiff.inference import as_model
-from indiff.release.release import read_release
+from indiff.release.reading import read_release
 
 
 def patients() -> Table:

@@ -15,7 +15,7 @@ from scipy import stats
 
 import indiff
 from indiff.errors import UserError
-from indiff.release.release import read_release
+from indiff.release.reading import read_release
 from indiff.sanitizers.noise import draws as noise
 from indiff.sanitizers.noise.binning import quantile_edges
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer, NotDifferentiallyPrivate, OnGrid

@@ -71,7 +71,7 @@ class Release(options.Release, _Section):
 
     def read(self, table: Table) -> MadeElsewhere:
         """Read the file of a release made elsewhere."""
-        from indiff.release.release import read_release
+        from indiff.release.reading import read_release
 
         return read_release(self.file, table, encoding=self.encoding, suppressed=self.suppressed)
 

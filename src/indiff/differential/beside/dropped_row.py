@@ -28,8 +28,8 @@ from indiff.errors import Message, UserError, option
 from indiff.inference import Frequency, Model, NaiveBayes
 from indiff.inference.background import Prior, with_background
 from indiff.inference.protocol import is_randomized_model
-from indiff.release.file import read_released
-from indiff.release.release import Release, read_release
+from indiff.release.reading import read_release, read_released
+from indiff.release.release import Release
 from indiff.release.unmeasured import Unmeasured, broken, gaps, judge_columns, key_notes
 from indiff.sanitizers.trivial import Identity
 

@@ -8,8 +8,7 @@ from typing import Literal
 import numpy as np
 
 from indiff.data.table import Table
-from indiff.release.region_text import write_regions
-from indiff.release.release import Release
+from indiff.release.release import Release, write_regions
 
 Fate = Literal["keeps", "narrows", "disappears", "generalized"]
 

@@ -15,7 +15,7 @@ from indiff.papers.items import Grid, Page, status
 from indiff.papers.measure import NAMES
 from indiff.papers.run import Run
 from indiff.papers.spans import same, span
-from indiff.release.release import read_release
+from indiff.release.reading import read_release
 from indiff.sanitizers.mondrian.mondrian import Mondrian
 from indiff.sanitizers.noise.mechanisms import Laplace
 

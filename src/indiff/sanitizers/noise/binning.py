@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 from indiff.data.schema import Kind
 from indiff.data.table import Attribute
 from indiff.errors import UserError, from_data, option
-from indiff.release.region_text import write_regions
 from indiff.release.regions import Anything, Interval, Missing, Region, ValueSet, plain
-from indiff.release.release import ReleasedColumn
+from indiff.release.release import ReleasedColumn, write_regions
 
 
 @dataclass(frozen=True, eq=False)

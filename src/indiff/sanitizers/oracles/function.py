@@ -10,7 +10,8 @@ from numpy.random import Generator
 
 from indiff.data.table import Table
 from indiff.errors import UserError, marked, said
-from indiff.release.release import Release, read_release, to_backend
+from indiff.release.reading import read_release
+from indiff.release.release import Release, to_backend
 
 
 class BlackBox:

@@ -1,0 +1,305 @@
+"""Reads a release that indiff or another tool wrote, cell by cell against the original's columns.
+
+The first match wins: ``*``; a hierarchy label; a value of the column; then by kind, as
+``number_text`` and ``value_text`` say. A cell that can be read in two ways, or in none, is an
+error and never a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from indiff.data.reading.door import GAPS, Raw, read_raw
+from indiff.data.reading.input_files import Reading, format_of, opened
+from indiff.data.reading.separated import SeparatedText
+from indiff.data.schema import Kind
+from indiff.data.side_files import label_of
+from indiff.data.table import Attribute, Table
+from indiff.errors import Message, UserError, from_data, marked, option, unknown
+from indiff.release.number_text import NumberText
+from indiff.release.regions import Anything, Region, UnreadableRegion, shown
+from indiff.release.release import Release, ReleasedColumn, notation_of
+from indiff.release.value_text import ValueText
+
+_MOST_SHAPES = 3
+
+
+def read_release(
+    source: Any,
+    table: Table,
+    *,
+    encoding: str | None = None,
+    suppressed: Sequence[str] | str = (),
+) -> Release:
+    """Read a release of ``table`` that indiff or another tool wrote.
+
+    Cells are read against the original's columns (``docs/releases.md`` lists what is understood); a
+    cell with no reading, or with two, is an error that names its column and its shape.
+    ``suppressed`` are the texts that stand for a suppressed cell beside ``*``; the empty text is a
+    blank cell, which otherwise is the missing value where the original column has it.
+
+    >>> import pyarrow as pa
+    >>> from indiff.data.table import read_table
+    >>> table = read_table(pa.table({"age": [28, 36, 47], "ill": ["no", "yes", "no"]}),
+    ...                    quasi=["age"], sensitive="ill")
+    >>> release = read_release(pa.table({"age": ["<40", "NA", "40+"],
+    ...                                  "ill": ["yes", "no", "no"]}), table, suppressed=["NA"])
+    >>> release.covers("age", 30)
+    array([ True,  True, False])
+    """
+    tokens = (suppressed,) if isinstance(suppressed, str) else tuple(suppressed)
+    raw = read_released(source, table, encoding=encoding)
+    frame = raw.frame
+    wanted = [*(a.name for a in table.attributes), *table.sensitive.columns]
+    for name in wanted:
+        if name not in frame.column_names:
+            raise unknown("column", name, frame.column_names)
+    columns, notes = _read_columns(frame, table, tokens)
+    weights = None
+    if "weight" in frame.column_names and "weight" not in table.column_names:
+        weights = _read_weights(frame["weight"])
+        wanted.append("weight")
+    return Release(
+        columns=columns,
+        sensitive_name=table.sensitive.name,
+        sensitive_values=table.sensitive.values,
+        classes=_read_classes(frame, table),
+        weights=weights,
+        backend=raw.backend,
+        sensitive_columns=table.sensitive.columns,
+        unread=frame.select(
+            [
+                name
+                for name in frame.column_names
+                if name not in wanted and not _says_nothing(frame[name], tokens)
+            ]
+        ),
+        notes=notes,
+    )
+
+
+def _read_columns(
+    frame: pa.Table, table: Table, suppressed: Sequence[str]
+) -> tuple[tuple[ReleasedColumn, ...], tuple[str, ...]]:
+    """Read every quasi-identifier before anything is measured; say where blanks were added."""
+    columns, notes, refusals = [], [], []
+    for attribute in table.attributes:
+        texts = frame[attribute.name].cast(pa.string()).to_pylist()
+        try:
+            regions, index = read_regions(texts, attribute, suppressed)
+        except UnreadableRegion as error:
+            refusals.append((attribute.name, error))
+            continue
+        columns.append(ReleasedColumn.of(attribute, regions, index))
+        blank = sum(not (text or "").strip() for text in texts) if "" not in suppressed else 0
+        missing = int((attribute.codes == attribute.missing_code).sum())
+        if blank > missing:
+            notes.append(
+                Message(
+                    f"column {attribute.name!r} has {blank:,} blank cells in the release and "
+                    f"{missing:,} in the original: they were read as missing values; if they are "
+                    f"suppressed, pass {option('suppressed', [''])}"
+                )
+            )
+    if refusals:
+        (_, first), others = refusals[0], [repr(name) for name, _ in refusals[1:]]
+        if not others:
+            raise first
+        raise UnreadableRegion(
+            first.rule,
+            way_out=f"{first.way_out}. Cells of {', '.join(others)} cannot be read either",
+            field=first.field,
+        )
+    return tuple(columns), tuple(notes)
+
+
+def read_regions(
+    texts: Sequence[str | None], column: Attribute, suppressed: Collection[str] = ()
+) -> tuple[tuple[Region, ...], NDArray[np.int32]]:
+    """Return the distinct regions of a column's cells, and the place of each cell's among them.
+
+    Every distinct text is read once. The texts in ``suppressed`` stand for anything, the empty one
+    for blank cells. An error names the column, the first row that cannot be read, counted from 1
+    below the header, and up to three shapes of such cells: never a value.
+    """
+    place: dict[str | None, int] = {}
+    rows = np.fromiter(
+        (place.setdefault(text, len(place)) for text in texts), np.int32, count=len(texts)
+    )
+    notation = notation_of(column)
+    tokens = frozenset(token.strip() for token in suppressed)
+    regions: dict[Region, int] = {}
+    meaning = np.full(len(place), -1, np.int32)
+    unreadable: dict[str | None, UnreadableRegion] = {}
+    for text, number in place.items():
+        try:
+            region = notation.read(text) if not tokens else _read(text, notation, tokens)
+        except UnreadableRegion as error:
+            unreadable[text] = error
+            continue
+        meaning[number] = regions.setdefault(region, len(regions))
+    if unreadable:
+        raise _refusal(column, unreadable, np.flatnonzero(meaning[rows] < 0))
+    return tuple(regions), meaning[rows]
+
+
+def _read(text: str | None, notation: NumberText | ValueText, tokens: frozenset[str]) -> Region:
+    """Read a cell that may be suppressed: a token that is also a value has two readings."""
+    if (text or "").strip() not in tokens:
+        return notation.read(text)
+    try:
+        region = notation.read(text)
+    except UnreadableRegion:
+        return Anything()
+    if not region.covers(None):
+        raise UnreadableRegion(
+            f"{shown(text or '')} is said to be a suppressed cell, but this column has it as a "
+            "value; write '*' for suppressed cells."
+        )
+    return Anything()
+
+
+def _refusal(
+    column: Attribute, unreadable: Mapping[str | None, UnreadableRegion], rows: NDArray[np.intp]
+) -> UnreadableRegion:
+    """Name the column, the first row, up to three shapes, and the option that would help."""
+    first = next(iter(unreadable))
+    also = f" and {len(rows) - 1:,} more" if len(rows) > 1 else ""
+    shapes = list(dict.fromkeys(shown(text or "") for text in unreadable))
+    others = [shape for shape in shapes if shape != shown(first or "")]
+    more = f" Other shapes: {', '.join(others[: _MOST_SHAPES - 1])}." if others else ""
+    cells = ((text or "").strip() for text in unreadable)
+    tokens = [cell for cell in cells if not cell or cell.casefold() in GAPS]
+    if tokens:
+        way_out = f"If it stands for a suppressed cell, pass {option('suppressed', tokens[:1])}"
+    elif column.kind == Kind.NUMERIC:
+        kinds = option("kinds", {column.name: "categorical"})
+        way_out = f"If its cells are codes, declare the column: {kinds}"
+    else:
+        way_out = (
+            "If it is a group of values, name the groups' file: "
+            f"{option('hierarchies', {column.name: 'FILE'})}"
+        )
+    return UnreadableRegion(
+        f"column {column.name!r}, row {rows[0] + 1:,}{also}: {marked(unreadable[first])}{more}",
+        way_out=way_out,
+        field="suppressed" if tokens else None,
+    )
+
+
+def read_released(source: Any, table: Table, *, encoding: str | None = None) -> Raw:
+    """Read a released file or frame; text stays as written, though it may look like numbers.
+
+    In separated text ``1.0`` and ``1e5`` are numbers to a reader, and no longer the values ``1.0``
+    and ``1e5`` that the original column of text has.
+
+    >>> import tempfile
+    >>> from indiff.data.table import read_table
+    >>> table = read_table(pa.table({"code": ["1.0", "2.50"], "ill": ["no", "yes"]}),
+    ...                    quasi=["code"], sensitive="ill")
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("code,ill\\n1.0,no\\n2.50,yes\\n")
+    ...     file.flush()
+    ...     read_released(file.name, table).frame["code"].to_pylist()
+    ['1.0', '2.50']
+    """
+    raw = read_raw(source, encoding=encoding, missing_tokens=(), detect=False)
+    if not isinstance(source, str | Path) or format_of(source) != "text":
+        return raw
+    frame = raw.frame
+    changed = [
+        name
+        for name in frame.column_names
+        if name in table.source.column_names
+        and pa.types.is_string(table.source[name].type)
+        and not pa.types.is_string(frame[name].type)
+    ]
+    if changed:
+        with opened(Path(source)) as file:
+            cells = SeparatedText(file, repr(str(source)), Reading(encoding=encoding)).table()
+        for name in changed:
+            frame = frame.set_column(frame.column_names.index(name), name, cells[name])
+    return replace(raw, frame=frame)
+
+
+def _read_weights(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    """Return the counts of a noisy table, or refuse what counts nothing."""
+    number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    weights = np.asarray(column.to_numpy(), np.float64) if number else np.empty(0)
+    wrong = np.flatnonzero(~(weights >= 0))  # a missing number is not
+    if not number or len(wrong):
+        got = f"row {int(wrong[0]) + 1} has none" if number else f"it holds {column.type}s"
+        raise UserError(
+            f"the column 'weight' of a release must have a count of at least 0 in every row; {got}",
+            way_out="Write 0 for a negative count, or rename the column",
+        )
+    return weights
+
+
+def _says_nothing(column: pa.ChunkedArray, suppressed: Collection[str] = ()) -> bool:
+    """Tell whether every cell of a released column is suppressed or blank."""
+    hidden = {"*", "", *(token.strip() for token in suppressed)}
+    cells = column.unique().cast(pa.string()).to_pylist()
+    return all((cell or "").strip() in hidden for cell in cells)
+
+
+def _read_classes(frame: pa.Table, table: Table) -> NDArray[np.int32]:
+    """Return the place of each row's sensitive value among the table's."""
+    sensitive = table.sensitive
+    joint = isinstance(sensitive.values[0], tuple)
+    values = [value if joint else (value,) for value in sensitive.values]
+    place = {tuple(map(label_of, value)): code for code, value in enumerate(values)}
+    parts = [
+        _texts(frame[name], [value[spot] for value in values])
+        for spot, name in enumerate(sensitive.columns)
+    ]
+    cells = list(zip(*parts, strict=True))
+    if len(place) < len(sensitive.values):
+        raise UserError(
+            f"a release must tell the values of {sensitive.name!r} apart, but two of "
+            "them are written alike, the empty text and the missing value",
+            way_out="Read the table with '' among its missing_tokens",
+        )
+    classes = np.empty(len(cells), np.int32)
+    for row, cell in enumerate(cells):
+        if cell not in place:
+            raise UserError(
+                f"row {row + 1} of the release, column {sensitive.name!r}: "
+                f"{from_data(cell if joint else cell[0])} is not a sensitive value of the table; a "
+                "release keeps the sensitive values as they are."
+            )
+        classes[row] = place[cell]
+    return classes
+
+
+def _texts(column: pa.ChunkedArray, values: Sequence[Any]) -> list[str]:
+    """Return a column's cells as the table's values are written."""
+    cells = column.to_pylist()
+    known = {label_of(value) for value in values}
+    if not any(isinstance(value, str) for value in values):
+        # An empty cell made text of a column of numbers, or another tool writes 2.0 for 2.
+        return [cell if cell in known else _number_text(cell) for cell in map(label_of, cells)]
+    if not pa.types.is_floating(column.type):
+        return list(map(label_of, cells))
+    # Numbers that were declared categorical are the texts that Arrow writes: 1e-7, not 1e-07.
+    written = column.cast(pa.string()).to_pylist()
+    return [
+        one if (one := label_of(cell)) in known else (two or one)
+        for cell, two in zip(cells, written, strict=True)
+    ]
+
+
+def _number_text(text: str) -> str:
+    for number in (int, float):  # an integer that no float holds keeps its digits
+        try:
+            return label_of(number(text))
+        except ValueError:
+            continue
+    return text
