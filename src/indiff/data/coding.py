@@ -17,6 +17,8 @@ from indiff.errors import UserError, did_you_mean, from_data, option
 
 MOST_SENSITIVE_NUMBERS = 50
 LARGEST_WHOLE_NUMBER = 2**53  # above it, floating point no longer tells neighbours apart
+Coded = tuple[NDArray[Any], NDArray[np.int32]]
+"""The distinct values in order, and each row's place among them."""
 
 
 def code_attribute(
@@ -29,26 +31,19 @@ def code_attribute(
     """Code a quasi-identifier: the fields of an ``Attribute``."""
     decided = _decide_kind(name, column, kind, order, hierarchy)
     if decided == Kind.NUMERIC:
-        values, codes, has_missing = _code_numbers(name, column)
-        is_date = pa.types.is_date(column.type)
-        return {
-            "kind": decided,
-            "values": values,
-            "codes": codes,
-            "is_date": is_date,
-            "has_missing": has_missing,
-        }
-    if hierarchy is not None:
-        values, codes, hierarchy, has_missing = _code_by_hierarchy(name, column, hierarchy)
-        return {
-            "kind": decided,
-            "values": values,
-            "codes": codes,
-            "hierarchy": hierarchy,
-            "has_missing": has_missing,
-        }
-    values, codes, has_missing = _code_texts(name, column, order)
-    return {"kind": decided, "values": values, "codes": codes, "has_missing": has_missing}
+        values, codes = _code_numbers(name, column)
+    elif hierarchy is not None:
+        hierarchy, values, codes = _code_by_hierarchy(name, column, hierarchy)
+    else:
+        values, codes = _code_texts(name, column, order)
+    return {
+        "kind": decided,
+        "values": values,
+        "codes": codes,
+        "is_date": decided == Kind.NUMERIC and pa.types.is_date(column.type),
+        "hierarchy": hierarchy,
+        "has_missing": bool(column.null_count),
+    }
 
 
 def code_sensitive(
@@ -62,15 +57,15 @@ def code_sensitive(
     """Code a sensitive attribute: the fields of a ``Sensitive``."""
     decided = _decide_kind(name, column, kind, order, hierarchy)
     if decided == Kind.NUMERIC:
-        numbers, codes, has_missing = _code_numbers(name, column)
-        shown: list[Any] = [_plain(number) for number in numbers]
+        numbers, codes = _code_numbers(name, column)
+        has_missing = bool(column.null_count)
+        known = numbers[: len(numbers) - has_missing]
+        shown: list[Any] = [_plain(number) for number in known]
         if pa.types.is_date(column.type):
-            days = numbers[: len(numbers) - has_missing].astype("datetime64[D]").astype(str)
-            shown = [*days.tolist(), *([None] if has_missing else [])]
-        elif has_missing:
-            shown[-1] = None
+            shown = known.astype("datetime64[D]").astype(str).tolist()
+        shown += [None] * has_missing
         if bins is not None:
-            shown, codes = _bin(name, numbers, shown, codes, has_missing, bins)
+            shown, codes = _bin(name, known.astype(np.float64), shown, codes, bins)
             decided = Kind.ORDINAL
         elif len(shown) > MOST_SENSITIVE_NUMBERS:
             middle = shown[len(shown) // 2]
@@ -93,8 +88,8 @@ def code_sensitive(
             field="bins",
         )
     if hierarchy is not None:
-        _, _, hierarchy, _ = _code_by_hierarchy(name, column, hierarchy)
-    values, codes, _ = _code_texts(name, column, order)
+        hierarchy, _, _ = _code_by_hierarchy(name, column, hierarchy)
+    values, codes = _code_texts(name, column, order)
     # A declared value that no record holds is not a value that an adversary could find.
     held, places = np.unique(codes, return_inverse=True)
     return {
@@ -168,10 +163,8 @@ def _plain(number: Any) -> int | float:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _code_numbers(
-    name: str, column: pa.ChunkedArray
-) -> tuple[NDArray[Any], NDArray[np.int32], bool]:
-    """Return ascending values, codes, and whether the last code stands for missing (NaN)."""
+def _code_numbers(name: str, column: pa.ChunkedArray) -> Coded:
+    """Return ascending values, NaN for the missing one last, and codes."""
     if pa.types.is_date(column.type):
         column = column.cast(pa.date32()).cast(pa.int32()).cast(pa.int64())
     if pa.types.is_integer(column.type) and column.null_count:
@@ -185,20 +178,34 @@ def _code_numbers(
             )
     numbers = np.asarray(column.to_numpy(zero_copy_only=False))  # nulls become NaN
     values, codes = np.unique(numbers, return_inverse=True)  # NaN sorts last, as one value
-    return values, codes.astype(np.int32), bool(column.null_count)
+    return values, codes.astype(np.int32)
 
 
 def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column if pa.types.is_string(column.type) else column.cast(pa.string())
 
 
-def _code_texts(
-    name: str, column: pa.ChunkedArray, order: Sequence[str] | None
-) -> tuple[NDArray[Any], NDArray[np.int32], bool]:
+def _distinct_texts(column: pa.ChunkedArray) -> tuple[list[str], NDArray[Any]]:
+    """Return the distinct texts, and each row's place among them; the missing one's is beyond."""
     encoded = _as_text(column).combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
     found = encoded.dictionary.to_pylist()
+    places = pc.fill_null(encoded.indices, len(found)).to_numpy(zero_copy_only=False)
+    return found, np.asarray(places)
+
+
+def _coded(values: Sequence[str | None], found: Sequence[str], places: NDArray[Any]) -> Coded:
+    """Return the values in their order, of which a missing one is the last, and each row's code."""
+    code_of = {value: code for code, value in enumerate(values)}
+    lookup = np.array([code_of[value] for value in found] + [len(values) - 1], np.int32)
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array, lookup[places]
+
+
+def _code_texts(name: str, column: pa.ChunkedArray, order: Sequence[str] | None) -> Coded:
+    found, places = _distinct_texts(column)
     if order is None and not pa.types.is_string(column.type):
         ordered = _as_text(column.drop_null().unique().sort()).to_pylist()
     elif order is None:
@@ -215,13 +222,7 @@ def _code_texts(
                 f"the order of {name!r} must name every value; it lacks {from_data(strange[0])}"
                 f"{did_you_mean(strange[0], ordered, from_data) or '.'}"
             )
-    place = {value: code for code, value in enumerate(ordered)}
-    has_missing = bool(column.null_count)
-    lookup = np.array([place[value] for value in found] + [len(ordered)], dtype=np.int32)
-    positions = np.asarray(pc.fill_null(encoded.indices, len(found)).to_numpy(zero_copy_only=False))
-    values = np.empty(len(ordered) + has_missing, dtype=object)  # the last stays None: missing
-    values[: len(ordered)] = ordered
-    return values, lookup[positions], has_missing
+    return _coded([*ordered, *([None] if column.null_count else [])], found, places)
 
 
 def _order_text(name: str, value: Any) -> str:
@@ -233,14 +234,10 @@ def _order_text(name: str, value: Any) -> str:
 
 def _code_by_hierarchy(
     name: str, column: pa.ChunkedArray, hierarchy: Hierarchy
-) -> tuple[NDArray[Any], NDArray[np.int32], Hierarchy, bool]:
-    has_missing = bool(column.null_count)
-    encoded = _as_text(column).combine_chunks().dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
-    found = encoded.dictionary.to_pylist()
+) -> tuple[Hierarchy, NDArray[Any], NDArray[np.int32]]:
+    found, places = _distinct_texts(column)
     tree = hierarchy.for_column(name, found)
-    tree = tree.with_missing() if has_missing else tree
+    tree = tree.with_missing() if column.null_count else tree
     strange = [value for value in found if value not in tree.code_of]
     if strange:
         more = f" and {len(strange) - 1} more values" if len(strange) > 1 else ""
@@ -250,23 +247,17 @@ def _code_by_hierarchy(
             f"{did_you_mean(strange[0], hierarchy.labels, from_data) or '.'} "
             "Add a line that starts with it."
         )
-    lookup = np.array([tree.code_of[value] for value in found] + [len(tree.values) - 1], np.int32)
-    positions = np.asarray(pc.fill_null(encoded.indices, len(found)).to_numpy(zero_copy_only=False))
-    values = np.empty(len(tree.values), dtype=object)
-    values[:] = tree.values
-    return values, lookup[positions], tree, has_missing
+    return tree, *_coded(tree.values, found, places)
 
 
 def _bin(
     name: str,
-    numbers: NDArray[Any],
+    known: NDArray[np.float64],
     shown: Sequence[Any],
     codes: NDArray[np.int32],
-    has_missing: bool,
     bins: int | Sequence[float],
 ) -> tuple[list[Any], NDArray[np.int32]]:
     """Group numbers by quantiles or by edges; the labels are closed intervals of what occurs."""
-    known = numbers[: len(numbers) - has_missing].astype(np.float64)
     rows = known[codes[codes < len(known)]]
     if not len(known):
         raise UserError(
@@ -282,7 +273,7 @@ def _bin(
         inside = np.flatnonzero(compact == code)  # the numbers ascend
         low, high = shown[inside[0]], shown[inside[-1]]
         labels.append(f"[{low}, {high}]" if low != high else str(low))
-    if has_missing:
+    if len(shown) > len(known):  # the missing value
         labels.append(None)
         compact = np.append(compact, len(present))
     return labels, compact.astype(np.int32)[codes]

@@ -108,18 +108,14 @@ def _works(nothing: pa.Table, expression: str, without: str) -> bool:
 
 
 def _plain(column: pa.ChunkedArray, expression: str, tokens: Sequence[str]) -> Column:
-    kind = column.type
-    if pa.types.is_boolean(kind):
+    kind, types = column.type, pa.types
+    if types.is_boolean(kind):
         return Column(pc.cast(column, pa.string()))
-    plain = (
-        pa.types.is_integer(kind)
-        or pa.types.is_floating(kind)
-        or pa.types.is_decimal(kind)  # what SQL makes of 1.5 * age, and of a sum
-        or pa.types.is_date(kind)
-        or pa.types.is_string(kind)
-        or pa.types.is_null(kind)
-    )
-    if not plain:
+    plain = (  # decimals are what SQL makes of 1.5 * age, and of a sum
+        types.is_integer, types.is_floating, types.is_decimal, types.is_date, types.is_string,
+        types.is_null,
+    )  # fmt: skip
+    if not any(is_plain(kind) for is_plain in plain):
         raise UserError(
             f"the sensitive expression {expression!r} must give a number, a text, a "
             f"date or a truth value; it gave {kind}",

@@ -26,11 +26,8 @@ _FRACTION = "^-?((0|[1-9][0-9]*)([.][0-9]*)?|[.][0-9]+)([eE][-+]?[0-9]+)?$"
 _EXACT, _FINE, _COARSE, _LARGEST = 2.0**53, 2.0**42, 2.0**82, 1.7976931348623157e308
 _WHOLE_TYPES = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _IN_DUCKDB: dict[str, Spelling] = {
-    "DOUBLE": "float",
-    "FLOAT": "short float",
-    "BLOB": "bytes",
-    "UUID": "uuid",
-}
+    "DOUBLE": "float", "FLOAT": "short float", "BLOB": "bytes", "UUID": "uuid",
+}  # fmt: skip
 
 
 def duckdb_spelling(kind: str) -> Spelling:
@@ -46,16 +43,7 @@ def duckdb_spelling(kind: str) -> Spelling:
 
 def spelled(spelling: Spelling, column: str, dialect: Dialect) -> str:
     """Return SQL for the one spelling of a column's values; null stays null."""
-    if spelling == "whole":
-        return f"CAST({column} AS STRING)"
-    if spelling == "float":
-        return _float(column)
-    if spelling == "short float":  # by its digits: the 0.1 of 32 bits is 0.1
-        return _float(f"CAST(CAST({column} AS STRING) AS DOUBLE)")
-    if spelling == "bytes":
-        return f"'x' || HEX({column})"
-    if spelling == "uuid":  # Spark and Arrow have its bytes
-        return f"'x' || UPPER(REPLACE(CAST({column} AS STRING), '-', ''))"
+    text = f"CAST({column} AS STRING)"
     if spelling == "time":
         micros = (
             f"EPOCH_US(CAST({column} AS TIMESTAMP))"
@@ -64,7 +52,14 @@ def spelled(spelling: Spelling, column: str, dialect: Dialect) -> str:
         )
         day = _words(f"CAST(CAST({column} AS DATE) AS STRING)")
         return f"CASE WHEN {micros} % 86400000000 = 0 THEN {day} ELSE CAST({micros} AS STRING) END"
-    return _text(f"CAST({column} AS STRING)", dialect)
+    others = {
+        "whole": text,
+        "float": _float(column),
+        "short float": _float(f"CAST({text} AS DOUBLE)"),  # by its digits: 32 bits' 0.1 is 0.1
+        "bytes": f"'x' || HEX({column})",
+        "uuid": f"'x' || UPPER(REPLACE({text}, '-', ''))",  # Spark and Arrow have its bytes
+    }
+    return others.get(spelling) or _text(text, dialect)
 
 
 def _words(text: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from indiff.data.side_files import read_text
 from indiff.errors import UserError, did_you_mean, from_data
 
 ROOT = "*"
@@ -53,17 +54,7 @@ class Hierarchy:
     @classmethod
     def read(cls, path: str | Path) -> Hierarchy:
         """Read ``leaf;parent;…;*`` lines from a file, separated by ``;`` or ``,``."""
-        try:
-            text = Path(path).read_text(encoding="utf-8-sig")
-        except OSError as error:
-            raise UserError(
-                f"the hierarchy file {str(path)!r} cannot be read ({error.strerror}); "
-                "check the path and its permissions."
-            ) from None
-        except UnicodeDecodeError:
-            raise UserError(
-                f"the hierarchy file {str(path)!r} is not UTF-8 text; save it as UTF-8."
-            ) from None
+        text = read_text(Path(path), "hierarchy file")
         return cls.from_lines(text.splitlines(), source=str(path))
 
     @classmethod

@@ -27,19 +27,22 @@ def label_of(value: Any) -> str:
     return str(value)
 
 
-def read_cells(path: Path, what: str) -> list[tuple[int, list[str]]]:
-    """Read a CSV file as numbered lines of cells, each line as wide as the first."""
+def read_text(path: Path, what: str) -> str:
+    """Return what a small text file says."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UserError(
-            f"the file of {what} {str(path)!r} cannot be read ({error.strerror}); "
+            f"the {what} {str(path)!r} cannot be read ({error.strerror}); "
             "check the path and its permissions."
         ) from None
     except UnicodeDecodeError:
-        raise UserError(
-            f"the file of {what} {str(path)!r} is not UTF-8 text; save it as UTF-8."
-        ) from None
+        raise UserError(f"the {what} {str(path)!r} is not UTF-8 text; save it as UTF-8.") from None
+
+
+def read_cells(path: Path, what: str) -> list[tuple[int, list[str]]]:
+    """Read a CSV file as numbered lines of cells, each line as wide as the first."""
+    text = read_text(path, f"file of {what}")
     first = text.split("\n", 1)[0]
     likely, other = (";", ",") if ";" in first and "," not in first else (",", ";")
     lines = _split(path, text, likely)

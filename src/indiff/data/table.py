@@ -55,10 +55,6 @@ class Attribute:
         """The code of the missing value, or −1 where there is none."""
         return len(self.values) - 1 if self.has_missing else -1
 
-    def take(self, rows: NDArray[np.intp]) -> Attribute:
-        """Return the attribute for some rows, with the same values."""
-        return replace(self, codes=self.codes[rows])
-
 
 @dataclass(frozen=True, eq=False)
 class Sensitive:
@@ -134,7 +130,7 @@ class Table:
         chosen = np.asarray(rows, dtype=np.intp)
         return replace(
             self,
-            attributes=tuple(a.take(chosen) for a in self.attributes),
+            attributes=tuple(replace(a, codes=a.codes[chosen]) for a in self.attributes),
             sensitives=tuple(replace(s, codes=s.codes[chosen]) for s in self.sensitives),
             records=self.records[chosen],
         )

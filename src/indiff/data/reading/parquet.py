@@ -25,7 +25,7 @@ def read_parquet(
 ) -> tuple[list[tuple[str, Column]], list[str]]:
     """Return the named, typed columns of one file, or of those of a folder; and the notes."""
     if len(paths) > 1 or folder.is_dir():
-        folders = partitions(folder, paths) if folder.is_dir() else [{} for _ in paths]
+        folders = partitions(folder, paths)
         names = check_files(paths, ()).names
         types = check_files(paths, names)
         wanted = [*names, *folders[0]]
@@ -40,9 +40,8 @@ def read_parquet(
     index = [
         name
         for name in json.loads(stored).get("index_columns", [])
-        if isinstance(name, str) and re.fullmatch(r"__index_level_\d+__", name)
+        if name in table.column_names and re.fullmatch(r"__index_level_\d+__", name)
     ]
-    index = [name for name in index if name in table.column_names]
     columns, notes = read_arrow(table.drop_columns(index), tokens=tokens, where=where)
     return columns, notes + [f"column {name!r} is a pandas row index: left out" for name in index]
 
@@ -112,6 +111,8 @@ def nested(name: str, kind: object) -> UserError:
 
 def partitions(folder: Path, paths: Sequence[Path]) -> list[dict[str, str | None]]:
     """Return what the folders ``key=value`` between a folder and each of its files say."""
+    if not folder.is_dir():
+        return [{} for _ in paths]
     found: list[dict[str, str | None]] = []
     for path in paths:
         pairs = (part.split("=", 1) for part in path.relative_to(folder).parts[:-1] if "=" in part)

@@ -31,7 +31,6 @@ from indiff.errors import UserError, option, said
 LOOKED_AT = 100_000
 _SHAPE = "^[-+0-9.,'’/: \u00a0\u2009\u202fTZ]+$"
 VIEWS = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
-
 MOST_IN_MEMORY = 1 << 28
 
 
@@ -119,12 +118,8 @@ def column_names(source: Any, reading: Reading | None = None) -> list[str]:
             return SeparatedText(file, where, reading).names
     if kind == "parquet":
         names = list(parquet.check_files(paths, ()).names)
-        return names + (list(parquet.partitions(Path(given), paths)[0]) if _is_dir(given) else [])
+        return names + list(parquet.partitions(Path(given), paths)[0])
     return read_raw(paths[0], reading).frame.column_names
-
-
-def _is_dir(given: str) -> bool:
-    return Path(given).is_dir()
 
 
 def _open_path(given: str, columns: Sequence[str], reading: Reading) -> Source:
@@ -143,7 +138,7 @@ def _open_path(given: str, columns: Sequence[str], reading: Reading) -> Source:
         schema = pa.schema([(number, pa.string()) for number in numbers])
         frame, folder = gathered((block.rename_columns(numbers) for block in blocks), schema)
         return Source("text", given, frame=_as_meant(frame, columns, reading), folder=folder)
-    folders = parquet.partitions(Path(given), paths) if _is_dir(given) else [{} for _ in paths]
+    folders = parquet.partitions(Path(given), paths)
     inside = [name for name in columns if name not in folders[0]]
     types = parquet.check_files(paths, inside)
     if len(inside) == len(columns):
@@ -180,12 +175,6 @@ def gathered(blocks: Iterable[pa.Table], schema: pa.Schema) -> tuple[pa.Table, A
     """Return all blocks as one table, and the private folder that holds it beyond 256 MB.
 
     A table in a file is read where it lies: the system keeps in memory what there is room for.
-
-    >>> gathered([pa.table({"a": [1]}), pa.table({"a": [2]})], pa.schema({"a": pa.int64()}))
-    (pyarrow.Table
-    a: int64
-    ----
-    a: [[1],[2]], None)
     """
     waiting, size = [], 0
     blocks = iter(blocks)
@@ -212,13 +201,11 @@ def gathered(blocks: Iterable[pa.Table], schema: pa.Schema) -> tuple[pa.Table, A
 
 def in_utc(table: pa.Table) -> pa.Table:
     """Return a table whose times have no zone: the same instants, in UTC."""
-    fields = [
-        (field.name, pa.timestamp(field.type.unit))
-        if pa.types.is_timestamp(field.type)
-        else (field.name, field.type)
-        for field in table.schema
-    ]
-    return table.cast(pa.schema(fields))
+    kinds = (
+        pa.timestamp(kind.unit) if pa.types.is_timestamp(kind) else kind
+        for kind in table.schema.types
+    )
+    return table.cast(pa.schema(list(zip(table.column_names, kinds, strict=True))))
 
 
 def _to_arrow(source: Any, columns: Sequence[str]) -> pa.Table:
@@ -232,25 +219,24 @@ def _to_arrow(source: Any, columns: Sequence[str]) -> pa.Table:
         ) from None
     schema = frame.collect_schema()
     require_columns(columns, schema.names())
+    mixed = "a column must hold values of one type ({})"
+    way_out = "Convert the column to text or to numbers first"
     for name in columns:  # Polars would hand over the addresses of its objects
         if frame.implementation.is_polars() and schema[name] == nw.Object:
-            raise _mixed(f"{name!r} holds Python objects")
+            raise UserError(mixed.format(f"{name!r} holds Python objects"), way_out=way_out)
     eager = frame.select(list(dict.fromkeys(columns))).lazy().collect()
     try:
         table = eager.to_arrow()
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError) as error:
-        raise _mixed(said(str(error).splitlines()[0])) from None
+        reason = said(str(error).splitlines()[0])
+        raise UserError(mixed.format(reason), way_out=way_out) from None
     # Numbered, since an engine's SQL may not know an empty name, or "Age" beside "age".
     numbers = list(map(str, range(len(columns))))
     return plain_table(table.select(list(columns))).rename_columns(numbers)
 
 
 def plain_table(table: pa.Table) -> pa.Table:
-    """Return a table whose columns have types that every engine knows, with the same values.
-
-    >>> plain_table(pa.table({"x": pa.array([0.5], pa.float16())})).schema.field("x").type
-    DataType(float)
-    """
+    """Return a table whose columns have types that every engine knows, with the same values."""
     columns = [_plain(name, table[name]) for name in table.column_names]
     return pa.table(columns, names=table.column_names)
 
@@ -284,12 +270,5 @@ def _known_everywhere(kind: pa.DataType) -> pa.DataType:
         return pa.int64()
     if pa.types.is_timestamp(kind):
         return pa.timestamp(kind.unit)
-    others = {pa.float16(): pa.float32(), pa.null(): pa.string(), pa.date64(): pa.date32()}
-    return (others | VIEWS).get(kind, kind)
-
-
-def _mixed(reason: str) -> UserError:
-    return UserError(
-        f"a column must hold values of one type ({reason})",
-        way_out="Convert the column to text or to numbers first",
-    )
+    others = {pa.float16(): pa.float32(), pa.null(): pa.string(), pa.date64(): pa.date32(), **VIEWS}
+    return others.get(kind, kind)
