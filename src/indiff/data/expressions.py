@@ -41,10 +41,6 @@ def evaluate(
     The expression is SQL as DuckDB reads it; a column whose name is not one word is written in
     double quotes. Nothing outside the table can be reached. What it gives is read like any
     column: null, NaN and the missing tokens are one missing value.
-
-    >>> column, used = evaluate(pa.table({"age": [28, 47], "sex": ["M", "F"]}), "age > 30")
-    >>> column.values.to_pylist(), used
-    (['false', 'true'], ('age',))
     """
     if expression.isidentifier() or not any(sign in expression for sign in "<>=+-*/%(|&' "):
         raise unknown("column", expression, frame.column_names)

@@ -31,11 +31,7 @@ _IN_DUCKDB: dict[str, Spelling] = {
 
 
 def duckdb_spelling(kind: str) -> Spelling:
-    """Return how the values of a DuckDB type are spelled.
-
-    >>> duckdb_spelling("UBIGINT"), duckdb_spelling("TIMESTAMP_NS"), duckdb_spelling("DATE")
-    ('whole', 'time', 'text')
-    """
+    """Return how the values of a DuckDB type are spelled."""
     if kind.endswith(_WHOLE_TYPES):
         return "whole"
     return "time" if kind.startswith("TIMESTAMP") else _IN_DUCKDB.get(kind, "text")

@@ -199,16 +199,6 @@ def read_released(source: Any, table: Table, *, encoding: str | None = None) -> 
 
     In separated text ``1.0`` and ``1e5`` are numbers to a reader, and no longer the values ``1.0``
     and ``1e5`` that the original column of text has.
-
-    >>> import tempfile
-    >>> from indiff.data.table import read_table
-    >>> table = read_table(pa.table({"code": ["1.0", "2.50"], "ill": ["no", "yes"]}),
-    ...                    quasi=["code"], sensitive="ill")
-    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
-    ...     _ = file.write("code,ill\\n1.0,no\\n2.50,yes\\n")
-    ...     file.flush()
-    ...     read_released(file.name, table).frame["code"].to_pylist()
-    ['1.0', '2.50']
     """
     raw = read_raw(source, encoding=encoding, missing_tokens=(), detect=False)
     if not isinstance(source, str | Path) or format_of(source) != "text":

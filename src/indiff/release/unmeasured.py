@@ -43,18 +43,6 @@ def judge_columns(
     compared as text, in any order of the rows. A column that says the same in every row, such as
     ``*``, tells nothing and is not listed; nor is the ``key`` by which rows are matched, which
     must be there to be tested.
-
-    >>> import pyarrow as pa
-    >>> from indiff import read_release, read_table
-    >>> table = read_table(pa.table({"who": ["a", "b", "c"], "age": [28, 36, 47],
-    ...                              "born": [1998, 1990, 1990], "ill": ["no", "yes", "no"]}),
-    ...                    identifier="who", quasi=["age"], sensitive="ill")
-    >>> release = read_release(pa.table({"code": ["c", "a", "b"], "age": ["*"] * 3,
-    ...     "year": [1990, 1998, 1990], "who": ["*"] * 3, "ill": ["no", "no", "yes"]}), table)
-    >>> for column in judge_columns(release, table):
-    ...     print(column.name, column.names_people, column.content)
-    code True holds the values of the identifier 'who'
-    year False holds the values of 'born'
     """
     carried = None if release is None else release.carried
     if release is None or carried is None:

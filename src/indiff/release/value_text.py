@@ -8,6 +8,7 @@ value or label of its own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import chain, count
@@ -33,6 +34,7 @@ from indiff.release.regions import (
     shown,
 )
 
+_MEMBER = re.compile(r'\s*"((?:[^"]++|"")*+)"\s*(?:,|\Z)|(?!\s*")([^,]*)(?:,|\Z)')
 _MOST_READINGS = 64
 _LONGEST_HINT = 200  # characters: a longer word is near to nothing
 
@@ -154,48 +156,22 @@ class ValueText:
         near = did_you_mean(word, known, from_data)
         return near or "; write a value of it, {a, b}, a~b, a mask such as 35*, or *."
 
-    def _brace_members(self, text: str) -> list[tuple[str, bool]]:
-        """Split ``{…}`` at the commas outside quotes: each part, and whether it was quoted."""
-        members: list[tuple[str, bool]] = []
-        position, end = 1, len(text) - 1
-        while position <= end:
-            start = position
-            while start < end and text[start].isspace():
-                start += 1
-            if start < end and text[start] == '"':
-                member, position = self._quoted(text, start, end)
-                members.append((member, True))
-            else:
-                comma = text.find(",", position, end)
-                stop = comma if comma >= 0 else end
-                members.append((text[position:stop], False))
-                position = stop + 1
-        return members
-
     @staticmethod
-    def _quoted(text: str, start: int, end: int) -> tuple[str, int]:
-        """Return the quoted member that opens at ``start``, and the position after its comma."""
-        parts: list[str] = []
-        position = start + 1
-        while True:
-            close = text.find('"', position, end)
-            if close < 0:
-                break
-            parts.append(text[position:close])
-            if text[close + 1] == '"' and close + 1 < end:
-                parts.append('"')
-                position = close + 2
-                continue
-            after = close + 1
-            while after < end and text[after].isspace():
-                after += 1
-            if after < end and text[after] != ",":
-                break
-            return "".join(parts), after + 1
-        raise UnreadableRegion(
-            f"the set {shown(text)} has a quoted member that does not end before the next comma; "
-            'close it, and double the quotes inside it: {"5"" nail"}.'
-        )
+    def _brace_members(text: str) -> list[tuple[str, bool]]:
+        """Split ``{…}`` at the commas outside quotes: each part, and whether it was quoted."""
+        inner, position = text[1:-1], 0
+        members: list[tuple[str, bool]] = []
+        while position <= len(inner):
+            found = _MEMBER.match(inner, position)
+            if found is None:
+                raise UnreadableRegion(
+                    f"the set {shown(text)} has a quoted member that does not end before the next "
+                    'comma; close it, and double the quotes inside it: {"5"" nail"}.'
+                )
+            quoted, bare = found[1], found[2]
+            members.append((bare, False) if quoted is None else (quoted.replace('""', '"'), True))
+            position = found.end() + (not found[0].endswith(","))  # a comma has a member behind it
+        return members
 
     def _collect(
         self,

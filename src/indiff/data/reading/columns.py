@@ -34,11 +34,7 @@ class Column:
 
 
 def plain_column(name: str, column: pa.ChunkedArray, tokens: Sequence[str]) -> Column:
-    """Return the column as one of the five types, with null for NaN and the missing tokens.
-
-    >>> plain_column("age", pa.chunked_array([pa.array([31.0, float("nan")])]), [""]).values.type
-    DataType(double)
-    """
+    """Return the column as one of the five types, with null for NaN and the missing tokens."""
     if types.is_dictionary(column.type):
         return _from_dictionary(name, column, tokens)
     plain = _plain(name, column)
@@ -213,11 +209,7 @@ def _without_tokens(values: pa.ChunkedArray, tokens: Sequence[str]) -> pa.Chunke
 
 
 def checked_names(names: Sequence[object], where: str) -> tuple[list[str], list[str]]:
-    """Return the names without the blanks around them, and a note on each that had some.
-
-    >>> checked_names([" age", "sex"], "'people.csv'")
-    (['age', 'sex'], ["column ' age' is called 'age': blanks around a name are removed"])
-    """
+    """Return the names without the blanks around them, and a note on each that had some."""
     if not names:
         raise UserError(f"a table needs at least one column; {where} has none: add a column.")
     clean: list[str] = []
@@ -276,9 +268,6 @@ def header_of_rows(rows: Iterable[Sequence[object]]) -> int | None:
 
     It is the first row in which no cell is blank among as many as the widest row has, if all of
     them are texts and records follow.
-
-    >>> header_of_rows([["Ward 7", ""], ["", ""], ["age", "ill"], [31, "no"]])
-    3
     """
     looked = [list(row) for _, row in zip(range(_LOOKED_AT), rows, strict=False)]
     filled = [sum(str(cell).strip() != "" for cell in row) for row in looked]

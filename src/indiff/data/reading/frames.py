@@ -68,11 +68,7 @@ def read_frame(source: Any, *, tokens: Sequence[str]) -> Frame:
 
 
 def arrow_native(source: Any) -> Any:
-    """Return Arrow's batches, readers, scanners and datasets as tables; all else as it is.
-
-    >>> arrow_native(pa.record_batch({"age": [31]})).to_pydict()
-    {'age': [31]}
-    """
+    """Return Arrow's batches, readers, scanners and datasets as tables; all else as it is."""
     if isinstance(source, pa.RecordBatch):
         return pa.Table.from_batches([source])
     if isinstance(source, pa.RecordBatchReader):
@@ -190,14 +186,6 @@ def column_of(
 
     Mixed types become the text of each value. Where that would make a number and a text the same
     value (1 and "1") it is an error, unless `merge_equal_texts`: a spreadsheet shows them alike.
-
-    >>> column_of("dose", [1, "high", None])
-    (<pyarrow.lib.StringArray object at ...>
-    [
-      "1",
-      "high",
-      null
-    ], ["column 'dose' mixes integer and text: read as text"])
     """
     families = _families(name, values)
     if families <= {"text"} or families <= {"boolean"}:

@@ -56,11 +56,7 @@ class Typed(NamedTuple):
 
 
 def without_missing(text: pa.ChunkedArray, tokens: Sequence[str]) -> pa.ChunkedArray:
-    """Return the column with null for every value that is a token, blanks around it aside.
-
-    >>> without_missing(pa.chunked_array([["a", " ?", ""]]), ["?"]).to_pylist()
-    ['a', None, '']
-    """
+    """Return the column with null for every value that is a token, blanks around it aside."""
     if not tokens:
         return text
     missing = pc.match_substring_regex(text, missing_pattern(tokens))
@@ -70,11 +66,7 @@ def without_missing(text: pa.ChunkedArray, tokens: Sequence[str]) -> pa.ChunkedA
 
 
 def missing_pattern(tokens: Sequence[str]) -> str:
-    r"""Return the regular expression of a missing value: a token, with blanks around it or none.
-
-    >>> missing_pattern(["", "?"])
-    '^[ \\t]*(?:|\\?)[ \\t]*$'
-    """
+    """Return the regular expression of a missing value: a token, with blanks around it or none."""
     return rf"^[ \t]*(?:{'|'.join(map(re.escape, tokens))})[ \t]*$"
 
 
@@ -198,12 +190,6 @@ def number_readings(text: pa.ChunkedArray, decimal: str | None = None) -> list[N
 
     Thousands are groups of three behind one to three digits; whoever writes groups may leave out
     the sign in numbers of four digits, not in longer ones.
-
-    >>> cells = pa.chunked_array([["1.234,5", "2"]])
-    >>> [(way.words, way.plain.to_pylist()) for way in number_readings(cells)]
-    [('a comma before the fraction and a point between thousands', ['1234.5', '2'])]
-    >>> [way.decimal for way in number_readings(pa.chunked_array([["1.234", "12.500"]]))]
-    ['.', ',']
     """
     found: list[NumberReading] = []
     signed = pc.match_substring_regex(text, _ANY_SIGN)

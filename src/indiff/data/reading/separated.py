@@ -158,12 +158,6 @@ class Layout:
 
     A blank line is a record with a missing value in a table of one column, and no record in a
     wider table.
-
-    >>> layout = Layout(",", "'people.csv'")
-    >>> layout.check(b'a,b\n1,2\n\n"3,\n",4\n5', last=False)
-    17
-    >>> layout.columns, layout.records, layout.blank_lines, layout.first_blank_line
-    (2, 2, 1, 3)
     """
 
     def __init__(self, separator: str, where: str, lines_above: int = 0) -> None:
