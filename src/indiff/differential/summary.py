@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.differential.noise.changes import change_limits
-from indiff.differential.path import Failures, Measurement, Test, fold
+from indiff.differential.path import Beliefs, Measurement, Test, fold
 from indiff.differential.result import DifferentialResult, Exactness
 from indiff.differential.targets.guarantee import say
 from indiff.errors import Message, marked
@@ -15,14 +15,7 @@ from indiff.sanitizers.promise import promise_of
 from indiff.text import describe
 
 
-def sum_up(test: Test, measurement: Measurement, seconds: float) -> dict[str, DifferentialResult]:
-    """Return the result for each distance, by its name."""
-    return {name: as_result(test, measurement, name, seconds) for name in measurement.columns}
-
-
-def as_result(
-    test: Test, measurement: Measurement, name: str, seconds: float
-) -> DifferentialResult:
+def sum_up(test: Test, measurement: Measurement, name: str, seconds: float) -> DifferentialResult:
     """Return the result for one distance: each person's largest, and how it came about."""
     table, people, beliefs = test.table, test.people, measurement.beliefs
     owner = np.empty(len(table), np.int64)
@@ -42,17 +35,18 @@ def as_result(
     exactness: Exactness = "estimate" if sampled else "exact"
     if len(tested) < test.population:
         exactness = "lower-bound"
-    failures = beliefs.failures
-    out_of_time = test.calls.is_over and len(tested) + len(failures.texts) < len(people)
+    failures, failed = beliefs.failures, len(beliefs.failures.texts)
+    out_of_time = test.calls.is_over and len(tested) + failed < len(people)
     told = [*table.notes, *test.notes, *measurement.notes, *column.notes]
     promise = promise_of(test.sanitizer, table, beliefs.constraint_met)
-    if promise.why_not is not None:
-        told.append(promise.why_not)
-    release = beliefs.release
-    unmeasured = beliefs.unmeasured or judge_columns(release, table)
+    told += filter(None, [promise.why_not])
+    unmeasured = beliefs.unmeasured or judge_columns(beliefs.release, table)
     told += [*broken(unmeasured), *gaps(unmeasured)]
-    if release is not None and release.weights is None and len(release) > len(table):
-        told.append(f"the release has {len(release):,} rows for {len(table):,} records")
+    guarantee = None
+    drawn = test.chosen.random_draw and len(tested) + failed == len(people)  # not cut short
+    if drawn and len(tested) and not sampled:
+        several = people.column is not None
+        guarantee = say(column.distances, test.population, test.confidence, failed, people=several)
 
     def count(flags: NDArray[np.bool_]) -> int:
         """Count the people with a flag on any of their records."""
@@ -87,7 +81,7 @@ def as_result(
         seed=test.seed,
         seconds=seconds,
         backend=table.backend,
-        notes=(*told, *_notes(test, len(tested), failures, out_of_time)),
+        notes=(*told, *_notes(test, beliefs, len(tested), out_of_time)),
         lower=column.lower,
         upper=column.upper,
         run_distances=column.run_distances,
@@ -100,13 +94,15 @@ def as_result(
         sizes=None if people.column is None else people.sizes[tested],
         change_chances=chances,
         change_limits=limits,
-        guarantee=None if sampled else _guarantee(test, column.distances, len(failures.texts)),
+        guarantee=guarantee,
         unmeasured=unmeasured,
     )
 
 
-def _notes(test: Test, tested: int, failures: Failures, out_of_time: bool) -> list[str]:
-    notes = []
+def _notes(test: Test, beliefs: Beliefs, tested: int, out_of_time: bool) -> list[str]:
+    notes, release, failures = [], beliefs.release, beliefs.failures
+    if release is not None and release.weights is None and len(release) > len(test.table):
+        notes.append(f"the release has {len(release):,} rows for {len(test.table):,} records")
     if failures.repeated:
         notes.append(
             f"{failures.repeated:,} of the calls failed at first and gave an answer when repeated"
@@ -120,13 +116,3 @@ def _notes(test: Test, tested: int, failures: Failures, out_of_time: bool) -> li
             "lower bound on that of all"
         )
     return notes
-
-
-def _guarantee(test: Test, distances: NDArray[np.float64], failed: int) -> str | None:
-    """Say what a random draw says about everybody; nothing where it was cut short."""
-    whole = len(distances) + failed == len(test.people)
-    if not (test.chosen.random_draw and whole and len(distances)):
-        return None
-    return say(
-        distances, test.population, test.confidence, failed, people=test.people.column is not None
-    )

@@ -38,12 +38,7 @@ from indiff.differential.people import (
 )
 from indiff.differential.refit.refit import Refit
 from indiff.differential.result import DifferentialResult
-from indiff.differential.strongest import (
-    Adversaries,
-    StrongestResult,
-    choose_models,
-    strongest,
-)
+from indiff.differential.strongest import Adversaries, StrongestResult, choose_models, strongest
 from indiff.differential.summary import sum_up
 from indiff.differential.targets.worst_first import rank
 from indiff.distances.functions import DEFAULT, Distance, Emd, as_emd, bind_distance
@@ -171,16 +166,6 @@ def choose_path(sanitizer: Sanitizer, model: Model, distance: Named, method: str
     raise AssertionError("nothing stands against runs")
 
 
-def group_by_path(
-    sanitizer: Sanitizer, model: Model, distances: Sequence[Named], method: str
-) -> dict[Path, list[Named]]:
-    """Group the distances by the path that measures them."""
-    groups: dict[Path, list[Named]] = {}
-    for distance in distances:
-        groups.setdefault(choose_path(sanitizer, model, distance, method), []).append(distance)
-    return groups
-
-
 def _test(
     table: Table, sanitizer: Sanitizer, model: Model, asked: Asked
 ) -> dict[str, DifferentialResult]:
@@ -188,14 +173,18 @@ def _test(
     distances = _named_distances(table, sanitizer, asked)
     model, notes = _with_knowledge(table, sanitizer, model, asked)
     check_testable(table)
-    paths = group_by_path(sanitizer, model, distances, asked.method)
+    paths: dict[Path, list[Named]] = {}
+    for distance in distances:
+        path = choose_path(sanitizer, model, distance, asked.method)
+        paths.setdefault(path, []).append(distance)
     test = _choose_targets(table, sanitizer, model, notes, asked)
     results: dict[str, DifferentialResult] = {}
     for place, (path, measured) in enumerate(paths.items()):
         start = perf_counter()
         here = replace(test, run=part_of(test.run, "method", place)) if len(paths) > 1 else test
         measurement = path.measure(here, measured)
-        results |= sum_up(here, measurement, perf_counter() - start)
+        seconds = perf_counter() - start
+        results |= {name: sum_up(here, measurement, name, seconds) for name, _ in measured}
     return {name: results[name] for name, _ in distances}
 
 

@@ -59,9 +59,7 @@ class Calls:
     def __post_init__(self) -> None:
         if isinstance(self.jobs, bool) or not isinstance(self.jobs, int) or self.jobs == 0:
             raise UserError(
-                "jobs is a number of processes, or -1 for all cores",
-                f"{self.jobs!r}",
-                field="jobs",
+                "jobs is a number of processes, or -1 for all cores", f"{self.jobs!r}", field="jobs"
             )
         check_whole("retries", self.retries, 0)
         if self.backend not in BACKENDS:
@@ -120,10 +118,7 @@ def answers(ask: Ask, places: Sequence[int], calls: Calls) -> Generator[list[Ans
 
 
 def _share(
-    pool: pools.LokyPool | pools.DaskPool,
-    places: Sequence[int],
-    calls: Calls,
-    size: int,
+    pool: pools.LokyPool | pools.DaskPool, places: Sequence[int], calls: Calls, size: int
 ) -> Generator[list[Answer], None, None]:
     """Keep a few chunks in flight, never more: memory does not grow with the targets."""
     start = 0  # of those that were never sent off

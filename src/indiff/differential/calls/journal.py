@@ -67,7 +67,8 @@ class Journal:
             yield name, content
 
     def _write(self, contents: Sequence[Mapping[str, Any]]) -> None:
-        data = b"".join(_line(content) for content in contents)
+        texts = [json.dumps(content, separators=(",", ":")).encode() for content in contents]
+        data = b"".join(_checksum(text) + b" " + text + b"\n" for text in texts)
         while data:
             data = data[os.write(self._file, data) :]
         os.fsync(self._file)
@@ -157,11 +158,6 @@ def _open(folder: Path) -> int:
     finally:
         os.close(place)
     return file
-
-
-def _line(content: Mapping[str, Any]) -> bytes:
-    text = json.dumps(content, separators=(",", ":")).encode()
-    return _checksum(text) + b" " + text + b"\n"
 
 
 def _checksum(text: bytes) -> bytes:
