@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup, escape
 
-from indiff.errors import Data, Option, UserError
+from indiff.errors import Data, Option, UserError, option
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -70,8 +70,12 @@ FIELDS = {
     "encoding": Field("Encoding", ""),
     "sheet": Field("Sheet of a workbook", ""),
     "missing_tokens": Field("Texts that mean “missing”", ""),
+    "decimal": Field("Decimal sign", ""),
+    "date_format": Field("How dates are written", ""),
+    "header_row": Field("Row that names the columns", ""),
     "sanitizer": _SANITIZER,
     "rows_in_order": Field("Its rows are in the order of the table", "/release", "h-made"),
+    "suppressed": Field("Texts of it that mean “suppressed”", "/release", "h-made"),
     "models": Field("The adversary", anchor="h-models"),
     "model": Field("The adversary", anchor="h-models"),
     "known": Field("What the adversary knows about a person", anchor="h-models"),
@@ -98,8 +102,22 @@ VALUES = {
         "error": "stop and say so",
         "drop": "leave them out, and count them",
         "split": "put them into a part of their own",
-    }
+    },
+    "decimal": {"": "as it seems", ".": "a point, as in 1.5", ",": "a comma, as in 1,5"},
 }
+
+
+def written(value: Any) -> str:
+    """Write a value as a form's field takes it.
+
+    >>> written(["", "?", "NA"]), written({"birth": "%d.%m.%Y"}), written(5.0), written(None)
+    ('"", ?, NA', 'birth=%d.%m.%Y', '5', '')
+    """
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}={one}" for name, one in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(one or '""' for one in map(str, value))
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def in_json(error: UserError, *, data: bool = True) -> str:
@@ -111,13 +129,13 @@ def in_json(error: UserError, *, data: bool = True) -> str:
     numbers only; got '4o'. Set "missing": "drop".|numbers only; got a value. Set "missing": "drop".
     """
 
-    def option(part: Option) -> str:
+    def assigned(part: Option) -> str:
         if part.of is not None:
             return f"{_assigned(part)} in {json.dumps(part.of)}"
         name = json.dumps(part.name)
         return name if part.value is None else f"{name}: {json.dumps(part.value)}"
 
-    return error.worded(option, _shown if data else _withheld)
+    return error.worded(assigned, _shown if data else _withheld)
 
 
 def on_page(error: UserError, dataset: str | None = None, *, data: bool = True) -> Markup:
@@ -149,7 +167,7 @@ def _linked(part: Option, dataset: str | None) -> Markup:
         label = Markup('<a href="{}">{}</a>').format(address, label)
     if part.value is None and part.of is None:
         return Markup(label)
-    value = VALUES.get(part.name, {}).get(part.value, part.value)
+    value = VALUES.get(part.name, {}).get(written(part.value), written(part.value))
     return Markup("{}: {}").format(label, _assigned(part) if part.of else value)
 
 
@@ -173,8 +191,14 @@ def as_error(error: Exception) -> UserError:
 
     if isinstance(error, RequestValidationError | ValidationError):
         first: Mapping[str, Any] = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        return UserError(f"{place}: {first['msg']}.", field=str(first["loc"][-1]))
+        place = [str(part) for part in first["loc"] if part != "body"] or ["the request"]
+        known = next((part for part in place if part in FIELDS), None)
+        where = option(known) if known else ".".join(place)
+        if known == "limits" and len(place) > 1:
+            where += f", {place[1]}"
+        said = first["msg"].partition(", unable")[0].replace("Input should be", "must be")
+        sign = "" if said.startswith("must") else ":"
+        return UserError(f"{where}{sign} {said}.", field=known or place[-1])
     if isinstance(error, HTTPException):
         return Refused(error.status_code, f"{error.detail}.")
     assert isinstance(error, UserError)

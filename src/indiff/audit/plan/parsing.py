@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from indiff.errors import UserError, unknown
+from indiff.errors import UserError, option, unknown
 
 Bins = int | list[float]
 STANDARD_OUTPUT = Path("/dev/stdout")
@@ -50,7 +50,7 @@ def _unquoted(text: str) -> str:
     return whole.group(1) if whole else text
 
 
-def pairs(option: str, texts: Iterable[str] | None, what: str) -> dict[str, str]:
+def pairs(flag: str, texts: Iterable[str] | None, what: str) -> dict[str, str]:
     """Read ``column=value`` texts; a column with an equals sign is written in double quotes.
 
     >>> pairs("--kind", ["age=ordinal", '"a=b"=numeric'], "KIND")
@@ -61,9 +61,9 @@ def pairs(option: str, texts: Iterable[str] | None, what: str) -> dict[str, str]
         match = re.fullmatch(r'\s*("[^"]*"|[^=]*?)\s*=\s*(.*?)\s*', text, re.DOTALL)
         column = _unquoted(match.group(1)) if match else ""
         if match is None or not column or not match.group(2):
-            raise UserError(f"{option} is written COLUMN={what}", f"{text!r}")
+            raise UserError(f"{flag} is written COLUMN={what}", f"{text!r}")
         if column in read:
-            raise UserError(f"{option} may name a column once", f"{column!r} twice")
+            raise UserError(f"{flag} may name a column once", f"{column!r} twice")
         read[column] = match.group(2)
     return read
 
@@ -142,10 +142,11 @@ def date_format(texts: Sequence[str] | None) -> str | dict[str, str] | None:
     if not texts:
         return None
     if any("=" in text for text in texts):
-        return pairs("--date-format", texts, "FORMAT")
+        return pairs(option("date_format"), texts, "FORMAT")
     if len(texts) > 1:
         raise UserError(
-            "--date-format may be given once, or once per column as COLUMN=…", ", ".join(texts)
+            f"{option('date_format')} may be given once, or once per column as COLUMN=…",
+            ", ".join(texts),
         )
     return texts[0]
 

@@ -16,13 +16,13 @@ from indiff.audit.plan.limits import BOTH, limit_names
 class Preset:
     """One way to sanitize; ``start`` and a value make the sanitizer's text."""
 
+    group: str
     name: str
     title: str
     sentence: str
     start: str
     sign: str = ""
     default: str = ""
-    group: str = "groups"
 
     @property
     def sanitizer(self) -> str:
@@ -36,50 +36,31 @@ class Preset:
 
 
 PRESETS = (
-    Preset(
-        "k", "Groups of at least k records",
-        "k-anonymity: quasi-identifiers become ranges that at least k records share.",
-        "mondrian:k=", "k", "5",
-    ),
-    Preset(
-        "l", "Groups with varied sensitive values",
-        "ℓ-diversity: in no group does one sensitive value hold more than 1/ℓ of the records.",
-        "mondrian:l=", "ℓ", "3",
-    ),
-    Preset(
-        "t", "Groups that resemble the whole table",
-        "t-closeness: each group's sensitive values lie within t of the table's, k at least 5.",
-        "mondrian:k=5,t=", "t", "0.2",
-    ),
-    Preset(
-        "laplace", "Noisy counts (Laplace)",
-        "Differential privacy: publishes counts with noise; a smaller ε is noisier.",
-        "laplace:epsilon=", "ε", "0.5", "noise",
-    ),
-    Preset(
-        "geometric", "Noisy whole counts (geometric)",
-        "Differential privacy with counts that stay whole numbers; a smaller ε is noisier.",
-        "geometric:epsilon=", "ε", "0.5", "noise",
-    ),
-    Preset(
-        "gaussian", "Noisy counts (Gaussian)",
-        "Counts with noise of standard deviation σ; a larger σ is noisier.",
-        "gaussian:sigma=", "σ", "2", "noise",
-    ),
-    Preset(
-        "response", "Randomized response",
-        "Replaces each sensitive value at random before anything is published.",
-        "randomized-response:epsilon=", "ε", "1", "noise",
-    ),
-    Preset(
-        "identity", "The records as they are",
-        "Changes nothing: the worst case to compare with.", "identity", group="ends",
-    ),
-    Preset(
-        "suppress", "Every quasi-identifier hidden",
-        "Leaves only the sensitive column: the safest case to compare with.", "suppress",
-        group="ends",
-    ),
+    Preset("groups", "k", "Groups of at least k records",
+           "k-anonymity: quasi-identifiers become ranges that at least k records share.",
+           "mondrian:k=", "k", "5"),
+    Preset("groups", "l", "Groups with varied sensitive values",
+           "ℓ-diversity: in no group does one sensitive value hold more than 1/ℓ of the records.",
+           "mondrian:l=", "ℓ", "3"),
+    Preset("groups", "t", "Groups that resemble the whole table",
+           "t-closeness: each group's sensitive values lie within t of the table's, k at least 5.",
+           "mondrian:k=5,t=", "t", "0.2"),
+    Preset("noise", "laplace", "Noisy counts (Laplace)",
+           "Differential privacy: publishes counts with noise; a smaller ε is noisier.",
+           "laplace:epsilon=", "ε", "0.5"),
+    Preset("noise", "geometric", "Noisy whole counts (geometric)",
+           "Differential privacy with counts that stay whole numbers; a smaller ε is noisier.",
+           "geometric:epsilon=", "ε", "0.5"),
+    Preset("noise", "gaussian", "Noisy counts (Gaussian)",
+           "Counts with noise of standard deviation σ; a larger σ is noisier.",
+           "gaussian:sigma=", "σ", "2"),
+    Preset("noise", "response", "Randomized response",
+           "Replaces each sensitive value at random before anything is published.",
+           "randomized-response:epsilon=", "ε", "1"),
+    Preset("ends", "identity", "The records as they are",
+           "Changes nothing: the worst case to compare with.", "identity"),
+    Preset("ends", "suppress", "Every quasi-identifier hidden",
+           "Leaves only the sensitive column: the safest case to compare with.", "suppress"),
 )  # fmt: skip
 GROUPS = {
     "groups": "Hide people in groups",
@@ -130,42 +111,40 @@ def sanitizers() -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def listed(names: dict[str, str]) -> list[dict[str, str]]:
-    """Return names with their sentences.
-
-    >>> listed({"a": "An a."})
-    [{'name': 'a', 'sentence': 'An a.'}]
-    """
+def listed(names: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return names with their sentences."""
     return [{"name": name, "sentence": sentence} for name, sentence in names.items()]
 
 
 def limits() -> list[dict[str, str]]:
     """Return every limit that can be set, with its direction and what it is on."""
-    both = dict.fromkeys(BOTH, "of re-identification and of inference")
+    both = {name: f"{name.upper()} of re-identification and of inference" for name in BOTH}
     return [
         {
             "name": name,
             "rule": METRICS[name].rule if name in METRICS else "at most",
-            "sentence": METRICS[name].title if name in METRICS else f"{name.upper()} {both[name]}",
+            "sentence": METRICS[name].title if name in METRICS else both[name],
         }
         for name in limit_names()
     ]
 
 
-def written(preset: Preset, given: str) -> list[str]:
-    """Return a sanitizer's text for each value given.
+def sanitizers_of(names: Iterable[str], given: Mapping[str, str]) -> list[str]:
+    """Return the sanitizers of the presets that were picked, one for each value given.
 
-    >>> written(PRESETS[0], "2, 5,10")
-    ['mondrian:k=2', 'mondrian:k=5', 'mondrian:k=10']
-    >>> written(PRESETS[2], "0,1; 0.2")
-    ['mondrian:k=5,t=0.1', 'mondrian:k=5,t=0.2']
+    >>> sanitizers_of(["t", "k"], {"k": "2, 5,10", "t": "0,1; 0.2"})
+    ['mondrian:k=2', 'mondrian:k=5', 'mondrian:k=10', 'mondrian:k=5,t=0.1', 'mondrian:k=5,t=0.2']
     """
-    if not preset.sign:
-        return [preset.start]
-    whole = preset.parameter in ("k", "l")
-    apart = r"[,;\s]+" if whole else r"[;\s]+|,\s+"
-    values = [value.replace(",", ".") for value in re.split(apart, given) if value]
-    return [preset.start + value for value in values or [preset.default]]
+    found = []
+    for preset in PRESETS:
+        whole = preset.parameter in ("k", "l")
+        apart = r"[,;\s]+" if whole else r"[;\s]+|,\s+"
+        values = [one.replace(",", ".") for one in re.split(apart, given.get(preset.name, ""))]
+        if preset.name in names:
+            found += [preset.start + value for value in filter(None, values)] or [
+                preset.start + preset.default
+            ]
+    return found
 
 
 def sorted_out(sanitizers: Iterable[str]) -> tuple[dict[str, str], list[str]]:
@@ -183,9 +162,3 @@ def sorted_out(sanitizers: Iterable[str]) -> tuple[dict[str, str], list[str]]:
             values[preset.name] = ", ".join(found.values())
         others = [text for text in others if text not in found]
     return values, others
-
-
-def picked(names: Iterable[str], given: Mapping[str, str]) -> list[str]:
-    """Return the sanitizers of the presets that were picked, in the order of the page."""
-    chosen = [preset for preset in PRESETS if preset.name in set(names)]
-    return [text for preset in chosen for text in written(preset, given.get(preset.name, ""))]

@@ -249,6 +249,8 @@ def _shown(server: Server, row: Row) -> Dataset:
         ColumnState(**{**one, "order": one["ordering"], "hierarchy": one["hierarchy"] is not None})
         for one in server.store.columns(row["id"])
     ]
-    return Dataset(
-        **{**row, "columns": columns, "state": latest["state"], "problem": latest["problem"]}
-    )
+    profile = row["profile"]
+    if profile is not None:
+        profile = {**profile, "notes": [UserError(note) for note in profile["notes"]]}
+    told = {name: latest[name] for name in ("state", "problem")}
+    return Dataset(**{**row, **told, "columns": columns, "profile": profile})

@@ -17,6 +17,7 @@ RoleName = Literal["identifier", "quasi", "sensitive", "other"]
 KindName = Literal["numeric", "categorical", "ordinal"]
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 Number = Annotated[float, Field(allow_inf_nan=False)]
+Tokens = Annotated[list[str], Field(max_length=100)]
 # Why a job failed: a sentence for a program; the pages word its parts themselves.
 Failure = Annotated[
     UserError | None,
@@ -69,9 +70,12 @@ class ChosenFile(Model):
 
 _READING = _taken(
     plan.Data,
+    "decimal",
+    "header_row",
     encoding=Short | None,
     sheet=Short | None,
-    missing_tokens=Annotated[list[str], Field(max_length=100)],
+    missing_tokens=Tokens,
+    date_format=Short | Annotated[dict[Name, Short], Field(max_length=1000)] | None,
 )
 
 
@@ -91,13 +95,13 @@ class ColumnProfile(BaseModel):
     reason: str
 
 
-class Profile(BaseModel):
+class Profile(Shown):
     """What a table looks like; ``preview`` has its first records as text."""
 
     records: int
     columns: list[ColumnProfile]
     preview: list[list[str | None]]
-    notes: list[str]
+    notes: list[Failure]
 
 
 class ColumnRole(Model):
@@ -168,15 +172,20 @@ class UploadedRelease(BaseModel):
     created: str
 
 
-_RELEASE = _taken(plan.Release, "rows_in_order")
+_OF_FILE = _taken(plan.Release, "rows_in_order", suppressed=Tokens)
 
 
-class ReleaseChoice(_RELEASE, Model):  # type: ignore[misc, valid-type]
+class ReleaseChoice(_OF_FILE, Model):  # type: ignore[misc, valid-type]
     """One way to a release: exactly one of a built-in sanitizer, a file, a named command."""
 
     sanitizer: Short | None = None
     file: Id | None = None
     command: Short | None = None
+
+    @property
+    def of_file(self) -> dict[str, Any]:
+        """What was said of a release made elsewhere."""
+        return self.model_dump(include=set(_OF_FILE.model_fields), exclude_defaults=True)
 
 
 class Choices(BaseModel):

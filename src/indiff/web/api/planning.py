@@ -31,7 +31,6 @@ def data_section(store: Store, dataset: Row) -> dict[str, Any]:
         if not roles[role]:
             rule = f"at least one {what} is needed; none has this role"
             raise UserError(rule, way_out=f"Choose one: {option(role)}", field=role)
-    reading = dataset["reading"]
     section: dict[str, Any] = {
         "path": dataset["path"],
         **{str(role): names for role, names in roles.items()},
@@ -48,9 +47,8 @@ def data_section(store: Store, dataset: Row) -> dict[str, Any]:
             for c in columns
             if c["hierarchy"] and c["role"] in (Role.QUASI, Role.SENSITIVE)
         },
-        "missing_tokens": reading.get("missing_tokens", [""]),
-        "encoding": reading.get("encoding") or None,
-        "sheet": sheet(reading.get("sheet") or None),
+        **dataset["reading"],
+        "sheet": sheet(dataset["reading"]["sheet"]),
     }
     return {name: value for name, value in section.items() if value is not None}
 
@@ -105,19 +103,19 @@ def release_section(
     store: Store, dataset: Row, choice: ReleaseChoice
 ) -> tuple[str, dict[str, Any]]:
     """Return how a release is called, and the plan's section that makes or reads it."""
-    given = choice.model_dump(exclude_none=True, exclude={"rows_in_order"})
+    given = choice.model_dump(include={"sanitizer", "file", "command"}, exclude_none=True)
     if len(given) != 1:
         raise UserError(
             "a release is exactly one of a sanitizer, a file and a command",
             ", ".join(given) or "none",
             "Name one",
         )
-    if choice.rows_in_order and choice.file is None:
+    for name in choice.of_file if choice.file is None else ():
         raise UserError(
-            f"{option('rows_in_order')} is said of a release made elsewhere",
+            f"{option(name)} is said of a release made elsewhere",
             f"it for {choice.sanitizer or choice.command!r}",
             "Leave it out",
-            field="rows_in_order",
+            field=name,
         )
     if choice.sanitizer is not None:
         name = choice.sanitizer.partition(":")[0].strip()
@@ -126,7 +124,7 @@ def release_section(
         return choice.sanitizer, {"sanitizer": choice.sanitizer}
     if choice.file is not None:
         release = store.release(dataset["id"], choice.file)
-        return release["name"], {"file": release["path"], "rows_in_order": choice.rows_in_order}
+        return release["name"], {"file": release["path"], **choice.of_file}
     commands = store.settings.commands
     name = str(choice.command)
     if name not in commands:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import Request
 from jinja2 import ChoiceLoader, Environment, PackageLoader
+from pydantic import BaseModel, ValidationError
 from starlette.datastructures import FormData
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from indiff.audit.plan.parsing import date_format
 from indiff.errors import UserError
 from indiff.report.page.html import environment
 from indiff.version import __version__
 from indiff.web.access.sessions import Session, same
 from indiff.web.access.uploads import Incoming, receive_form
-from indiff.web.refusals import FIELDS, VALUES, Refused, on_page
+from indiff.web.api.models import AdversaryChoice, Reading, ReleaseChoice, RunRequest
+from indiff.web.refusals import FIELDS, VALUES, Refused, as_error, on_page, written
+
+Made = TypeVar("Made", bound=BaseModel)
 
 
 @cache
@@ -32,6 +37,8 @@ def _environment() -> Environment:
         "when": when,
         "worded": on_page,
         "label": lambda name: FIELDS[name].label,
+        "asked": asked,
+        "written": written,
     }
     made.globals = {**report.globals, "option_values": VALUES}
     return made
@@ -64,6 +71,45 @@ def text(form: FormData, name: str, default: str = "") -> str:
 def texts(form: FormData, name: str) -> list[str]:
     """Return every text that a form sent under one name."""
     return [value for value in form.getlist(name) if isinstance(value, str)]
+
+
+@cache
+def asked(name: str) -> str:
+    """Tell how a form asks for an option, by its declared type: the mode of its input.
+
+    >>> [asked(name) for name in ("joint", "worst", "confidence", "missing_tokens", "sheet")]
+    ['tick', 'numeric', 'decimal', 'list', 'text']
+    """
+    modes = {"boolean": "tick", "integer": "numeric", "number": "decimal", "array": "list"}
+    for model in (Reading, ReleaseChoice, AdversaryChoice, RunRequest):
+        if name in model.model_fields:
+            declared = model.model_json_schema()["properties"][name]
+            return modes.get(declared.get("anyOf", [declared])[0]["type"], "text")
+    raise KeyError(name)
+
+
+def chosen(form: FormData, model: type[BaseModel], suffix: str = "") -> dict[str, Any]:
+    """Read the options of a model from a form; what was left empty keeps its default."""
+    found: dict[str, Any] = {}
+    for name in filter(FIELDS.__contains__, model.model_fields):
+        mode, given = asked(name), text(form, name + suffix)
+        if mode == "tick":
+            found[name] = bool(given)
+        elif given and name == "date_format":
+            found[name] = date_format(given.split(";"))
+        elif given and mode == "list":
+            found[name] = [part.strip().strip('"') for part in given.split(",")]
+        elif given:
+            found[name] = given.replace(",", ".") if mode in ("numeric", "decimal") else given
+    return found
+
+
+def checked(model: type[Made], values: Mapping[str, Any]) -> Made:
+    """Read a form's values as the HTTP interface reads a request."""
+    try:
+        return model(**values)
+    except ValidationError as error:
+        raise as_error(error) from None
 
 
 async def one_file(

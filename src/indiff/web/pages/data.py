@@ -26,11 +26,16 @@ from indiff.web.api.models import (
     RoleName,
     Roles,
 )
-from indiff.web.pages.common import fields, go, one_file, page, text
+from indiff.web.pages.common import checked, chosen, fields, go, one_file, page, text
 from indiff.web.store.store import UNFINISHED, Row, new_id
 
 router = APIRouter(prefix="/data", include_in_schema=False)
 MOST_NOTICES = 20
+# How a file may be read in another way, and what a person might write there.
+HINTS = {
+    "encoding": "utf-8", "sheet": "", "missing_tokens": "?, NA", "header_row": "1",
+    "decimal": "", "date_format": "%d.%m.%Y, or birth=%m/%d/%Y; seen=excel",
+}  # fmt: skip
 AT_ONCE = 200
 LONGEST = 200
 ROLES: tuple[str, ...] = get_args(RoleName)
@@ -127,8 +132,8 @@ async def upload(request: Request, server: TheServer) -> Response:
 @router.post("/choose")
 async def choose(request: Request, server: TheServer) -> Response:
     """Take a file from the server's folder."""
-    chosen = api.choose(server, ChosenFile(path=text(await fields(request), "path")))
-    return go(f"/data/{chosen.id}")
+    path = text(await fields(request), "path")
+    return go(f"/data/{api.choose(server, checked(ChosenFile, {'path': path})).id}")
 
 
 @router.get("/{dataset}")
@@ -147,6 +152,7 @@ def show(request: Request, server: TheServer, dataset: DatasetId) -> Response:
         waiting=shown.state in UNFINISHED,
         runs=server.store.jobs(dataset=dataset, kind="run"),
         form_id=new_id(),
+        hints=HINTS,
     )
 
 
@@ -199,14 +205,9 @@ def _role(form: FormData, column: Row) -> ColumnRole:
 @router.post("/{dataset}/reading")
 async def reading(request: Request, server: TheServer, dataset: DatasetId) -> Response:
     """Read the file in another way."""
-    form = await fields(request)
-    tokens = [part.strip() for part in text(form, "missing_tokens").split(",")]
-    chosen = Reading(
-        encoding=text(form, "encoding") or None,
-        sheet=text(form, "sheet") or None,
-        missing_tokens=list(dict.fromkeys(["", *tokens])),
-    )
-    api.read_again(server, dataset, chosen)
+    given = chosen(await fields(request), Reading)
+    tokens = dict.fromkeys(["", *given.get("missing_tokens", ())])
+    api.read_again(server, dataset, checked(Reading, {**given, "missing_tokens": list(tokens)}))
     return go(f"/data/{dataset}")
 
 

@@ -5,20 +5,18 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from pydantic import ValidationError
 from starlette.datastructures import FormData
 from starlette.responses import Response
 
 from indiff.errors import UserError
 from indiff.web.api import datasets as data_api
 from indiff.web.api import runs as api
-from indiff.web.api.choices import GROUPS, PRESETS, picked, sorted_out
+from indiff.web.api.choices import GROUPS, PRESETS, sanitizers_of, sorted_out
 from indiff.web.api.common import ID, DatasetId, ReleaseId, Server, TheServer
-from indiff.web.api.models import ReleaseChoice, RunRequest
+from indiff.web.api.models import AdversaryChoice, ReleaseChoice, RunRequest
 from indiff.web.api.planning import plans
-from indiff.web.pages.common import fields, go, one_file, page, text, texts
+from indiff.web.pages.common import checked, chosen, fields, go, one_file, page, text, texts
 from indiff.web.pages.data import AT_ONCE
-from indiff.web.refusals import FIELDS, as_error
 
 router = APIRouter(prefix="/data/{dataset}", include_in_schema=False)
 DEFAULT = {"releases": [{"sanitizer": "mondrian:k=5"}]}
@@ -32,9 +30,9 @@ SHOWN_LIMITS = {
     "t": "How far a group's sensitive values may lie from the whole table's.",
     "itpr": "From 0 to 1: how far the published columns narrow down who or what a record is.",
 }
-OF_ADVERSARY = ("targets", "runs", "confidence")
-WHOLE = ("targets", "runs", "min_cell", "worst", "seed")
-NUMBERS = (*WHOLE, "confidence")
+# Asked for one below the other, in this order, beside what has a place of its own.
+MORE = ("title", "targets", "runs", "confidence", "worst", "min_cell", "task", "seed")
+TICKS = ("membership", "joint", "show_values")
 
 
 def draft_of(server: Server, dataset: str) -> dict[str, Any]:
@@ -50,14 +48,11 @@ def filled(draft: dict[str, Any]) -> dict[str, Any]:
     return {**whole, "limits": SUGGESTED, **draft, "adversary": adversary}
 
 
-def checked(server: Server, dataset: str, draft: dict[str, Any]) -> RunRequest:
+def requested(server: Server, dataset: str, draft: dict[str, Any]) -> RunRequest:
     """Read a draft as the interface reads a request; refuse what no plan can be made of."""
     if not draft["releases"]:
         raise UserError("at least one release is needed; none was chosen", way_out="Choose one")
-    try:
-        wanted = RunRequest(**draft)
-    except ValidationError as error:
-        raise as_error(error) from None
+    wanted = checked(RunRequest, draft)
     plans(server.store, server.store.dataset(dataset), wanted)
     return wanted
 
@@ -75,8 +70,8 @@ def _release_page(
     draft: dict[str, Any],
     problem: UserError | None = None,
 ) -> Response:
-    chosen = draft["releases"]
-    values, others = sorted_out(one["sanitizer"] for one in chosen if one.get("sanitizer"))
+    picked = draft["releases"]
+    values, others = sorted_out(one["sanitizer"] for one in picked if one.get("sanitizer"))
     return page(
         request,
         "release.html",
@@ -88,7 +83,7 @@ def _release_page(
         values=values,
         others=others,
         commands=sorted(server.settings.commands),
-        files={one["file"]: one.get("rows_in_order", False) for one in chosen if one.get("file")},
+        files={one["file"]: one for one in picked if one.get("file")},
         uploaded=data_api.releases(server, dataset),
         problem=problem,
     )
@@ -100,16 +95,15 @@ async def choose(request: Request, server: TheServer, dataset: DatasetId) -> Res
     form = await fields(request)
     given = {preset.name: text(form, f"value-{preset.name}") for preset in PRESETS}
     lines = [line.strip() for value in texts(form, "sanitizer") for line in value.splitlines()]
-    sanitizers = [*picked(texts(form, "preset"), given), *filter(None, lines)]
-    in_order = texts(form, "in_order")
-    chosen: list[dict[str, Any]] = [
+    sanitizers = [*sanitizers_of(texts(form, "preset"), given), *filter(None, lines)]
+    picked: list[dict[str, Any]] = [
         *({"sanitizer": one} for one in dict.fromkeys(sanitizers)),
-        *({"file": one, "rows_in_order": one in in_order} for one in texts(form, "file")),
+        *({"file": one, **chosen(form, ReleaseChoice, f"-{one}")} for one in texts(form, "file")),
         *({"command": one} for one in texts(form, "command")),
     ]
-    draft = {**draft_of(server, dataset), "releases": chosen}
+    draft = {**draft_of(server, dataset), "releases": picked}
     try:
-        checked(server, dataset, draft)
+        requested(server, dataset, draft)
     except UserError as error:
         return _release_page(request, server, dataset, draft, error)
     server.store.set_draft(dataset, draft)
@@ -146,12 +140,12 @@ def adversary(
     estimate: Annotated[str | None, Query(pattern=ID)] = None,
 ) -> Response:
     """Offer the adversary's models, the distance and the limits."""
-    draft = draft_of(server, dataset)
+    draft, problem = draft_of(server, dataset), None
     try:
-        checked(server, dataset, draft)
+        requested(server, dataset, draft)
     except UserError as error:
-        return _adversary_page(request, server, dataset, draft, error, estimate)
-    return _adversary_page(request, server, dataset, draft, None, estimate)
+        problem = error
+    return _adversary_page(request, server, dataset, draft, problem, estimate)
 
 
 def _adversary_page(
@@ -170,6 +164,8 @@ def _adversary_page(
         dataset=data_api.show(server, dataset),
         quasi=_quasi(server, dataset),
         most_known=AT_ONCE,
+        more=MORE,
+        ticks=TICKS,
         wanted=filled(draft),
         choices=choices,
         limits=[(name, rules[name], sentence) for name, sentence in SHOWN_LIMITS.items()],
@@ -199,10 +195,10 @@ async def start(request: Request, server: TheServer, dataset: DatasetId) -> Resp
     draft = {"releases": draft_of(server, dataset)["releases"]}
     try:
         draft |= _chosen(form, _quasi(server, dataset))
-        wanted = checked(server, dataset, draft)
+        wanted = requested(server, dataset, draft)
     except UserError as error:
         return _adversary_page(request, server, dataset, draft, error)
-    server.store.set_draft(dataset, draft)
+    server.store.set_draft(dataset, wanted.model_dump(exclude_unset=True))
     if text(form, "action") == "estimate":
         made = api.estimate(server, dataset, wanted)
         return go(f"/data/{dataset}/adversary?estimate={made.id}")
@@ -215,36 +211,14 @@ async def start(request: Request, server: TheServer, dataset: DatasetId) -> Resp
 def _chosen(form: FormData, quasi: list[str]) -> dict[str, Any]:
     """Read the form: what was left empty keeps its default."""
     known = [name for place, name in enumerate(quasi) if str(place) in texts(form, "known")]
-    given = {name: text(form, name) for name in form if text(form, name)}
-    numbers = {name: _number(name, given[name]) for name in NUMBERS if name in given}
-    ticked = {name: name in given for name in ("membership", "joint", "show_values")}
-    adversary: dict[str, Any] = {
-        **{name: numbers.pop(name) for name in OF_ADVERSARY if name in numbers},
+    adversary = {
+        **chosen(form, AdversaryChoice),
         "models": texts(form, "models") or ["auto"],
-        "membership": ticked.pop("membership"),
+        "known": known if known and known != quasi else None,
     }
-    if "distance" in given:
-        adversary["distance"] = given["distance"]
-    if known and known != quasi:
-        adversary["known"] = known
-    return {
-        "adversary": adversary,
-        "limits": {
-            name.removeprefix("limit-"): _number(name, value)
-            for name, value in given.items()
-            if name.startswith("limit-")
-        },
-        **ticked,
-        **numbers,
-        **{name: given[name] for name in ("title", "missing", "task") if name in given},
+    limits = {
+        name.removeprefix("limit-"): text(form, name).replace(",", ".")
+        for name in form
+        if name.startswith("limit-") and text(form, name)
     }
-
-
-def _number(name: str, given: str) -> float | int:
-    try:
-        value = float(given.replace(",", "."))
-        whole = int(value)
-    except (ValueError, OverflowError):
-        label = FIELDS[name].label if name in FIELDS else name
-        raise UserError(f"{label} is a number", f"{given!r}", field=name) from None
-    return whole if name in WHOLE else value
+    return {**chosen(form, RunRequest), "adversary": adversary, "limits": limits}

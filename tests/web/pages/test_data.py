@@ -1,7 +1,8 @@
-"""Roles by forms: wide tables some columns at a time, and states that come in the wrong order."""
+"""Data by forms: how a file is read, wide tables, and states that come in the wrong order."""
 
 from __future__ import annotations
 
+import re
 from html import unescape
 
 import pytest
@@ -158,3 +159,74 @@ def test_a_script_gets_no_page_for_each_change(browser: Site) -> None:
     )
     assert (answer.status_code, answer.content) == (204, b"")
     assert states(browser, place)["zip"]["role"] == "other"
+
+
+DIRTY = "Survey of 2020;;\nborn;height;ill\n" + "".join(
+    f"{1 + n % 12:02}/04/{1950 + n};1,{50 + n};{('no', 'yes', '?')[n % 3]}\n" for n in range(12)
+)
+
+
+def test_a_file_is_read_as_the_form_says(browser: Site) -> None:
+    place = opened(browser, DIRTY.encode())
+    assert "Row that names the columns" in look(browser, place).text
+    said = {
+        "header_row": "2", "decimal": ",", "date_format": "born=%d/%m/%Y", "missing_tokens": "?",
+    }  # fmt: skip
+    send(browser, f"{place}/reading", said)
+    browser.work()
+    address = f"{V1}/datasets/{place.removeprefix('/data/')}"
+    dataset = browser.client.get(address).json()
+    assert dataset["reading"] == {
+        "header_row": 2, "decimal": ",", "date_format": {"born": "%d/%m/%Y"},
+        "missing_tokens": ["", "?"], "encoding": None, "sheet": None,
+    }  # fmt: skip
+    assert dataset["profile"]["preview"][2] == ["1952-04-03", "1.52", None]
+    again = browser.client.get(place).text
+    for shown in ('value="2"', 'value="born=%d/%m/%Y"', 'value="?"', '<option value="," selected>'):
+        assert shown in again
+    following = send(browser, f"{place}/roles", {"role-2": "sensitive", "next": "1"})
+    following = send(browser, following, {"sanitizer": "suppress"})
+    send(browser, following, {"models": "naive-bayes", "action": "start"})
+    browser.work()
+    (run,) = browser.client.get(f"{V1}/runs").json()
+    assert run["problem"] is None
+    data = browser.client.get(f"{V1}/runs/{run['id']}/document").json()["plan"]["data"]
+    assert {name: data[name] for name in ("header_row", "decimal", "date_format")} == {
+        "header_row": 2, "decimal": ",", "date_format": {"born": "%d/%m/%Y"},
+    }  # fmt: skip
+
+
+def test_what_a_column_may_mean_is_asked_on_the_page(browser: Site) -> None:
+    place = opened(browser, DIRTY.partition("\n")[2].encode())
+    notes = browser.client.get(f"{V1}/datasets/{place.removeprefix('/data/')}").json()["profile"]
+    assert any('"date_format": {"born": "%d/%m/%Y"}' in note for note in notes["notes"])
+    shown = browser.client.get(place).text
+    assert f'<a href="{place}#date_format">How dates are written</a>: born=%d/%m/%Y' in shown
+
+
+def test_a_reading_that_makes_no_sense_is_refused_by_its_label(browser: Site) -> None:
+    place = opened(browser, people())
+    for given, sentence in (
+        ({"header_row": "first"}, "Row that names the columns must be a valid integer."),
+        ({"header_row": "0"}, "Row that names the columns must be greater than or equal to 1."),
+        ({"decimal": ";"}, "Decimal sign must be '.' or ','."),
+        ({"date_format": "a=; b=%d"}, "How dates are written is written COLUMN=FORMAT; got 'a='."),
+    ):
+        data = {"csrf": browser.token, **given}
+        answer = browser.client.post(f"{place}/reading", data=data)
+        assert answer.status_code == 422
+        assert sentence in re.sub(r"<[^>]+>", "", unescape(answer.text)), answer.text
+
+
+def test_what_stands_for_a_suppressed_cell_is_said_of_a_release(browser: Site) -> None:
+    place = opened(browser, people())
+    send(browser, f"{place}/release/upload", {}, ("theirs.csv", people()))
+    address = f"{V1}/datasets/{place.removeprefix('/data/')}"
+    (release,) = browser.client.get(f"{address}/releases").json()
+    said = {f"suppressed-{release['id']}": 'NA, ""', f"rows_in_order-{release['id']}": "1"}
+    send(browser, f"{place}/release", {"file": release["id"], **said})
+    assert 'value="NA, &#34;&#34;"' in browser.client.get(f"{place}/release").text
+    send(browser, f"{place}/adversary", {"models": "auto", "action": "start"})
+    (run,) = browser.server.store.jobs(kind="run")
+    assert run["task"]["plan"]["release"]["suppressed"] == ["NA", ""]
+    assert run["task"]["plan"]["release"]["rows_in_order"] is True
