@@ -19,7 +19,7 @@ import pytest
 import indiff
 from tests.system.browser import DESKTOP, PHONE, Watched, chromium, opened
 from tests.system.web_server import Running
-from tests.web.pages.test_columns import wide_table
+from tests.web.pages.test_data import wide_table
 from tests.web.site import people
 
 if TYPE_CHECKING:

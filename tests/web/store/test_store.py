@@ -226,12 +226,11 @@ def test_a_dataset_that_is_gone_gets_no_jobs(store: Store) -> None:
         store.add_jobs("run", new_id(), [("mondrian", {})])
 
 
-def waiting(*batches: str) -> list[dict[str, str]]:
-    return [{"id": str(n), "batch": b, "kind": "run"} for n, b in enumerate(batches)]
+def waiting(*batches: str, kind: str = "run") -> list[dict[str, str]]:
+    return [{"id": str(n), "batch": b, "kind": kind} for n, b in enumerate(batches)]
 
 
-def running(*batches: str, kind: str = "run") -> list[Worker]:
-    return [Worker(str(n), b, kind, 1, None) for n, b in enumerate(batches)]  # type: ignore[arg-type]
+running = waiting
 
 
 def test_cores_are_shared_between_batches() -> None:

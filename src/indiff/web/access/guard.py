@@ -9,23 +9,22 @@ import asyncio
 import socket
 import sys
 import traceback
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from indiff.web.access.sessions import Session, Sessions, same
 from indiff.web.refusals import API, DISK_FULL, Refused, is_disk_full, refusal
 from indiff.web.store.settings import is_loopback
 
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
-
 UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 SMALL_BODY = 1_000_000
+TOO_LARGE = f"a request must be at most {SMALL_BODY:,} bytes; this one is larger."
+FIELDS_BYTES = 100_000  # of a form around its file
 STALLED_SECONDS = 60.0
 FORM = "application/x-www-form-urlencoded"
 CSRF_HEADER, CSRF_FIELD = "x-csrf-token", "csrf"
@@ -52,17 +51,17 @@ OPEN_PATHS = ("/open", "/login")
 
 
 class Guard:
-    """Wraps the application; ``uploads`` tells which paths take a file.
+    """Wraps the application; ``uploads`` tells how many bytes of a file a path takes, if any.
 
     ``address`` is where a proxy with TLS shows this server, as in ``https://audit.example.org``.
     """
 
     def __init__(
         self,
-        app: App,
+        app: ASGIApp,
         sessions: Sessions,
         host: str,
-        uploads: Callable[[str], bool],
+        uploads: Callable[[str], int | None],
         address: str | None = None,
     ) -> None:
         self.app, self.sessions, self.uploads = app, sessions, uploads
@@ -83,16 +82,12 @@ class Guard:
             nonlocal sent
             if message["type"] == "http.response.start":
                 sent = True
-                given = list(message.get("headers", []))
-                present = {name.lower() for name, _ in given}
-                given += [
-                    (name.encode(), value.encode())
-                    for name, value in HEADERS.items()
-                    if name.encode() not in present
-                ]
+                given = MutableHeaders(scope={"headers": [], **message})
+                for name, value in HEADERS.items():
+                    given.setdefault(name, value)
                 if message["status"] in (408, 413):
-                    given.append((b"connection", b"close"))  # what is still to come is not read
-                message = {**message, "headers": [h for h in given if h[0].lower() != b"server"]}
+                    given["connection"] = "close"  # what is still to come is not read
+                message = {**message, "headers": given.raw}
             await send(message)
 
         try:
@@ -104,17 +99,20 @@ class Guard:
                 await answer(scope, receive, with_headers)
 
     async def _checked(self, scope: Scope, receive: Receive) -> Receive:
-        headers = {
-            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
-        }
+        headers = Headers(scope=scope)
         host = self._checked_host(scope, headers)
         path, method = str(scope["path"]), str(scope["method"])
         if method in UNSAFE:
             _check_origin(scope, headers, host)
-        # An upload counts for itself, up to a limit of its own.
-        receive = _impatient(receive)
-        bounded = receive if self._sends_file(path, headers) else _bounded(receive, headers)
-        name = _cookie(headers, cookie_name(scope))
+        kind = headers.get("content-type", "")
+        largest = None if kind.startswith(FORM) else self.uploads(path)
+        limit = largest or SMALL_BODY
+        too_large = too_large_file(limit) if largest else Refused(413, TOO_LARGE)
+        if largest and not path.startswith(API):
+            limit += FIELDS_BYTES
+        bounded = _bounded(_impatient(receive), headers, limit, too_large)
+        # What other programs on this machine left in the header may be anything.
+        name = cookie_parser(headers.get("cookie", "")).get(cookie_name(scope))
         session = self.sessions.find(name)
         scope["state"] = {**scope.get("state", {}), "session": session, "session_name": name}
         if path in OPEN_PATHS or path.startswith("/static/"):
@@ -130,10 +128,7 @@ class Guard:
             return "a session is needed: sign in with the password at /login."
         return "a session is needed: open the link that 'indiff serve' printed; it works once."
 
-    def _sends_file(self, path: str, headers: dict[str, str]) -> bool:
-        return self.uploads(path) and not headers.get("content-type", "").startswith(FORM)
-
-    def _checked_host(self, scope: Scope, headers: dict[str, str]) -> str:
+    def _checked_host(self, scope: Scope, headers: Headers) -> str:
         host = headers.get("host", "")
         if self.outside is not None and host.lower() == self.outside:
             scope["scheme"] = "https"  # the proxy's: its cookies never travel unencrypted
@@ -146,15 +141,15 @@ class Guard:
         return host
 
     async def _check_csrf(
-        self, scope: Scope, headers: dict[str, str], receive: Receive, session: Session
+        self, scope: Scope, headers: Headers, receive: Receive, session: Session
     ) -> Receive:
         if same(headers.get(CSRF_HEADER), session.csrf):
             scope["state"]["csrf_checked"] = True
             return receive
         kind, path = headers.get("content-type", ""), str(scope["path"])
         own_form = kind.startswith("multipart/form-data") and not path.startswith(API)
-        if own_form and self.uploads(path):
-            return receive  # a page's form: its first field is checked before its file is kept
+        if own_form and self.uploads(path) is not None:
+            return receive  # a page's form: its field is checked before its file is kept
         if kind.startswith(FORM) and CSRF_HEADER not in headers:
             body = await _whole(receive)
             field = parse_qs(body.decode("latin-1")).get(CSRF_FIELD, [None])[0]
@@ -183,15 +178,6 @@ def cookie_name(scope: Scope) -> str:
     return f"indiff_{server[1] or 0}"
 
 
-def _cookie(headers: dict[str, str], name: str) -> str | None:
-    """Find a cookie; what other programs on this machine left in the header may be anything."""
-    for part in headers.get("cookie", "").split(";"):
-        key, _, value = part.strip().partition("=")
-        if key == name:
-            return value
-    return None
-
-
 def _split_host(host: str) -> tuple[str, int]:
     """Split a Host header; the port of plain HTTP is 80."""
     if host.startswith("["):
@@ -203,7 +189,7 @@ def _split_host(host: str) -> tuple[str, int]:
     return name.lower(), known if port else 80
 
 
-def _check_origin(scope: Scope, headers: dict[str, str], host: str) -> None:
+def _check_origin(scope: Scope, headers: Headers, host: str) -> None:
     """Refuse what another page makes a browser send."""
     origin = headers.get("origin")
     site = headers.get("sec-fetch-site", "same-origin")
@@ -215,11 +201,16 @@ def _check_origin(scope: Scope, headers: dict[str, str], host: str) -> None:
         raise Refused(403, "a request that changes something must come from this server's pages.")
 
 
-def _bounded(receive: Receive, headers: dict[str, str]) -> Receive:
-    """Refuse a body that no form and no call of the interface needs."""
-    too_large = Refused(413, f"a request must be at most {SMALL_BODY:,} bytes; this one is larger.")
+def too_large_file(limit: int) -> Refused:
+    """The refusal of a file above the limit."""
+    rule = f"a file must be at most {limit:,} bytes; this one is larger"
+    return Refused(413, rule, way_out="Start the server with a larger --max-upload")
+
+
+def _bounded(receive: Receive, headers: Headers, limit: int, too_large: Refused) -> Receive:
+    """Refuse a body that is too large by its declared length, else by counting on the way."""
     declared = headers.get("content-length", "0")
-    if not declared.isdecimal() or len(declared) > 18 or int(declared) > SMALL_BODY:
+    if not declared.isdecimal() or len(declared) > 18 or int(declared) > limit:
         raise too_large
     count = 0
 
@@ -227,7 +218,7 @@ def _bounded(receive: Receive, headers: dict[str, str]) -> Receive:
         nonlocal count
         message = await receive()
         count += len(message.get("body", b""))
-        if count > SMALL_BODY:
+        if count > limit:
             raise too_large
         return message
 

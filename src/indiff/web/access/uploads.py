@@ -8,15 +8,12 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from indiff.data.reading.input_files import PARQUET, TEXT, WORKBOOK
 from indiff.errors import UserError
-from indiff.web.access.guard import CSRF_FIELD
-from indiff.web.refusals import Refused
 
 TABLES = TEXT + PARQUET + WORKBOOK
 # What a packed workbook may grow to, and by which factor: text packs well, but not a thousandfold.
@@ -24,8 +21,8 @@ LARGEST_UNPACKED = 4 * 10**9
 LARGEST_FACTOR = 200
 SMALL_UNPACKED = 50_000_000
 LARGEST_DIRECTORY = 4_000_000
-LARGEST_FIELD = 10_000
 CHUNK = 1 << 20
+LARGEST_HIERARCHY = 16_000_000
 MOST_FILES = 1000
 MOST_SEEN = 50_000  # the folder may be a whole disk, and a page waits for the list
 
@@ -48,185 +45,32 @@ def safe_name(name: str, endings: tuple[str, ...] = TABLES) -> str:
     return stem + ending
 
 
-def too_large(limit: int) -> Refused:
-    """The refusal of a file above the limit."""
-    rule = f"a file must be at most {limit:,} bytes; this one is larger"
-    return Refused(413, rule, way_out="Start the server with a larger --max-upload")
-
-
-def check_declared(headers: Any, limit: int) -> None:
-    """Refuse by its declared length what would be refused in the end."""
-    declared = headers.get("content-length", "0")
-    slack = 100_000  # the other fields of a form
-    if not declared.isdecimal() or len(declared) > 18 or int(declared) > limit + slack:
-        raise too_large(limit)
-
-
-class Incoming:
-    """A file being received, readable by its owner only; gone again unless it is kept."""
-
-    def __init__(self, path: Path, limit: int) -> None:
-        self.path, self.limit, self.size = path, limit, 0
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        self._file = os.fdopen(os.open(path, flags, 0o600), "wb")
-
-    def write(self, data: bytes) -> None:
-        """Add bytes, up to the limit."""
-        self.size += len(data)
-        if self.size > self.limit:
-            raise too_large(self.limit)
-        self._file.write(data)
-
-    def keep(self) -> None:
-        """Close the file, and look at it before anything reads it."""
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
-        if not self.size:
-            raise UserError("a table needs a header and records; the file is empty: check it.")
-        if not self.path.exists():
+async def receive(chunks: AsyncIterator[bytes], path: Path) -> Path:
+    """Write what is sent to a file for its owner only; unless it is a table, nothing is left."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    try:
+        with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+            async for data in chunks:
+                file.write(data)
+            file.flush()
+            await asyncio.to_thread(os.fsync, file.fileno())  # other pages need not wait
+        if not path.exists():
             raise UserError("what this file belongs to was deleted while it was sent.")
-        check_packed(self.path)
-
-    def drop(self) -> None:
-        """Remove what came in so far."""
-        with contextlib.suppress(OSError):  # on a full disk, what is still to be written fails
-            self._file.close()
-        self.path.unlink(missing_ok=True)
-        if self.path.parent.exists() and not any(self.path.parent.iterdir()):
-            self.path.parent.rmdir()
-
-
-async def receive_body(stream: AsyncIterator[bytes], incoming: Incoming) -> None:
-    """Write a request's whole body to a file."""
-    try:
-        async for data in stream:
-            incoming.write(data)
-        await asyncio.to_thread(incoming.keep)  # other pages need not wait for the disk
+        if not path.stat().st_size:
+            raise UserError("a table needs a header and records; the file is empty: check it.")
+        await asyncio.to_thread(check_packed, path)
     except BaseException:
-        incoming.drop()
+        drop(path)
         raise
+    return path
 
 
-async def receive_form(
-    stream: AsyncIterator[bytes],
-    content_type: str,
-    check_csrf: Callable[[str], None],
-    open_file: Callable[[str, dict[str, str]], Incoming],
-) -> Incoming | None:
-    """Read a form with one file, which is written as it comes.
-
-    The CSRF field must come before the file, so that nothing of it is kept without.
-    """
-    reader = _FormReader(content_type, check_csrf, open_file)
-    try:
-        async for data in stream:
-            reader.write(data)
-        reader.finish()
-        if reader.incoming is not None:
-            await asyncio.to_thread(reader.incoming.keep)
-    except BaseException:
-        if reader.incoming is not None:
-            reader.incoming.drop()
-        raise
-    return reader.incoming
-
-
-class _FormReader:
-    """The parts of a multipart form, as they arrive."""
-
-    def __init__(
-        self,
-        content_type: str,
-        check_csrf: Callable[[str], None],
-        open_file: Callable[[str, dict[str, str]], Incoming],
-    ) -> None:
-        from python_multipart.multipart import MultipartParser, parse_options_header
-
-        kind, options = parse_options_header(content_type)
-        if kind != b"multipart/form-data" or not options.get(b"boundary"):
-            raise UserError("a file is sent as a form (multipart/form-data); this request is not.")
-        self._options = parse_options_header
-        self._check_csrf, self._open_file = check_csrf, open_file
-        self.fields: dict[str, str] = {}
-        self.incoming: Incoming | None = None
-        self._headers: dict[bytes, bytes] = {}
-        self._name, self._value, self._in_file = "", b"", False
-        self._header_name, self._header_value = b"", b""
-        self._checked = False
-        self._parser = MultipartParser(
-            options[b"boundary"],
-            {
-                "on_part_begin": self._begin,
-                "on_header_field": self._header_field,
-                "on_header_value": self._header_text,
-                "on_header_end": self._header_end,
-                "on_headers_finished": self._headers_done,
-                "on_part_data": self._data,
-                "on_part_end": self._end,
-            },
-        )
-
-    def write(self, data: bytes) -> None:
-        from python_multipart.exceptions import MultipartParseError
-
-        try:
-            self._parser.write(data)
-        except MultipartParseError:
-            raise UserError("the form cannot be read; send it again.") from None
-
-    def finish(self) -> None:
-        self._parser.finalize()
-        if not self._checked:
-            self._check_csrf("")
-
-    def _begin(self) -> None:
-        self._headers, self._value, self._in_file = {}, b"", False
-
-    def _header_field(self, data: bytes, start: int, end: int) -> None:
-        self._header_name += data[start:end]
-
-    def _header_text(self, data: bytes, start: int, end: int) -> None:
-        self._header_value += data[start:end]
-
-    def _header_end(self) -> None:
-        self._headers[self._header_name.lower()] = self._header_value
-        self._header_name, self._header_value = b"", b""
-
-    def _headers_done(self) -> None:
-        _, options = self._options(self._headers.get(b"content-disposition", b""))
-        self._name = options.get(b"name", b"").decode("utf-8", "replace")
-        self._in_file = b"filename" in options
-        if not self._in_file:
-            return
-        if not self._checked:
-            self._check_csrf("")
-        name = options[b"filename"].decode("utf-8", "replace")
-        if not name:  # a form whose file was left out
-            return
-        if self.incoming is not None:
-            raise UserError("one file at a time: this form has several", way_out="Choose one")
-        self.incoming = self._open_file(name, self.fields)
-
-    def _data(self, data: bytes, start: int, end: int) -> None:
-        if self._in_file:
-            if self.incoming is not None:
-                self.incoming.write(data[start:end])
-            return
-        self._value += data[start:end]
-        if len(self._value) > LARGEST_FIELD or len(self.fields) > 200:
-            raise UserError("a field of the form is too long; send it again.")
-
-    def _end(self) -> None:
-        if self._in_file:
-            return
-        value = self._value.decode("utf-8", "replace")
-        if self._name == CSRF_FIELD:
-            self._check_csrf(value)
-            self._checked = True
-        else:
-            self.fields[self._name] = value
+def drop(path: Path) -> None:
+    """Remove a file, and its folder where nothing else is in it."""
+    path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        path.parent.rmdir()
 
 
 def check_packed(path: Path) -> None:

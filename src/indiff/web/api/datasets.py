@@ -11,12 +11,11 @@ from indiff.data.hierarchy import Hierarchy
 from indiff.errors import UserError, unknown
 from indiff.web.access.uploads import (
     FolderFile,
-    Incoming,
-    check_declared,
     check_packed,
+    drop,
     find_in_folder,
     list_folder,
-    receive_body,
+    receive,
     safe_name,
 )
 from indiff.web.api.common import ERRORS, ColumnName, DatasetId, ReleaseId, Server, TheServer
@@ -36,7 +35,6 @@ router = APIRouter(tags=["datasets"], responses=ERRORS)
 FileName = Annotated[
     str, Query(min_length=1, max_length=1000, description="The file's name; its ending tells.")
 ]
-LARGEST_HIERARCHY = 16_000_000
 BINARY: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -60,16 +58,12 @@ def datasets(server: TheServer) -> list[Dataset]:
 @router.post("/datasets", status_code=201, openapi_extra=BINARY)
 async def upload(request: Request, server: TheServer, name: FileName) -> Dataset:
     """Upload a table: the body is the file itself. Its profile follows; poll the dataset."""
-    incoming = table_file(request, server, name)
-    await receive_body(request.stream(), incoming)
-    return add_table(server, incoming.path)
+    return add_table(server, await receive(request.stream(), table_path(server, name)))
 
 
-def table_file(request: Request, server: Server, name: str) -> Incoming:
-    """Open a file for a new dataset."""
-    check_declared(request.headers, server.settings.max_upload)
-    folder = server.settings.dataset_folder(new_id())
-    return Incoming(folder / safe_name(name), server.settings.max_upload)
+def table_path(server: Server, name: str) -> Path:
+    """Where the file of a new dataset goes."""
+    return server.settings.dataset_folder(new_id()) / safe_name(name)
 
 
 def add_table(server: Server, path: Path, *, origin: str = "upload") -> Dataset:
@@ -142,32 +136,27 @@ async def attach(
     request: Request, server: TheServer, dataset: DatasetId, column: ColumnName
 ) -> Dataset:
     """Attach a hierarchy: the body is a file of ``value;group;…;*`` lines."""
+    path = await receive(request.stream(), hierarchy_path(server, dataset, column))
+    return attach_hierarchy(server, dataset, column, path)
+
+
+def hierarchy_path(server: Server, dataset: str, column: str) -> Path:
+    """Where the file of a column's hierarchy goes."""
     _check_column(server, dataset, column)
-    incoming = hierarchy_file(request, server, dataset)
-    await receive_body(request.stream(), incoming)
-    return attach_hierarchy(server, dataset, column, incoming)
+    return server.settings.dataset_folder(dataset) / "hierarchies" / f"{new_id()}.csv"
 
 
-def hierarchy_file(request: Request, server: Server, dataset: str) -> Incoming:
-    """Open a file for a hierarchy of a dataset."""
-    check_declared(request.headers, LARGEST_HIERARCHY)
-    folder = server.settings.dataset_folder(dataset) / "hierarchies"
-    return Incoming(folder / f"{new_id()}.csv", LARGEST_HIERARCHY)
-
-
-def attach_hierarchy(server: Server, dataset: str, column: str, incoming: Incoming) -> Dataset:
+def attach_hierarchy(server: Server, dataset: str, column: str, path: Path) -> Dataset:
     """Check a hierarchy's file and give it to a column."""
     try:
-        Hierarchy.from_lines(incoming.path.read_text(encoding="utf-8-sig").splitlines())
-    except UnicodeDecodeError:
-        incoming.drop()
-        raise UserError(
-            "a hierarchy file is UTF-8 text; this one is not", way_out="Save it so"
-        ) from None
-    except UserError:
-        incoming.drop()
-        raise
-    server.store.set_hierarchy(dataset, column, incoming.path)
+        Hierarchy.from_lines(path.read_text(encoding="utf-8-sig").splitlines())
+    except (UserError, UnicodeDecodeError) as error:
+        drop(path)
+        if isinstance(error, UserError):
+            raise
+        rule = "a hierarchy file is UTF-8 text; this one is not"
+        raise UserError(rule, way_out="Save it so") from None
+    server.store.set_hierarchy(dataset, column, path)
     return show(server, dataset)
 
 
@@ -212,17 +201,14 @@ async def upload_release(
     request: Request, server: TheServer, dataset: DatasetId, name: FileName
 ) -> UploadedRelease:
     """Upload a release that was made elsewhere: the body is the file itself."""
-    incoming = release_file(request, server, dataset, name)
-    await receive_body(request.stream(), incoming)
-    return add_release(server, dataset, incoming.path)
+    path = await receive(request.stream(), release_path(server, dataset, name))
+    return add_release(server, dataset, path)
 
 
-def release_file(request: Request, server: Server, dataset: str, name: str) -> Incoming:
-    """Open a file for a release of a dataset."""
+def release_path(server: Server, dataset: str, name: str) -> Path:
+    """Where the file of a release that was made elsewhere goes."""
     server.store.dataset(dataset)
-    check_declared(request.headers, server.settings.max_upload)
-    folder = server.settings.dataset_folder(dataset) / "releases" / new_id()
-    return Incoming(folder / safe_name(name), server.settings.max_upload)
+    return server.settings.dataset_folder(dataset) / "releases" / new_id() / safe_name(name)
 
 
 def add_release(server: Server, dataset: str, path: Path) -> UploadedRelease:

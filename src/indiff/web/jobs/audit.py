@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
+
 from indiff.files import open_private, write_text
 from indiff.version import __version__
 from indiff.web.jobs.drawing import write_figures
@@ -35,7 +38,7 @@ class Follower:
         """Note how far a step of the audit is; 0 of 0 where it cannot tell."""
         if stage != self._stage:
             self._stage = stage
-            _give_memory_back()
+            pa.default_memory_pool().release_unused()  # what the last step no longer needs
         self._total = total or self._total
         self.report(step=stage, done=done or None, total=total or None, **self._curve())
 
@@ -45,20 +48,12 @@ class Follower:
         if not self._distances or begin < self._drawn:
             return {}
         curve = running_cdf(self._distances, self._total)
-        spent = time.monotonic() - begin
-        self._drawn = begin + max(DRAW_EVERY, 50 * spent)
+        self._drawn = begin + max(DRAW_EVERY, 50 * (time.monotonic() - begin))
         return {"running_cdf": curve}
 
     def measured(self, distance: float) -> None:
         """Note one more record's distance."""
         self._distances.append(distance)
-
-
-def _give_memory_back() -> None:
-    """Let the machine have what the last step no longer needs."""
-    import pyarrow as pa
-
-    pa.default_memory_pool().release_unused()
 
 
 def running_cdf(distances: list[float], total: int) -> dict[str, Any]:
@@ -67,8 +62,6 @@ def running_cdf(distances: list[float], total: int) -> dict[str, Any]:
     >>> running_cdf([0.5, 0.1, 0.5, float("inf")], 10)
     {'x': [0.1, 0.5], 'y': [0.25, 0.75], 'measured': 4, 'total': 10}
     """
-    import numpy as np
-
     values, counts = np.unique(np.asarray(distances, np.float64), return_counts=True)
     shares = np.cumsum(counts) / len(distances)
     finite = np.isfinite(values)
@@ -104,8 +97,6 @@ def run(store: Store, job: dict[str, Any], report: Callable[..., None]) -> tuple
 
 def write_results(result: AuditResult, folder: Path) -> None:
     """Write everything that a finished run shows and offers into its folder."""
-    import numpy as np
-
     from indiff.report.records import write_records
 
     result.write(folder)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,52 +62,49 @@ class Trials:
     folder: Path
     begin: float  # when the process had done nothing yet
     _start: float | None = None
-    _tables: dict[str, tuple[Table, float]] = field(default_factory=dict)
+    _table: Table | None = None
+    _reading: float = 0.0  # how long the table took to read
 
     def table(self, plan: Plan) -> Table:
-        """Return the table of a plan, read once."""
-        return self._read(plan)[0]
-
-    def _read(self, plan: Plan) -> tuple[Table, float]:
+        """Return the table that the plans of a request have in common, read once."""
         from indiff.audit.run import read_data
 
-        key = plan.data.model_dump_json()
-        if key not in self._tables:
+        if self._table is None:
             begin = clock()
-            table = read_data(plan)
-            self._tables = {key: (table, clock() - begin)}  # one at a time: it may be large
-        return self._tables[key]
+            self._table = read_data(plan)
+            self._reading = clock() - begin
+        return self._table
 
     def seconds(self, plan: Plan) -> float:
         """Return how long a run of a plan takes in a worker of its own."""
-        table, reading = self._read(plan)
+        table = self.table(plan)
         asked, known, files = plan.adversary.targets, True, 1
         if plan.release.file is not None:  # read as well, and as much work as no sanitizing
             known, files = plan.release.rows_in_order or plan.release.key is not None, 3
-            plan = _with(plan, "release", sanitizer="identity", file=None, rows_in_order=False)
+            made = {"sanitizer": "identity", "file": None, "rows_in_order": False}
+            plan = _with(plan, "release", **made, suppressed=[], key=None)
         plan = _with(plan, "adversary", models=_models(plan, table))
         if self._start is None:
-            self._start = PROCESS + self._loading(plan, sample(table, FIRST_RECORDS), reading)
+            self._start = PROCESS + self._loading(plan, sample(table, FIRST_RECORDS))
         targets = asked if isinstance(asked, int) else len(asked) if asked else len(table)
         share = min(1.0, targets / len(table))
-        quick = known and all(_walks(plan, name) for name in plan.adversary.models)
+        quick = known and all(_method(plan, name)[1] for name in plan.adversary.models)
         whole = LARGE_RECORDS if quick else LARGE_ASKED
         samples = [sample(table, n) for n in sizes(len(table), whole)]
         counts = [max(1, round(share * len(one))) if quick else 1 for one in samples]
         around = [self._run(plan, one, n) for one, n in zip(samples, counts, strict=True)]
-        spent = (
-            self._start + files * reading + at(len(table), [len(one) for one in samples], around)
-        )
+        tried = [len(one) for one in samples]
+        spent = self._start + files * self._reading + at(len(table), tried, around)
         if quick or not known:
             return spent
         each = [_each(plan, one) for one in samples]
         more = targets - 1 + plan.report.worst
-        return spent + more * at(len(table), [len(one) for one in samples], each)
+        return spent + more * at(len(table), tried, each)
 
-    def _loading(self, plan: Plan, few: Table, reading: float) -> float:
+    def _loading(self, plan: Plan, few: Table) -> float:
         """Return what a run takes more in a fresh process, which this one still is, than here."""
         self._run(plan, few, 1)
-        cold = clock() - self.begin - reading
+        cold = clock() - self.begin - self._reading
         return min(max(0.0, cold - self._run(plan, few, 1)), MOST_START)
 
     def _run(self, plan: Plan, few: Table, targets: int) -> float:
@@ -150,7 +147,7 @@ def _each(plan: Plan, few: Table) -> float:
                 if more >= LONG_ENOUGH or count == len(table):
                     break
                 count *= 4
-            scale = asked.runs / runs if _method(plan, name) == "sampled" else 1.0
+            scale = asked.runs / runs if _method(plan, name)[0] == "sampled" else 1.0
             total += scale * more / max(1, count - 1)
     return total
 
@@ -164,30 +161,21 @@ def _models(plan: Plan, table: Table) -> list[str]:
     return list(adversaries_of(plan, as_sanitizer(plan.release.sanitizer), first).named)
 
 
-def _walks(plan: Plan, name: str) -> bool:
-    """Tell whether a method goes through all records at once."""
-    from indiff.differential.strongest import choose_model
-    from indiff.inference import Frequency, NaiveBayes
-    from indiff.sanitizers.parse import as_sanitizer
-
-    method = _method(plan, name)
-    counted = isinstance(
-        choose_model(name, as_sanitizer(plan.release.sanitizer)), NaiveBayes | Frequency
-    )
-    return method == "closed-form" or (method == "leave-one-out" and counted)
-
-
-def _method(plan: Plan, name: str) -> str:
+def _method(plan: Plan, name: str) -> tuple[str, bool]:
+    """Return an adversary's method, and whether it goes through all records at once."""
     from indiff.differential.strongest import choose_model
     from indiff.differential.test import choose_path
     from indiff.distances.functions import DISTANCES, emd
+    from indiff.inference import Frequency, NaiveBayes
     from indiff.sanitizers.parse import as_sanitizer
 
     sanitizer = as_sanitizer(plan.release.sanitizer)
     model = choose_model(name, sanitizer)
     distance = plan.adversary.distance
     named = (distance, DISTANCES.get(distance, emd))
-    return choose_path(sanitizer, model, named, plan.adversary.method).name
+    method = choose_path(sanitizer, model, named, plan.adversary.method).name
+    counted = isinstance(model, NaiveBayes | Frequency)
+    return method, method == "closed-form" or (method == "leave-one-out" and counted)
 
 
 def _with(plan: Plan, section: str, **values: Any) -> Plan:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from indiff.errors import UserError
 from indiff.web.access.guard import log_without_values
 from indiff.web.store.store import Store
 
+Jobs = Sequence[dict[str, Any]]
 LOOK_EVERY = 0.1
 TRY_AGAIN = 2.0  # where the disk is full, say
 # A worker has one core: a second thread in it would take another run's.
@@ -39,10 +40,7 @@ ONE_THREAD = {
 class Worker:
     """A running worker process, which leads a process group of its own."""
 
-    job: str
-    batch: str
-    kind: str
-    attempt: int
+    job: dict[str, Any]
     process: subprocess.Popen[bytes]
 
     def kill(self) -> None:
@@ -144,7 +142,8 @@ class Queue:
     def _start_next(self) -> None:
         waiting = [job for job in self.store.unfinished() if job["state"] == "queued"]
         while waiting:
-            job = choose(waiting, list(self._workers.values()), self.store.settings.workers)
+            running = [worker.job for worker in self._workers.values()]
+            job = choose(waiting, running, self.store.settings.workers)
             if job is None:
                 return
             waiting.remove(job)
@@ -160,7 +159,7 @@ class Queue:
                 )
                 self.store.end(job["id"], "failed", problem)
 
-    def _spawn(self, job: Mapping[str, Any], attempt: int) -> Worker:
+    def _spawn(self, job: dict[str, Any], attempt: int) -> Worker:
         settings = self.store.settings
         words = [str(settings.data_dir), job["id"], str(attempt), str(worker_memory(settings))]
         process = subprocess.Popen(
@@ -171,7 +170,7 @@ class Queue:
             start_new_session=True,
             env=worker_environment(),
         )
-        return Worker(job["id"], job["batch"], job["kind"], attempt, process)
+        return Worker(job, process)
 
 
 def worker_environment() -> dict[str, str]:
@@ -180,44 +179,34 @@ def worker_environment() -> dict[str, str]:
     return {**kept, **ONE_THREAD}
 
 
-def choose(
-    waiting: Sequence[dict[str, Any]], running: Sequence[Worker], places: int
-) -> dict[str, Any] | None:
+def choose(waiting: Jobs, running: Jobs, places: int) -> dict[str, Any] | None:
     """Return the job to start next, or None where none can start.
 
-    >>> jobs = [{"id": "1", "batch": "a", "kind": "run"}, {"id": "2", "batch": "b", "kind": "run"}]
-    >>> choose(jobs, [], 2)["id"]
-    '1'
-    >>> choose(jobs, [Worker("0", "a", "run", 1, None)], 2)["id"]
-    '2'
-    >>> choose(jobs, [Worker("0", "a", "run", 1, None)], 1) is None
-    True
+    >>> jobs = [{"id": str(n), "batch": b, "kind": "run"} for n, b in enumerate("aab")]
+    >>> choose(jobs, [], 2)["id"], choose(jobs[1:], jobs[:1], 2)["id"], choose(jobs, jobs, 1)
+    ('0', '2', None)
     """
-    runs = [worker for worker in running if worker.kind == "run"]
+    runs = [job for job in running if job["kind"] == "run"]
     quick = next((job for job in waiting if job["kind"] != "run"), None)
     if quick is not None and len(running) == len(runs):
         return quick
-    shares = Counter(worker.batch for worker in runs)
+    shares = Counter(job["batch"] for job in runs)
     candidates = [job for job in waiting if job["kind"] == "run" and len(runs) < places]
     return min(candidates, key=lambda job: shares[job["batch"]], default=None)
 
 
-def in_turn(waiting: Sequence[dict[str, Any]], running: Sequence[Mapping[str, Any]]) -> list[str]:
+def in_turn(waiting: Jobs, running: Jobs) -> list[str]:
     """Return the waiting runs in the order in which they will start, if none is added.
 
     >>> jobs = [{"id": str(n), "batch": b, "kind": "run"} for n, b in enumerate("aab")]
     >>> in_turn(jobs[1:], jobs[:1])
     ['2', '1']
     """
-    left = list(waiting)
-    shares = Counter(job["batch"] for job in running)
-    order = []
-    while left:
-        job = min(left, key=lambda one: shares[one["batch"]])
+    left, started = list(waiting), list(running)
+    while (job := choose(left, started, sys.maxsize)) is not None:
         left.remove(job)
-        shares[job["batch"]] += 1
-        order.append(job["id"])
-    return order
+        started.append(job)
+    return [job["id"] for job in started[len(running) :]]
 
 
 def worker_memory(settings: Any) -> int:
@@ -232,7 +221,8 @@ def lock_data_dir(data_dir: Path) -> Any:
     """Hold the data folder for one server; two would do each other's work."""
     import fcntl
 
-    handle = open(data_dir / "lock", "a", opener=_private)  # noqa: SIM115 - held
+    descriptor = os.open(data_dir / "lock", os.O_WRONLY | os.O_CREAT, 0o600)
+    handle = os.fdopen(descriptor, "a")
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -242,7 +232,3 @@ def lock_data_dir(data_dir: Path) -> Any:
             "folder with --data-dir."
         ) from None
     return handle
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)

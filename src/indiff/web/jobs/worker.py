@@ -81,9 +81,7 @@ def _work_of(kind: str) -> Job:
     from indiff.web.jobs.estimating import estimate
     from indiff.web.jobs.tables import build_hierarchy, profile
 
-    kinds: dict[str, Job] = {
-        "profile": profile, "hierarchy": build_hierarchy, "estimate": estimate, "run": run,
-    }  # fmt: skip
+    kinds = {"profile": profile, "hierarchy": build_hierarchy, "estimate": estimate, "run": run}
     return kinds[kind]
 
 
@@ -95,9 +93,8 @@ def _explained(error: Exception, data_dir: Path) -> UserError:
     if isinstance(error, MemoryError):
         return UserError(OUT_OF_MEMORY)
     last = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{Path(last.filename).name}:{last.lineno}"
-    rule = f"internal error ({type(error).__name__} at {place}); please report it, without data."
-    return UserError(rule)
+    place = f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
+    return UserError(f"internal error ({place}); please report it, without data.")
 
 
 def without_folders(error: UserError, data_dir: Path) -> UserError:

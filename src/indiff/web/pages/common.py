@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 from fastapi import Request
 from jinja2 import ChoiceLoader, Environment, PackageLoader
 from pydantic import BaseModel, ValidationError
-from starlette.datastructures import FormData
+from python_multipart.exceptions import FormParserError
+from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from indiff.audit.plan.parsing import date_format
 from indiff.errors import UserError
 from indiff.report.page.html import environment
 from indiff.version import __version__
+from indiff.web.access.guard import CSRF_FIELD, too_large_file
 from indiff.web.access.sessions import Session, same
-from indiff.web.access.uploads import Incoming, receive_form
+from indiff.web.access.uploads import CHUNK, receive
 from indiff.web.api.models import AdversaryChoice, Reading, ReleaseChoice, RunRequest
 from indiff.web.refusals import FIELDS, VALUES, Refused, as_error, on_page, written
 
@@ -112,21 +116,31 @@ def checked(model: type[Made], values: Mapping[str, Any]) -> Made:
         raise as_error(error) from None
 
 
-async def one_file(
-    request: Request, open_file: Callable[[str, dict[str, str]], Incoming]
-) -> Incoming:
-    """Receive the one file of a form; its CSRF field is checked here, as the guard cannot."""
+async def sent_file(
+    request: Request, limit: int, place: Callable[[FormData, str], Path]
+) -> tuple[FormData, Path]:
+    """Keep the one file of a form; its CSRF field is checked here, as the guard cannot."""
+    try:
+        form = await request.form(max_files=1, max_fields=200)
+    except (HTTPException, FormParserError):
+        raise UserError("a form with one file is needed; this one cannot be read.") from None
+    try:
+        known = getattr(request.state, "csrf_checked", False)
+        if not known and not same(text(form, CSRF_FIELD), request.state.session.csrf):
+            raise Refused(403, "the form must carry the session's CSRF token.")
+        file = form.get("file")
+        if not isinstance(file, UploadFile) or not file.filename:
+            raise UserError("a file is needed; none was chosen", way_out="Go back and choose one")
+        if (file.size or 0) > limit:
+            raise too_large_file(limit)
+        return form, await receive(_chunks(file), place(form, file.filename))
+    finally:
+        await form.close()
 
-    def check_csrf(given: str) -> None:
-        checked = getattr(request.state, "csrf_checked", False)
-        if not checked and not same(given, request.state.session.csrf):
-            raise Refused(403, "the form must carry the session's CSRF token before its file.")
 
-    kind = request.headers.get("content-type", "")
-    incoming = await receive_form(request.stream(), kind, check_csrf, open_file)
-    if incoming is None:
-        raise UserError("a file is needed; none was chosen", way_out="Go back and choose one")
-    return incoming
+async def _chunks(file: UploadFile) -> AsyncIterator[bytes]:
+    while data := await file.read(CHUNK):
+        yield data
 
 
 def size(value: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import urlencode
 
@@ -12,7 +13,7 @@ from starlette.datastructures import FormData
 from starlette.responses import Response
 
 from indiff.errors import UserError, unknown
-from indiff.web.access.uploads import Incoming
+from indiff.web.access.uploads import LARGEST_HIERARCHY
 from indiff.web.api import datasets as api
 from indiff.web.api.common import DatasetId, Server, TheServer
 from indiff.web.api.models import (
@@ -26,7 +27,7 @@ from indiff.web.api.models import (
     RoleName,
     Roles,
 )
-from indiff.web.pages.common import checked, chosen, fields, go, one_file, page, text
+from indiff.web.pages.common import checked, chosen, fields, go, page, sent_file, text
 from indiff.web.store.store import UNFINISHED, Row, new_id
 
 router = APIRouter(prefix="/data", include_in_schema=False)
@@ -125,8 +126,9 @@ def data(request: Request, server: TheServer) -> Response:
 @router.post("/upload")
 async def upload(request: Request, server: TheServer) -> Response:
     """Receive a file from the form."""
-    incoming = await one_file(request, lambda name, _: api.table_file(request, server, name))
-    return go(f"/data/{api.add_table(server, incoming.path).id}")
+    limit = server.settings.max_upload
+    _, path = await sent_file(request, limit, lambda _, name: api.table_path(server, name))
+    return go(f"/data/{api.add_table(server, path).id}")
 
 
 @router.post("/choose")
@@ -178,7 +180,7 @@ async def roles(request: Request, server: TheServer, dataset: DatasetId) -> Resp
     wanted = [_role(form, column) for column in columns if f"role-{column['place']}" in form]
     edit = text(form, "edit", "0")
     number = int(edit) if edit.isdecimal() and len(edit) < 16 else 0
-    if wanted and server.edits.is_newest(f"{dataset} {text(form, 'form_id')}", number):
+    if wanted and server.is_newest(f"{dataset} {text(form, 'form_id')}", number):
         api.set_roles(server, dataset, Roles(columns=wanted))
     if request.headers.get("hx-request"):
         return Response(status_code=204)  # the page shows what was chosen already
@@ -211,34 +213,31 @@ async def reading(request: Request, server: TheServer, dataset: DatasetId) -> Re
     return go(f"/data/{dataset}")
 
 
-def _column_at(server: Server, dataset: str, place: str) -> str:
+def _column_at(server: Server, dataset: str, form: FormData) -> str:
+    server.store.dataset(dataset)
     for column in server.store.columns(dataset):
-        if str(column["place"]) == place:
+        if str(column["place"]) == text(form, "column"):
             return str(column["name"])
     raise UserError("a hierarchy belongs to a column; none was chosen", way_out="Choose one")
 
 
 @router.post("/{dataset}/hierarchy")
 async def attach(request: Request, server: TheServer, dataset: DatasetId) -> Response:
-    """Receive a hierarchy's file; the column's number comes before it in the form."""
-    server.store.dataset(dataset)
-    column, view = "", View()
+    """Receive a hierarchy's file for the column whose number is in the form."""
 
-    def open_file(_: str, given: dict[str, str]) -> Incoming:
-        nonlocal column, view
-        column, view = _column_at(server, dataset, given.get("column", "")), View.of(given)
-        return api.hierarchy_file(request, server, dataset)
+    def place(form: FormData, _: str) -> Path:
+        return api.hierarchy_path(server, dataset, _column_at(server, dataset, form))
 
-    incoming = await one_file(request, open_file)
-    api.attach_hierarchy(server, dataset, column, incoming)
-    return go(view.address(dataset))
+    form, path = await sent_file(request, LARGEST_HIERARCHY, place)
+    api.attach_hierarchy(server, dataset, _column_at(server, dataset, form), path)
+    return go(View.of(form).address(dataset))
 
 
 @router.post("/{dataset}/hierarchy/build")
 async def build(request: Request, server: TheServer, dataset: DatasetId) -> Response:
     """Build a hierarchy from the column's values."""
     form = await fields(request)
-    column = _column_at(server, dataset, text(form, "column"))
+    column = _column_at(server, dataset, form)
     built: Bands | Masks = Masks(build="masks", column=column)
     if text(form, "build") != "masks":
         widths = [part.strip() for part in text(form, "widths", "5, 10, 20, 40").split(",")]
@@ -253,7 +252,7 @@ async def build(request: Request, server: TheServer, dataset: DatasetId) -> Resp
 async def detach(request: Request, server: TheServer, dataset: DatasetId) -> Response:
     """Take a column's hierarchy off."""
     form = await fields(request)
-    api.detach(server, dataset, _column_at(server, dataset, text(form, "column")))
+    api.detach(server, dataset, _column_at(server, dataset, form))
     return go(View.of(form).address(dataset))
 
 

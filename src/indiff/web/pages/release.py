@@ -15,7 +15,7 @@ from indiff.web.api.choices import GROUPS, PRESETS, sanitizers_of, sorted_out
 from indiff.web.api.common import ID, DatasetId, ReleaseId, Server, TheServer
 from indiff.web.api.models import AdversaryChoice, ReleaseChoice, RunRequest
 from indiff.web.api.planning import plans
-from indiff.web.pages.common import checked, chosen, fields, go, one_file, page, text, texts
+from indiff.web.pages.common import checked, chosen, fields, go, page, sent_file, text, texts
 from indiff.web.pages.data import AT_ONCE
 
 router = APIRouter(prefix="/data/{dataset}", include_in_schema=False)
@@ -113,10 +113,11 @@ async def choose(request: Request, server: TheServer, dataset: DatasetId) -> Res
 @router.post("/release/upload")
 async def upload(request: Request, server: TheServer, dataset: DatasetId) -> Response:
     """Receive a release that was made elsewhere."""
-    incoming = await one_file(
-        request, lambda name, _: data_api.release_file(request, server, dataset, name)
+    limit = server.settings.max_upload
+    _, path = await sent_file(
+        request, limit, lambda _, name: data_api.release_path(server, dataset, name)
     )
-    added = data_api.add_release(server, dataset, incoming.path)
+    added = data_api.add_release(server, dataset, path)
     draft = draft_of(server, dataset)
     server.store.set_draft(dataset, {**draft, "releases": [*draft["releases"], {"file": added.id}]})
     return go(f"/data/{dataset}/release")

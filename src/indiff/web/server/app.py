@@ -17,6 +17,7 @@ from indiff.errors import UserError
 from indiff.version import __version__
 from indiff.web.access.guard import Guard
 from indiff.web.access.sessions import Sessions
+from indiff.web.access.uploads import LARGEST_HIERARCHY
 from indiff.web.api import datasets, results, runs
 from indiff.web.api.common import ERRORS, Server
 from indiff.web.api.models import SessionInfo
@@ -28,9 +29,10 @@ from indiff.web.store.settings import Settings
 from indiff.web.store.store import Store
 
 V1 = "/api/v1"
+# Where a file may be sent to: a table or a release, or else a hierarchy.
 UPLOADS = re.compile(
-    rf"/data/upload|/data/{ID}/(hierarchy|release/upload)|{V1}/datasets"
-    rf"|{V1}/datasets/{ID}/(releases|hierarchies/.+)",
+    rf"(/data/upload|/data/{ID}/release/upload|{V1}/datasets(/{ID}/releases)?)"
+    rf"|/data/{ID}/hierarchy|{V1}/datasets/{ID}/hierarchies/.+",
     re.DOTALL,
 )
 
@@ -39,6 +41,10 @@ def make_app(settings: Settings) -> FastAPI:
     """Return the application of one server; its queue lives as long as it is served."""
     store = Store.open(settings)
     server = Server(settings, store, Queue(store), Sessions(settings.password))
+
+    def largest(path: str) -> int | None:
+        found = UPLOADS.fullmatch(path)
+        return found and (settings.max_upload if found[1] else LARGEST_HIERARCHY)
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
@@ -73,7 +79,7 @@ def make_app(settings: Settings) -> FastAPI:
         sessions=server.sessions,
         host=settings.host,
         address=settings.address,
-        uploads=lambda path: UPLOADS.fullmatch(path) is not None,
+        uploads=largest,
     )
     return app
 

@@ -7,6 +7,7 @@ import contextlib
 import os
 import socket
 import sys
+import tempfile
 import webbrowser
 from collections.abc import Callable
 from types import FrameType
@@ -33,6 +34,7 @@ def serve(settings: Settings, *, browser: bool, say: Callable[[str], None]) -> N
         as_sanitizer(as_text(command))  # one that could never run is refused before it is chosen
     os.umask(0o077)  # whatever is written is for its owner only
     settings.make_folders()
+    tempfile.tempdir = str(settings.data_dir)  # where a form's file is while it comes
     with lock_data_dir(settings.data_dir):
         _serve(settings, browser, say)
 

@@ -20,7 +20,7 @@ from indiff.web.store.settings import Settings
 Row = dict[str, Any]
 EndWorkers = Callable[[Sequence[str]], None]
 UNFINISHED = ("queued", "running")
-JSON_FIELDS = (
+JSON_FIELDS = [
     "reading",
     "profile",
     "draft",
@@ -29,7 +29,7 @@ JSON_FIELDS = (
     "answer",
     "ordering",
     "problem",
-)
+]
 
 
 def new_id() -> str:
@@ -176,19 +176,17 @@ class Store:
 
         ``end_workers`` gets the jobs that are no more, before their files go.
         """
-        self._delete("datasets", dataset, "dataset", end_workers)
+        folder = self.settings.dataset_folder(dataset)
+        self._delete("datasets", dataset, "dataset", folder, end_workers)
 
     def delete_run(self, run: str, end_workers: EndWorkers = lambda jobs: None) -> None:
         """Remove a run from the store and its files from the disk."""
-        self._delete("jobs", run, "id", end_workers)
+        self._delete("jobs", run, "id", self.settings.run_folder(run), end_workers)
 
-    def _delete(self, table: str, id: str, jobs_by: str, end_workers: EndWorkers) -> None:
-        """Delete a row and the files of its jobs.
-
-        On a full disk, which leaves no room to write that down, the files go first.
-        """
-        kinds = {"datasets": self.settings.dataset_folder, "jobs": self.settings.run_folder}
-        folder = kinds[table](id)
+    def _delete(
+        self, table: str, id: str, jobs_by: str, folder: Path, end_workers: EndWorkers
+    ) -> None:
+        """Delete a row, and files: first on a full disk, where that cannot be written down."""
         try:
             jobs = self._forget(table, id, jobs_by)
         except sqlite3.OperationalError as error:
@@ -243,9 +241,7 @@ class Store:
         """Queue jobs, (title, task) each, as one batch; return their names."""
         batch = new_id()
         with self.database.writing() as connection:
-            return [
-                _add_job(connection, kind, dataset, title, task, batch) for title, task in tasks
-            ]
+            return [_add_job(connection, kind, dataset, *one, batch) for one in tasks]
 
     def job(self, job: str, *kinds: str) -> Row:
         """Return one job, of one of these kinds if any are named."""
@@ -320,15 +316,10 @@ class Store:
 
     def sweep(self) -> int:
         """Remove folders that the store knows nothing of: uploads that a kill cut off."""
-        known = {
-            row["id"] for row in self._all("SELECT id FROM datasets UNION SELECT id FROM jobs")
-        }
-        stray = [
-            folder
-            for kind in ("datasets", "runs")
-            for folder in (self.settings.data_dir / kind).iterdir()
-            if folder.name not in known
-        ]
+        rows = self._all("SELECT id FROM datasets UNION SELECT id FROM jobs")
+        known = {row["id"] for row in rows}
+        kept = [self.settings.data_dir / kind for kind in ("datasets", "runs")]
+        stray = [one for place in kept for one in place.iterdir() if one.name not in known]
         for folder in stray:
             _remove(folder)
         return len(stray)
@@ -336,9 +327,7 @@ class Store:
     def document(self, run: str) -> Row:
         """Return the document of a finished run."""
         query = "SELECT * FROM documents WHERE run = ?"
-        row = self._one("result; the run has none yet or", query, run)
-        found: Row = json.loads(row["document"])
-        return found
+        return json.loads(self._one("result; the run has none yet or", query, run)["document"])
 
     def events(self, job: str) -> list[Row]:
         """Return what happened to a job."""
