@@ -29,7 +29,7 @@ def code_attribute(
     hierarchy: Hierarchy | None,
 ) -> dict[str, Any]:
     """Code a quasi-identifier: the fields of an ``Attribute``."""
-    decided = _decide_kind(name, column, kind, order, hierarchy)
+    decided = decide_kind(name, column, kind, order, hierarchy)
     if decided == Kind.NUMERIC:
         values, codes = _code_numbers(name, column)
     elif hierarchy is not None:
@@ -55,7 +55,7 @@ def code_sensitive(
     bins: int | Sequence[float] | None,
 ) -> dict[str, Any]:
     """Code a sensitive attribute: the fields of a ``Sensitive``."""
-    decided = _decide_kind(name, column, kind, order, hierarchy)
+    decided = decide_kind(name, column, kind, order, hierarchy)
     if decided == Kind.NUMERIC:
         numbers, codes = _code_numbers(name, column)
         has_missing = bool(column.null_count)
@@ -111,18 +111,15 @@ def code_joint(parts: Sequence[Any]) -> dict[str, Any]:
     return {"kind": Kind.CATEGORICAL, "values": values, "codes": codes.ravel().astype(np.int32)}
 
 
-def _decide_kind(
+def decide_kind(
     name: str,
     column: pa.ChunkedArray,
     kind: str | None,
     order: Sequence[str] | None,
     hierarchy: Hierarchy | None,
 ) -> Kind:
-    is_number = (
-        pa.types.is_integer(column.type)
-        or pa.types.is_floating(column.type)
-        or pa.types.is_date(column.type)
-    )
+    """Return a column's kind: as declared, or as its type, its order and its hierarchy tell."""
+    is_number = plain_kind(column.type)[0] == Kind.NUMERIC
     if kind is None:
         if order is not None:
             return Kind.ORDINAL
@@ -147,6 +144,13 @@ def _decide_kind(
             way_out="Remove the hierarchy or the kind",
         )
     return Kind(kind)
+
+
+def plain_kind(type_: pa.DataType) -> tuple[Kind, bool]:
+    """Return the kind that a type tells, and whether its values are dates."""
+    is_date = pa.types.is_date(type_)
+    numeric = is_date or pa.types.is_integer(type_) or pa.types.is_floating(type_)
+    return Kind.NUMERIC if numeric else Kind.CATEGORICAL, is_date
 
 
 def _example(column: pa.ChunkedArray) -> str:

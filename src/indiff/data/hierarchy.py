@@ -94,16 +94,13 @@ class Hierarchy:
         for _, labels in paths:
             if labels[-1] != ROOT:
                 labels.append(ROOT)
-        tree = cls.from_paths(paths, source=source, notes=notes)
-        return replace(tree, starts_open=starts_open)
+        return replace(
+            cls.from_paths(paths, source=source), notes=tuple(notes), starts_open=starts_open
+        )
 
     @classmethod
     def from_paths(
-        cls,
-        paths: Sequence[tuple[int, Sequence[str]]],
-        *,
-        source: str = "the hierarchy",
-        notes: Sequence[str] = (),
+        cls, paths: Sequence[tuple[int, Sequence[str]]], *, source: str = "the hierarchy"
     ) -> Hierarchy:
         """Build the tree from numbered paths, each from a value up to ``*``."""
         parents: dict[str, tuple[str, int]] = {}
@@ -129,17 +126,13 @@ class Hierarchy:
                     )
         if not holders:
             raise UserError(f"{source} names no value; expected leaf;parent;…;* on each line.")
-        tree = cls._number(parents, holders, source, tuple(notes))
+        tree = cls._number(parents, holders, source)
         lines = tuple((number, tuple(labels)) for number, labels in paths)
         return replace(tree, paths=lines, source=source)
 
     @classmethod
     def _number(
-        cls,
-        parents: Mapping[str, tuple[str, int]],
-        holders: Mapping[str, int],
-        source: str,
-        notes: tuple[str, ...],
+        cls, parents: Mapping[str, tuple[str, int]], holders: Mapping[str, int], source: str
     ) -> Hierarchy:
         children: dict[str, list[str]] = {}
         for child, (above, _) in parents.items():
@@ -147,11 +140,8 @@ class Hierarchy:
         for below in children.values():
             below.sort()
         labels: list[str] = []
-        parent: list[int] = []
         values: list[str | None] = []
-        first: list[int] = []
-        last: list[int] = []
-        value_node: list[int] = []
+        parent, first, last, value_node = [list[int]() for _ in range(4)]
         stack: list[tuple[str, int]] = [(ROOT, -1)]
         while stack:
             label, parent_node = stack.pop()
@@ -180,7 +170,6 @@ class Hierarchy:
             np.array(first, np.int32),
             np.array(last, np.int32),
             np.array(value_node, np.int32),
-            notes,
         )
 
     @cached_property

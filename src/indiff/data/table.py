@@ -12,7 +12,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from indiff.data.coding import code_attribute, code_joint, code_sensitive
+from indiff.data.coding import (
+    code_attribute,
+    code_joint,
+    code_sensitive,
+    decide_kind,
+    plain_kind,
+)
 from indiff.data.expressions import with_expressions
 from indiff.data.fingerprint import fingerprint_of
 from indiff.data.hierarchy import Hierarchy
@@ -252,7 +258,7 @@ def read_table(
     kind_of.update({s.name: (s.kind, False) for s in sensitives})
     schema = Schema(
         tuple(
-            Column(name, role, *kind_of.get(name, _plain_kind(raw.frame[name].type)))
+            Column(name, role, *kind_of.get(name, plain_kind(raw.frame[name].type)))
             for name, role in roles.items()
         )
     )
@@ -324,9 +330,7 @@ def _kept_records(
     """Return the records that stay, where some lack a numeric or ordinal quasi-identifier."""
     gaps = {}
     for name in names:
-        kind, order, tree = told.of(name)
-        kind = kind or (Kind.ORDINAL if order is not None else None)
-        kind = kind or (Kind.CATEGORICAL if tree else _plain_kind(frame[name].type)[0])
+        kind = decide_kind(name, frame[name], *told.of(name))
         if kind != Kind.CATEGORICAL and frame[name].null_count:
             gaps[name] = np.asarray(frame[name].is_null().to_numpy())
     records = np.arange(frame.num_rows, dtype=np.int64)
@@ -353,10 +357,3 @@ def _kept_records(
 
 def _as_list(names: Sequence[str] | str) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
-
-
-def _plain_kind(kind: pa.DataType) -> tuple[Kind, bool]:
-    if pa.types.is_date(kind):
-        return Kind.NUMERIC, True
-    numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-    return (Kind.NUMERIC if numeric else Kind.CATEGORICAL), False

@@ -198,23 +198,21 @@ class Coverage:
                 mask[codes[start:stop]] = True
             case Interval():
                 if self._numeric:
-                    mask[self._between(region)] = True
+                    mask[slice(*self._between(region))] = True
         return mask
 
     def _codes(self, values: Iterable[Value]) -> list[int]:
         return [self._code_of[value] for value in values if value in self._code_of]
 
-    def _between(self, region: Interval) -> slice:
+    def _between(self, region: Interval) -> tuple[int, int]:
         # Python's comparisons of whole numbers and floats are exact, numpy's round beyond 2**53.
         exact, end = methodcaller("item"), len(self._values)
         if self._values.dtype.kind == "f":
             end -= int(np.isnan(self._values).sum())
         from_low = bisect_left if region.low_closed else bisect_right
         to_high = bisect_right if region.high_closed else bisect_left
-        return slice(
-            from_low(self._values, region.low, 0, end, key=exact),
-            to_high(self._values, region.high, 0, end, key=exact),
-        )
+        low = from_low(self._values, region.low, 0, end, key=exact)
+        return low, to_high(self._values, region.high, 0, end, key=exact)
 
 
 def prefix_range(texts: list[str], prefix: str) -> tuple[int, int]:

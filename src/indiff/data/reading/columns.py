@@ -62,7 +62,11 @@ def _plain(name: str, column: pa.ChunkedArray) -> Column:
     if types.is_boolean(kind):
         return Column(column)
     if types.is_integer(kind):
-        return _integers(name, column)
+        try:
+            return Column(column.cast(pa.int64()))
+        except pa.ArrowInvalid:
+            note = f"column {name!r} has integers beyond 64 bits: kept as text"
+            return Column(column.cast(pa.string()), notes=(note,))
     if types.is_floating(kind):
         return Column(_floats(name, column))
     if types.is_decimal(kind):
@@ -121,14 +125,6 @@ def _as_string(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array(chunks, pa.string())
 
 
-def _integers(name: str, column: pa.ChunkedArray) -> Column:
-    try:
-        return Column(column.cast(pa.int64()))
-    except pa.ArrowInvalid:
-        note = f"column {name!r} has integers beyond 64 bits: kept as text"
-        return Column(column.cast(pa.string()), notes=(note,))
-
-
 def _floats(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     if types.is_float32(column.type):
         # As it is written: the 0.1 of 32 bits is 0.1 to whoever releases it, not 0.10000000149.
@@ -153,12 +149,8 @@ def _decimals(name: str, column: pa.ChunkedArray) -> Column:
     except pa.ArrowInvalid:
         # By way of text: Arrow's own cast is off by a last digit, and 1.1 no longer 1.1.
         floats = column.cast(pa.string()).cast(pa.float64())
-    if (
-        column.type.precision <= 15
-        or pc.all(
-            pc.less(pc.abs(pc.multiply(floats, 10.0**column.type.scale)), float(EXACT_INTEGERS))
-        ).as_py()
-    ):
+    digits = pc.abs(pc.multiply(floats, 10.0**column.type.scale))
+    if column.type.precision <= 15 or pc.all(pc.less(digits, float(EXACT_INTEGERS))).as_py():
         return Column(floats)
     note = f"column {name!r} has decimals that a float cannot hold: kept as text"
     return Column(column.cast(pa.string()), notes=(note,))

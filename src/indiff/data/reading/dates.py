@@ -123,19 +123,15 @@ def dates_as_told(text: pa.ChunkedArray, told: str) -> tuple[pa.ChunkedArray | N
     made: dict[str, datetime.date] = {}
     for value in text.drop_null().unique().to_pylist():
         try:
-            read = _serial if told == EXCEL else _written
-            made[value] = read(value, told)
+            strict = datetime.datetime.strptime
+            made[value] = _serial(value) if told == EXCEL else strict(value, told).date()
         except (ValueError, OverflowError):
             return None, pc.index(text, value).as_py()
     places = pc.index_in(text, value_set=pa.array(list(made), pa.string()))
     return pa.chunked_array([pa.array(list(made.values()), pa.date32())]).take(places), -1
 
 
-def _written(value: str, told: str) -> datetime.date:
-    return datetime.datetime.strptime(value, told).date()
-
-
-def _serial(value: str, _: str) -> datetime.date:
+def _serial(value: str) -> datetime.date:
     """Count as Excel does, for which 1900 had a 29 February: earlier days are one further on."""
     number = float(value)
     if not number.is_integer() or not 0 < number <= 2_958_465 or number == 60:

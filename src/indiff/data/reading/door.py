@@ -142,7 +142,11 @@ def _raw(columns: Named, notes: Sequence[str], backend: Backend, reading: Readin
 
 
 def gap_counts(text: pa.ChunkedArray) -> dict[str, int]:
-    """Return how often each text that often means "missing" is a value."""
+    """Return how often each text that often means "missing" is a value.
+
+    >>> gap_counts(pa.chunked_array([["?", "a", "NA", "?"]]))
+    {'?': 2, 'NA': 1}
+    """
     short = text.filter(pc.less_equal(pc.binary_length(text), 16)).drop_null()
     bare = pc.utf8_trim_whitespace(short)
     found = bare.filter(pc.is_in(pc.utf8_lower(bare), value_set=pa.array(GAPS)))

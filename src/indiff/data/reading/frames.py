@@ -118,18 +118,16 @@ def _from_pandas(frame: Any, tokens: Sequence[str]) -> Frame:
     _check_records(len(frame), WHERE)
     columns = []
     for position, name in enumerate(names):
-        column = _from_series(name, frame.iloc[:, position], tokens)
+        series = frame.iloc[:, position]
+        if str(series.dtype) == "category":
+            column = _from_categorical(name, series, tokens)
+        else:
+            array, made = _as_arrow(name, series)
+            column = plain_column(name, array, tokens)
+            notes += made
         notes += column.notes
         columns.append((name, column))
     return columns, notes, "pandas"
-
-
-def _from_series(name: str, series: Any, tokens: Sequence[str]) -> Column:
-    if str(series.dtype) == "category":
-        return _from_categorical(name, series, tokens)
-    array, notes = _as_arrow(name, series)
-    column = plain_column(name, array, tokens)
-    return Column(column.values, column.order, (*notes, *column.notes))
 
 
 def _as_arrow(name: str, series: Any) -> tuple[pa.ChunkedArray, list[str]]:

@@ -26,11 +26,8 @@ from indiff.data.reading.dates import check_date_format
 from indiff.errors import UserError, check_whole, did_you_mean, from_data, option
 
 TEXT = (".csv", ".tsv", ".tab", ".txt", ".dat")
-JSON_LINES = (".jsonl", ".ndjson")
 PARQUET = (".parquet", ".pq")
-ARROW = (".feather", ".arrow", ".ipc")
 WORKBOOK = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
-STATISTICS = (".dta", ".sav", ".zsav", ".por", ".sas7bdat", ".xpt")
 COMPRESSED = (".gz", ".bz2", ".zip")
 
 STANDARD_INPUT = "-"
@@ -54,8 +51,9 @@ _kept: list[tuple[Any, Path]] = []
 
 Format = Literal["text", "json", "parquet", "arrow", "workbook", "statistics"]
 _ENDINGS: dict[Format, tuple[str, ...]] = {
-    "text": TEXT, "json": JSON_LINES, "parquet": PARQUET, "arrow": ARROW, "workbook": WORKBOOK,
-    "statistics": STATISTICS,
+    "text": TEXT, "json": (".jsonl", ".ndjson"), "parquet": PARQUET,
+    "arrow": (".feather", ".arrow", ".ipc"), "workbook": WORKBOOK,
+    "statistics": (".dta", ".sav", ".zsav", ".por", ".sas7bdat", ".xpt"),
 }  # fmt: skip
 
 
@@ -194,17 +192,14 @@ def standard_input() -> Path:
     place = Path(folder) / "standard input"
     with place.open("wb") as file:
         shutil.copyfileobj(stream, file)
-    path = place.with_suffix(_ending_of(place))
+    with place.open("rb") as file:
+        start = file.read(1 << 12)
+    otherwise = ".jsonl" if start.lstrip().startswith(b"{") else ".csv"
+    ending = next((ending for magic, ending in _MAGIC if start.startswith(magic)), otherwise)
+    path = place.with_suffix(ending)
     place.rename(path)
     _kept.append((stream, path))
     return path
-
-
-def _ending_of(path: Path) -> str:
-    with path.open("rb") as file:
-        start = file.read(1 << 12)
-    otherwise = ".jsonl" if start.lstrip().startswith(b"{") else ".csv"
-    return next((ending for magic, ending in _MAGIC if start.startswith(magic)), otherwise)
 
 
 def found_files(given: str) -> tuple[list[Path], Format]:

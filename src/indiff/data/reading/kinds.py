@@ -146,7 +146,15 @@ def _as_numbers(
         ways = [NumberReading(".", None, text, 0)]
     fitting = ways if len(ways) == 1 else [way for way in ways if way.decimal == proven]
     if len(fitting) != 1:
-        return Typed(text, [], _which_decimal(name))
+        question = _question(
+            name,
+            "decimal",
+            f"the numbers of column {name!r} must tell their decimal sign; in every one that has "
+            "a sign, three digits follow it, as they follow thousands and could be a fraction",
+            f"Give {option('decimal', '.')} where a fraction follows a point, "
+            f"{option('decimal', ',')} where it follows a comma, or",
+        )
+        return Typed(text, [], question)
     way = fitting[0]
     numbers, notes = _numbers(name, way.plain)
     if numbers is None:
@@ -219,15 +227,9 @@ def _number_pattern(decimal: str, group: str | None) -> str:
     return f"^-?(?:{whole}(?:{sign}[0-9]*)?|{sign}[0-9]+){exponent}$"
 
 
-def _which_decimal(name: str) -> UserError:
-    point, comma = option("decimal", "."), option("decimal", ",")
-    return UserError(
-        f"the numbers of column {name!r} must tell their decimal sign; in every one that has a "
-        "sign, three digits follow it, as they follow thousands and could be a fraction",
-        way_out=f"Give {point} where a fraction follows a point, {comma} where it follows a comma, "
-        f"or {option('kinds', {name: 'categorical'})} to keep the text",
-        field="decimal",
-    )
+def _question(name: str, field: str, rule: str, way_out: str) -> UserError:
+    keep = f"{option('kinds', {name: 'categorical'})} to keep the text"
+    return UserError(rule, way_out=f"{way_out} {keep}", field=field)
 
 
 def _as_dates(name: str, text: pa.ChunkedArray, detect: bool) -> Typed | None:
@@ -246,35 +248,31 @@ def _as_dates(name: str, text: pa.ChunkedArray, detect: bool) -> Typed | None:
         return None
     bare = without_midnight(text)
     if all_match(bare, TWO_DIGITS):
-        return Typed(text, [], _which_century(name))
+        question = _question(
+            name,
+            "date_format",
+            f"the dates of column {name!r} must tell their century; their years have two digits",
+            "Write years of four digits into the file, or give",
+        )
+        return Typed(text, [], question)
     ways = date_readings(bare)
-    if len(ways) != 1:
-        return Typed(text, [], _which_order(name, [way.format for way in ways])) if ways else None
+    if not ways:
+        return None
+    if len(ways) > 1:
+        day, month = (option("date_format", {name: way.format}) for way in ways)
+        question = _question(
+            name,
+            "date_format",
+            f"the dates of column {name!r} must tell the day from the month; every one can be "
+            "read in two ways",
+            f"Give {day} where the day comes first, {month} where the month does, or",
+        )
+        return Typed(text, [], question)
     values, way = len(text) - text.null_count, ways[0]
     note = f"column {name!r} is read as dates ({way.format}): all of its {values:,} values are"
     if way.proofs:
         note += f", {way.proofs:,} of them with a day above 12, which shows the order"
     return Typed(way.dates, [note], is_rewritten=True)
-
-
-def _which_order(name: str, told: Sequence[str]) -> UserError:
-    day, month = (option("date_format", {name: one}) for one in told)
-    return UserError(
-        f"the dates of column {name!r} must tell the day from the month; every one can be read in "
-        "two ways",
-        way_out=f"Give {day} where the day comes first, {month} where the month does, or "
-        f"{option('kinds', {name: 'categorical'})} to keep the text",
-        field="date_format",
-    )
-
-
-def _which_century(name: str) -> UserError:
-    return UserError(
-        f"the dates of column {name!r} must tell their century; their years have two digits",
-        way_out="Write years of four digits into the file, or give "
-        f"{option('kinds', {name: 'categorical'})} to keep the text",
-        field="date_format",
-    )
 
 
 def _as_text(name: str, text: pa.ChunkedArray, reading: Reading) -> Typed:

@@ -199,7 +199,11 @@ def _count(parts: zipfile.ZipFile, place: str) -> tuple[int, int]:
 
 
 def read_json_lines(file: BinaryIO, where: str) -> tuple[pa.Table, list[str]]:
-    """Return the records of a file with one JSON object per line; a key that lacks is null."""
+    r"""Return the records of a file with one JSON object per line; a key that lacks is null.
+
+    >>> read_json_lines(io.BytesIO(b'{"age": 31}\n{"age": 45, "ill": "no"}\n'), "f")[0].to_pydict()
+    {'age': [31, 45], 'ill': [None, 'no']}
+    """
     columns: dict[str, list[Any]] = {}
     count = 0
     for number, line in enumerate(file, start=1):
