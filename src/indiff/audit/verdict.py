@@ -9,8 +9,8 @@ from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from indiff.audit.metrics import number
-from indiff.audit.plan.limits import is_lower, limit_on
+from indiff.audit.metrics import METRICS, number
+from indiff.audit.plan.limits import LOWER, PLANES
 from indiff.report.finding import Finding, Limit, Rule
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def judge(
     incomplete, as does a measurement that was ``unfinished``. A release of which something
     ``broken`` is known never passes, such as that it does not keep its own promise.
     """
-    checked = tuple(_checked(finding, dict(limits)) for finding in findings)
+    checked = tuple(_checked(finding, limits) for finding in findings)
     exceeded = [finding for finding in checked if finding.exceeded]
     gaps = [*unfinished, *_gaps(checked, limits)]
     reasons = [*broken]
@@ -182,12 +182,24 @@ def with_columns(verdict: Verdict, columns: Sequence[Unmeasured]) -> Verdict:
     return replace(verdict, exit_code=code, reasons=(*named, *unknown, *verdict.reasons))
 
 
-def _checked(finding: Finding, limits: dict[str, float]) -> Finding:
-    limit = limit_on(finding.metric, finding.about, limits)
+def _checked(finding: Finding, limits: Mapping[str, float]) -> Finding:
+    limit = _limit_on(finding.metric, finding.about, limits)
     if limit is None or finding.value is None:
         return replace(finding, limit=limit)
     exceeded = None if finding.exactness in _NO_PROOF or _lacks_interval(finding) else False
     return replace(finding, limit=limit, exceeded=exceeded if _holds(finding, limit) else True)
+
+
+def _limit_on(metric: str, about: str | None, limits: Mapping[str, float]) -> Limit | None:
+    """Return the narrowest limit on a metric of an attribute, with its direction.
+
+    >>> _limit_on("inference.itpr", "ill", {"itpr": 0.9, "inference.ill.itpr": 0.5})
+    Limit(name='inference.ill.itpr', rule='at most', value=0.5)
+    """
+    plane, _, what = metric.partition(".")
+    names = [f"{plane}.{about}.{what}", metric, what] if plane in PLANES else [metric]
+    name = next((one for one in names if one in limits), None)
+    return None if name is None else Limit(name, METRICS[metric].rule, limits[name])
 
 
 def _lacks_interval(finding: Finding) -> bool:
@@ -365,13 +377,17 @@ def judge_releases(results: Sequence[ReleaseResult], limits: Mapping[str, float]
 def judge_risk(risk: Risk, limits: Mapping[str, float]) -> Verdict:
     """Check every limit on risk metrics, by the names that ``risk_limits`` returns."""
     checks = tuple(
-        Check(name, _measured(risk, name), limit, "at least" if is_lower(name) else "at most")
+        Check(name, _measured(risk, name), limit, _risk_rule(name))
         for name, limit in limits.items()
     )
     exceeded = tuple(str(check) for check in checks if check.exceeded)
     kept = "no limit was exceeded" if limits else NO_LIMIT
     code = Exit.EXCEEDED if exceeded else Exit.NOTHING_EXCEEDED
     return Verdict(code, exceeded or (kept,), checks, bool(limits))
+
+
+def _risk_rule(name: str) -> Rule:
+    return "at least" if name.rpartition(".")[2] in LOWER else "at most"
 
 
 def _measured(risk: Risk, name: str) -> float:

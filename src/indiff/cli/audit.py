@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from indiff.audit.plan import parsing
-from indiff.audit.plan.recipe import Recipe
+from indiff.audit.plan.recipe import Recipe, read_limits
 from indiff.audit.verdict import Exit
 from indiff.cli.shell import worded_for_shell
 from indiff.cli.warmup import announce
@@ -37,7 +36,7 @@ def command(recipe: Recipe) -> None:
     """Measure everything, check the limits, and write a report: HTML, JSON and Markdown."""
     data, delta = Path(recipe["data"]), None
     if recipe["fix"] is not None:
-        delta = parsing.limits([recipe["fix"]], ["delta"])["delta"]
+        delta = read_limits([recipe["fix"]], ["delta"])["delta"]
     elif recipe["budget"] is not None:
         raise UserError(
             "--budget is the most records that --fix may remove; add --fix.", field="budget"
@@ -49,7 +48,7 @@ def command(recipe: Recipe) -> None:
         reading["missing_tokens"] = reading.pop("missing_token")
         _write_first_plan(data, reading)
         return
-    limits = parsing.limits(recipe["limit"])
+    limits = read_limits(recipe["limit"])
     if data.suffix.lower() == ".toml":
         plan = _from_file(recipe, data, limits)
     elif recipe["sensitive"]:

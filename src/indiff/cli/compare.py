@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from indiff.audit.plan import parsing
 from indiff.audit.plan.limits import check_ranges
-from indiff.audit.plan.recipe import Recipe
+from indiff.audit.plan.recipe import Recipe, read_limits
 from indiff.audit.verdict import Exit, Verdict, with_columns
 from indiff.cli.warmup import announce
 from indiff.errors import UserError
@@ -32,7 +31,7 @@ def command(recipe: Recipe) -> None:
     from indiff.report.terminal.compare import show_comparison
     from indiff.sanitizers.parse import as_sanitizer
 
-    limits = parsing.limits(recipe["recommend"], LIMITS)
+    limits = read_limits(recipe["recommend"], LIMITS)
     settings = [setting.text for text in recipe["sanitizer"] for setting in sweep(text)]
     for text in settings:
         as_sanitizer(text)

@@ -16,8 +16,8 @@ import typer
 from typer.core import TyperCommand
 
 from indiff import text as plain
-from indiff.audit.plan.parsing import STANDARD_OUTPUT
-from indiff.audit.plan.recipe import REQUIRED, Declared, Recipe, options_of
+from indiff.audit.plan.options import REQUIRED
+from indiff.audit.plan.recipe import STANDARD_OUTPUT, Declared, Recipe, options_of
 from indiff.audit.verdict import Exit
 from indiff.cli import audit, compare, demo, reproduce, risk, sanitize, serve, test
 from indiff.cli.shell import for_shell

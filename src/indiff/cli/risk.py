@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from indiff.audit.plan.limits import risk_limits
-from indiff.audit.plan.recipe import Recipe
+from indiff.audit.plan.recipe import Recipe, read_limits
 from indiff.audit.verdict import Verdict, judge_risk
 from indiff.cli.warmup import announce
 from indiff.errors import UserError, unknown
@@ -26,7 +26,7 @@ def command(recipe: Recipe) -> None:
     """Measure how far columns tell who a record is, and what its sensitive values are."""
     data, attributes = recipe["data"], recipe["sensitive"]
     joined = [", ".join(attributes)] if recipe["joint"] and len(attributes) > 1 else attributes
-    limits = risk_limits(recipe["limit"], joined)
+    limits = risk_limits(read_limits(recipe["limit"]), joined)
     _check_engine(recipe["engine"], recipe["master"], recipe["threads"])
     check_places(
         {"--json": recipe["json"], "--records": recipe["records"]},

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from indiff import text as plain
-from indiff.audit.plan import parsing
-from indiff.audit.plan.recipe import Recipe
+from indiff.audit.plan.recipe import Recipe, lists, read_limits
+from indiff.audit.plan.recipe import targets as read_targets
 from indiff.audit.verdict import TEST_LIMITS, Exit, Verdict, judge_releases, judge_tests
 from indiff.cli.questions import Answers, answer, check_questions
 from indiff.cli.shell import in_shell, worded_for_shell
@@ -38,10 +38,10 @@ _NOT_BESIDE = (
 
 def command(recipe: Recipe) -> None:
     """Test what a release tells about each record that it could not tell without it."""
-    limits = parsing.limits(recipe["limit"], list(TEST_LIMITS))
+    limits = read_limits(recipe["limit"], list(TEST_LIMITS))
     orders, first = split_orders(recipe.raw["order"])
     plan = recipe.plan(
-        data={"orders": parsing.lists("--order", orders), "identifier": identifiers(recipe)},
+        data={"orders": lists("--order", orders), "identifier": identifiers(recipe)},
         adversary={"targets": None},
         limits=limits,
     )
@@ -53,7 +53,7 @@ def command(recipe: Recipe) -> None:
     check_places(outputs, [Path(name) for name in plan.files], frames=("--records",))
     table = plan.data.read()
     table = replace(table, notes=tuple(map(worded_for_shell, table.notes)))
-    targets = parsing.targets(recipe.raw["targets"], table.source.num_rows)
+    targets = read_targets(recipe.raw["targets"], table.source.num_rows)
     if plan.release.file is not None:
         raise typer.Exit(test_release_file(recipe, plan, table, targets))
     check_knowledge(table, plan)

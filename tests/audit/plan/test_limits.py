@@ -9,6 +9,7 @@ import pytest
 import indiff
 from indiff.audit.metrics import METRICS
 from indiff.audit.plan.limits import LOWER, check_ranges, limit_names, range_of, risk_limits
+from indiff.audit.plan.recipe import read_limits
 from indiff.errors import UserError
 
 
@@ -51,7 +52,7 @@ def test_every_limit_has_a_range() -> None:
 @pytest.mark.parametrize("text", ["k=0.5", "reidentification.itpr=1.5", "marketer=2"])
 def test_limits_on_risk_have_ranges(text: str) -> None:
     with pytest.raises(UserError, match="is a number"):
-        risk_limits([text], ["ill"])
+        risk_limits(read_limits([text]), ["ill"])
 
 
 def test_a_recommendation_has_ranges() -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from indiff.audit.plan.options import COMMANDS
 from indiff.audit.plan.plan import Plan
-from indiff.audit.plan.recipe import COMMANDS, OPTIONS, Recipe, options_of
+from indiff.audit.plan.recipe import OPTIONS, Recipe, lists, numbers, options_of
 from indiff.errors import UserError
 
 
@@ -24,7 +27,7 @@ def test_every_key_of_a_plan_is_declared_with_its_default_and_help() -> None:
 
 def test_declarations_need_neither_pydantic_nor_typer() -> None:
     code = (
-        "import sys, indiff.audit.plan.recipe, indiff.audit.plan.page\n"
+        "import sys, indiff.audit.plan.recipe\n"
         "assert not {'pydantic', 'typer', 'numpy'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -68,3 +71,24 @@ def test_a_plan_says_the_same_from_texts_and_from_sections() -> None:
 def test_a_refusal_of_the_shell_names_no_section() -> None:
     with pytest.raises(UserError, match=r"^no sanitizer 'mondrain'"):
         Recipe("audit", {"sensitive": ["ill"], "sanitizer": "mondrain"}).plan()
+
+
+def test_texts_of_columns_are_read() -> None:
+    assert lists("--order", ["size=small,medium,large"]) == {"size": ["small", "medium", "large"]}
+    assert numbers("--edges", ["age=18,65.5"]) == {"age": [18.0, 65.5]}
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "read"),
+    [
+        ("bins", ["1000,50000.5"], [1000.0, 50000.5]),
+        ("bins", ["income=4", "age=30,60"], {"income": 4, "age": [30.0, 60.0]}),
+        ("date-format", ["%d.%m.%Y"], "%d.%m.%Y"),
+        ("date-format", ["birth=excel"], {"birth": "excel"}),
+        ("quasi", ["age,sex", "zip"], ["age", "sex", "zip"]),
+        ("json", "-", Path("/dev/stdout")),
+        ("json", Path("result.json"), Path("result.json")),
+    ],
+)
+def test_a_text_of_the_shell_is_read(name: str, typed: Any, read: Any) -> None:
+    assert Recipe("test", {name: typed})[name] == read

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from indiff.audit.metrics import METRICS
-from indiff.audit.plan import parsing
 from indiff.errors import UserError, option, unknown
-from indiff.report.finding import Limit
 
 # Numbers that describe, and that no limit can be set on.
 _DESCRIPTIONS = ("records", "missing", "told_by_the_crowd")
@@ -90,47 +88,20 @@ def check_ranges(limits: Mapping[str, float], distance: Any = None) -> None:
             raise UserError(rule, f"{limit:g}", field="limit")
 
 
-def limit_on(metric: str, about: str | None, limits: dict[str, float]) -> Limit | None:
-    """Return the narrowest limit on a metric of an attribute, with its direction.
+def risk_limits(limits: Mapping[str, float], sensitive: Sequence[str]) -> dict[str, float]:
+    """Name the numbers of ``indiff risk``; ``inference.itpr`` is of every sensitive attribute.
 
-    >>> limit_on("inference.itpr", "ill", {"itpr": 0.9, "inference.ill.itpr": 0.5})
-    Limit(name='inference.ill.itpr', rule='at most', value=0.5)
-    >>> limit_on("k", None, {"k": 5}).rule
-    'at least'
+    >>> risk_limits({"k": 5, "inference.itpr": 0.5}, ["ill", "income"])
+    {'k': 5, 'inference.ill.itpr': 0.5, 'inference.income.itpr': 0.5}
     """
-    plane, _, what = metric.partition(".")
-    names = [metric]
-    if plane in PLANES:
-        names = [f"{plane}.{about}.{what}", metric, what]
-    for name in names:
-        if name in limits:
-            return Limit(name, METRICS[metric].rule, limits[name])
-    return None
-
-
-def is_lower(name: str) -> bool:
-    """Tell whether a limit on a risk metric is a smallest value, as that of k is.
-
-    >>> is_lower("k"), is_lower("inference.ill.h_conditional"), is_lower("t")
-    (True, True, False)
-    """
-    return name.rpartition(".")[2] in LOWER
-
-
-def risk_limits(texts: Iterable[str] | None, sensitive: Sequence[str]) -> dict[str, float]:
-    """Read ``--limit`` texts; ``inference.itpr`` stands for every sensitive attribute.
-
-    >>> risk_limits(["k=5", "inference.itpr=0.5"], ["ill", "income"])
-    {'k': 5.0, 'inference.ill.itpr': 0.5, 'inference.income.itpr': 0.5}
-    """
-    read: dict[str, float] = {}
-    for name, limit in parsing.limits(texts).items():
+    found: dict[str, float] = {}
+    for name, limit in limits.items():
         for expanded in _names(name, sensitive):
-            if expanded in read:
+            if expanded in found:
                 raise UserError("a limit may be given once", f"{expanded!r} twice", field="limit")
-            read[expanded] = limit
-    check_ranges(read)
-    return read
+            found[expanded] = limit
+    check_ranges(found)
+    return found
 
 
 def _names(name: str, sensitive: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Declares every option of the recipe once: its name, type, range, default and help.
+"""Declares every option once: its name, type, range, default and help, and who takes it.
 
 The sections below are those of a plan. :mod:`indiff.audit.plan.plan` checks them, the command line
 makes its options of them, the pages take their ranges and descriptions, and ``docs/options.md`` is
@@ -44,249 +44,158 @@ Count = Annotated[int, Ge(1)]
 NotNegative = Annotated[int, Ge(0)]
 
 
+# From here on these are tables.
+# fmt: off
 class Data:
     """The table: where it is and what its columns are."""
 
-    path: Annotated[
-        str | None,
-        Option(
-            "A file (CSV, TSV, Parquet, Excel, Feather, JSON lines, Stata, SPSS, SAS), a folder, a "
-            "pattern, or - (standard input).",
-            "DATA",
-            name="data",
-            typed=Path,
-        ),
-    ] = None
-    quasi: Annotated[
-        Names | None,
-        Option("Quasi-identifiers: a,b,c. Default: every other column.", "A,B,C", TABLE),
-    ] = None
-    sensitive: Annotated[
-        Names,
-        MinLen(1),
-        Option(
-            "Sensitive column, several (s,s2), or an expression: 'income > 50000'.",
-            "S[,S2]",
-            TABLE,
-        ),
-    ]
-    joint: Annotated[
-        bool, Option("Take several sensitive columns as one joint value.", None, TABLE)
-    ] = False
-    identifier: Annotated[
-        Names, Option("Columns that name people; a release drops them.", "A,B", TABLE)
-    ] = []
+    path: Annotated[str | None, Option(
+        "A file (CSV, TSV, Parquet, Excel, Feather, JSON lines, Stata, SPSS, SAS), a folder, a "
+        "pattern, or - (standard input).", "DATA", name="data", typed=Path,
+    )] = None
+    quasi: Annotated[Names | None, Option(
+        "Quasi-identifiers: a,b,c. Default: every other column.", "A,B,C", TABLE,
+    )] = None
+    sensitive: Annotated[Names, MinLen(1), Option(
+        "Sensitive column, several (s,s2), or an expression: 'income > 50000'.", "S[,S2]", TABLE,
+    )]
+    joint: Annotated[bool, Option(
+        "Take several sensitive columns as one joint value.", None, TABLE,
+    )] = False
+    identifier: Annotated[Names, Option(
+        "Columns that name people; a release drops them.", "A,B", TABLE,
+    )] = []
     other: Annotated[Names, Option("Columns to leave out of the test.", "A,B", TABLE)] = []
-    kinds: Annotated[
-        dict[str, str],
-        Option("numeric, categorical or ordinal; repeatable.", "COLUMN=KIND", TABLE, "kind"),
-    ] = {}
-    orders: Annotated[
-        dict[str, Names],
-        Option("An ordinal column's values in order; repeatable.", "COLUMN=A,B,C", TABLE, "order"),
-    ] = {}
-    hierarchies: Annotated[
-        dict[str, str],
-        Option("A column's hierarchy file; repeatable.", "COLUMN=FILE", TABLE, "hierarchy"),
-    ] = {}
-    bins: Annotated[
-        Bins | dict[str, Bins] | None,
-        Option(
-            "Bins of a numeric sensitive column: 4 (quantiles) or edges 18,65.",
-            "[COLUMN=]N",
-            TABLE,
-            typed=Names,
-        ),
-    ] = None
-    missing: Annotated[
-        Literal["error", "drop", "split"],
-        Option(
-            "Records without a numeric quasi-identifier: error, drop or split.",
-            "RULE",
-            TABLE,
-            typed=str,
-        ),
-    ] = "error"
-    missing_tokens: Annotated[
-        Names,
-        Option("A text that means missing, beside the empty one.", "T", TABLE, "missing-token"),
-    ] = [""]
-    decimal: Annotated[
-        Literal[".", ","] | None,
-        Option(
-            "The decimal sign in text, where it cannot be told: . or ,", "SIGN", TABLE, typed=str
-        ),
-    ] = None
-    date_format: Annotated[
-        str | dict[str, str] | None,
-        Option(
-            "How dates are written, where it cannot be told: %d.%m.%Y, %m/%d/%Y …, or excel for "
-            "its serial numbers (of a column).",
-            "[COLUMN=]F",
-            TABLE,
-            typed=Names,
-        ),
-    ] = None
-    header_row: Annotated[
-        Count | None,
-        Option("The line or row that names the columns, below titles: 3.", "N", TABLE),
-    ] = None
-    encoding: Annotated[
-        str | None, Option("Of a text file that is not UTF-8: cp1252, latin-1 …", "E", TABLE)
-    ] = None
-    sheet: Annotated[
-        str | int | None,
-        Option("A workbook's sheet: its name, or #0, #1 …", "S", TABLE, typed=str),
-    ] = None
-    individual: Annotated[
-        str | None,
-        Option(
-            "The column whose equal values are one person, left out with all records.",
-            "COLUMN",
-            TABLE,
-        ),
-    ] = None
+    kinds: Annotated[dict[str, str], Option(
+        "numeric, categorical or ordinal; repeatable.", "COLUMN=KIND", TABLE, "kind",
+    )] = {}
+    orders: Annotated[dict[str, Names], Option(
+        "An ordinal column's values in order; repeatable.", "COLUMN=A,B,C", TABLE, "order",
+    )] = {}
+    hierarchies: Annotated[dict[str, str], Option(
+        "A column's hierarchy file; repeatable.", "COLUMN=FILE", TABLE, "hierarchy",
+    )] = {}
+    bins: Annotated[Bins | dict[str, Bins] | None, Option(
+        "Bins of a numeric sensitive column: 4 (quantiles) or edges 18,65.",
+        "[COLUMN=]N", TABLE, typed=Names,
+    )] = None
+    missing: Annotated[Literal["error", "drop", "split"], Option(
+        "Records without a numeric quasi-identifier: error, drop or split.",
+        "RULE", TABLE, typed=str,
+    )] = "error"
+    missing_tokens: Annotated[Names, Option(
+        "A text that means missing, beside the empty one.", "T", TABLE, "missing-token",
+    )] = [""]
+    decimal: Annotated[Literal[".", ","] | None, Option(
+        "The decimal sign in text, where it cannot be told: . or ,", "SIGN", TABLE, typed=str,
+    )] = None
+    date_format: Annotated[str | dict[str, str] | None, Option(
+        "How dates are written, where it cannot be told: %d.%m.%Y, %m/%d/%Y …, or excel for its "
+        "serial numbers (of a column).", "[COLUMN=]F", TABLE, typed=Names,
+    )] = None
+    header_row: Annotated[Count | None, Option(
+        "The line or row that names the columns, below titles: 3.", "N", TABLE,
+    )] = None
+    encoding: Annotated[str | None, Option(
+        "Of a text file that is not UTF-8: cp1252, latin-1 …", "E", TABLE,
+    )] = None
+    sheet: Annotated[str | int | None, Option(
+        "A workbook's sheet: its name, or #0, #1 …", "S", TABLE, typed=str,
+    )] = None
+    individual: Annotated[str | None, Option(
+        "The column whose equal values are one person, left out with all records.", "COLUMN", TABLE,
+    )] = None
 
 
 class Release:
     """How the release is made, or the file of one made elsewhere."""
 
-    sanitizer: Annotated[
-        str,
-        Option(
-            "name:parameter=value,…, as in mondrian:k=5,l=2 (mondrian has k, l, distinct_l, "
-            "entropy_l, recursive=C/L, t, regions=tight or cut, unmet=error or generalize); or a "
-            "program, "
-            "'command:./anonymize.sh {input} {output}'; or a folder of releases, releases:DIR.",
-            "F",
-            TEST,
-        ),
-    ] = "mondrian:k=5"
-    file: Annotated[
-        str | None,
-        Option(
-            "Test this release of DATA, whatever made it, instead of a sanitizer.",
-            "FILE",
-            BESIDE,
-            "release",
-            Path,
-        ),
-    ] = None
-    encoding: Annotated[
-        str | None,
-        Option("Of the release, where it is not DATA's.", "E", BESIDE, "release-encoding"),
-    ] = None
-    suppressed: Annotated[
-        Names,
-        Option(
-            "A text that stands for a suppressed cell of the release, beside *: NA, or '' for "
-            "blank cells; repeatable.",
-            "TOKEN",
-            BESIDE,
-        ),
-    ] = []
-    key: Annotated[
-        str | None,
-        Option("The column that tells whose row of the release is whose.", "COLUMN", BESIDE),
-    ] = None
-    rows_in_order: Annotated[
-        bool, Option("The release's rows are DATA's, in its order.", None, BESIDE)
-    ] = False
+    sanitizer: Annotated[str, Option(
+        "name:parameter=value,…, as in mondrian:k=5,l=2 (mondrian has k, l, distinct_l, entropy_l, "
+        "recursive=C/L, t, regions=tight or cut, unmet=error or generalize); or a program, "
+        "'command:./anonymize.sh {input} {output}'; or a folder of releases, releases:DIR.",
+        "F", TEST,
+    )] = "mondrian:k=5"
+    file: Annotated[str | None, Option(
+        "Test this release of DATA, whatever made it, instead of a sanitizer.",
+        "FILE", BESIDE, "release", Path,
+    )] = None
+    encoding: Annotated[str | None, Option(
+        "Of the release, where it is not DATA's.", "E", BESIDE, "release-encoding",
+    )] = None
+    suppressed: Annotated[Names, Option(
+        "A text that stands for a suppressed cell of the release, beside *: NA, or '' for blank "
+        "cells; repeatable.", "TOKEN", BESIDE,
+    )] = []
+    key: Annotated[str | None, Option(
+        "The column that tells whose row of the release is whose.", "COLUMN", BESIDE,
+    )] = None
+    rows_in_order: Annotated[bool, Option(
+        "The release's rows are DATA's, in its order.", None, BESIDE,
+    )] = False
 
 
 class Adversary:
     """Who learns from the release, and how this learning is measured."""
 
-    models: Annotated[
-        Names,
-        MinLen(1),
-        Option(
-            "The adversary: auto (the strongest of naive-bayes, frequency and, where it is fast, "
-            "tree; of a noisy table frequency), naive-bayes, frequency, tree, forest, logistic, "
-            "gradient-boosting, mlp, knn, each but frequency with an encoding "
-            "(tree:encoding=Scaling-Hot); several (a,b): the strongest.",
-            "A[,B]",
-            TEST,
-            "model",
-        ),
-    ] = ["auto"]
-    distance: Annotated[
-        str,
-        Option(
-            "Between the two beliefs: wasserstein, emd, tv, kl …; with a ground distance "
-            "emd:hierarchy, emd:numeric or emd:FILE.csv.",
-            "D",
-            TEST,
-        ),
-    ] = "wasserstein"
-    prior: Annotated[
-        str | None,
-        Option(
-            "What the adversary believes beforehand: value,probability.", "FILE", TEST, typed=Path
-        ),
-    ] = None
-    known: Annotated[
-        Names | None, Option("The only quasi-identifiers that the adversary knows.", "A,B", TEST)
-    ] = None
-    method: Annotated[
-        str,
-        Option(
-            "auto, leave-one-out, closed-form, refit or sampled; the result names it.", "M", TEST
-        ),
-    ] = "auto"
-    targets: Annotated[
-        int | list[int] | None,
-        Option(
-            "How many records to test, drawn at random (200), or which: 0-49, 7-7 or 3,10-12. "
-            "Default: all.",
-            "N|R",
-            TEST,
-            typed=str,
-        ),
-    ] = None
-    runs: Annotated[Count, Option("Runs with and without a record, where sampled.", "N", TEST)] = (
-        100
-    )
-    confidence: Annotated[
-        float, Gt(0), Lt(1), Option("Of the limits of a sampled result.", "P", TEST)
-    ] = 0.95
+    models: Annotated[Names, MinLen(1), Option(
+        "The adversary: auto (the strongest of naive-bayes, frequency and, where it is fast, tree; "
+        "of a noisy table frequency), naive-bayes, frequency, tree, forest, logistic, "
+        "gradient-boosting, mlp, knn, each but frequency with an encoding "
+        "(tree:encoding=Scaling-Hot); several (a,b): the strongest.", "A[,B]", TEST, "model",
+    )] = ["auto"]
+    distance: Annotated[str, Option(
+        "Between the two beliefs: wasserstein, emd, tv, kl …; with a ground distance "
+        "emd:hierarchy, emd:numeric or emd:FILE.csv.", "D", TEST,
+    )] = "wasserstein"
+    prior: Annotated[str | None, Option(
+        "What the adversary believes beforehand: value,probability.", "FILE", TEST, typed=Path,
+    )] = None
+    known: Annotated[Names | None, Option(
+        "The only quasi-identifiers that the adversary knows.", "A,B", TEST,
+    )] = None
+    method: Annotated[str, Option(
+        "auto, leave-one-out, closed-form, refit or sampled; the result names it.", "M", TEST,
+    )] = "auto"
+    targets: Annotated[int | list[int] | None, Option(
+        "How many records to test, drawn at random (200), or which: 0-49, 7-7 or 3,10-12. Default: "
+        "all.", "N|R", TEST, typed=str,
+    )] = None
+    runs: Annotated[Count, Option(
+        "Runs with and without a record, where sampled.", "N", TEST,
+    )] = 100
+    confidence: Annotated[float, Gt(0), Lt(1), Option(
+        "Of the limits of a sampled result.", "P", TEST,
+    )] = 0.95
     membership: Annotated[bool, Option('How well beliefs tell "in" from "out".', None, OUT)] = True
 
 
 class Limits:
     """What must hold for exit code 0."""
 
-    limits: Annotated[
-        dict[str, float],
-        Option(
-            "Fail (exit 1) beyond this: delta=0.1, t=0.2, itpr=0.5 (at most), k=5, l=2 (at "
-            "least) …; repeatable.",
-            "NAME=X",
-            TEST,
-            "limit",
-            Names,
-        ),
-    ] = {}
+    limits: Annotated[dict[str, float], Option(
+        "Fail (exit 1) beyond this: delta=0.1, t=0.2, itpr=0.5 (at most), k=5, l=2 (at least) …; "
+        "repeatable.", "NAME=X", TEST, "limit", Names,
+    )] = {}
 
 
 class Report:
     """What the report shows."""
 
     title: Annotated[str | None, Option("Of the report.", "TEXT", OUT)] = None
-    min_cell: Annotated[
-        Count, Option("Name a value only if so many records hold it.", "N", OUT)
-    ] = 10
-    show_values: Annotated[
-        bool, Option("Show values of the table; the report is marked.", None, OUT)
-    ] = False
+    min_cell: Annotated[Count, Option(
+        "Name a value only if so many records hold it.", "N", OUT,
+    )] = 10
+    show_values: Annotated[bool, Option(
+        "Show values of the table; the report is marked.", None, OUT,
+    )] = False
     worst: Annotated[int, Ge(0), Le(1000), Option("Explain so many records.", "N", OUT)] = 10
-    parameter: Annotated[
-        str | None, Option("Also test other parameters: mondrian:k=2,5,10.", "F", AUDIT)
-    ] = None
-    task: Annotated[
-        str | None,
-        Option("The column that an analyst predicts. Default: the sensitive one.", "COLUMN", AUDIT),
-    ] = None
+    parameter: Annotated[str | None, Option(
+        "Also test other parameters: mondrian:k=2,5,10.", "F", AUDIT,
+    )] = None
+    task: Annotated[str | None, Option(
+        "The column that an analyst predicts. Default: the sensitive one.", "COLUMN", AUDIT,
+    )] = None
 
 
 class Run:
@@ -294,96 +203,159 @@ class Run:
 
     seed: Annotated[NotNegative, Option("Of every random choice.", "N")] = 0
     jobs: Annotated[int, Option("Processes; -1 uses all cores.", "N", TEST)] = -1
-    time: Annotated[
-        str | float | None,
-        Option("Begin no record after 90s, 10m, 2h … of testing.", "SPAN", LONG, typed=str),
-    ] = None
+    time: Annotated[str | float | None, Option(
+        "Begin no record after 90s, 10m, 2h … of testing.", "SPAN", LONG, typed=str,
+    )] = None
 
 
 class Shell:
     """What the command line takes beside a plan."""
 
-    run: Annotated[
-        Path | None,
-        Option("Keep every finished record here; the same command goes on.", "DIR", LONG),
-    ] = None
-    retries: Annotated[
-        NotNegative,
-        Option("How often a failing call is repeated before it is given up.", "N", LONG),
-    ] = 2
+    run: Annotated[Path | None, Option(
+        "Keep every finished record here; the same command goes on.", "DIR", LONG,
+    )] = None
+    retries: Annotated[NotNegative, Option(
+        "How often a failing call is repeated before it is given up.", "N", LONG,
+    )] = 2
     backend: Annotated[str, Option("Where calls are made: loky or dask.", "B", LONG)] = "loky"
-    scheduler: Annotated[
-        str | None, Option("A Dask scheduler's address, tcp://host:8786.", "URL", LONG)
-    ] = None
-    why: Annotated[
-        Count | None, Option("Explain the N worst records, without any value.", "N", OUT)
-    ] = None
-    combinations: Annotated[
-        NotNegative, Option("Rank all combinations of up to N columns.", "N", METRICS)
-    ] = 0
-    details: Annotated[
-        bool,
-        Option("Also per column and per value (default).", None, METRICS, no="no-details"),
-    ] = True
+    scheduler: Annotated[str | None, Option(
+        "A Dask scheduler's address, tcp://host:8786.", "URL", LONG,
+    )] = None
+    why: Annotated[Count | None, Option(
+        "Explain the N worst records, without any value.", "N", OUT,
+    )] = None
+    combinations: Annotated[NotNegative, Option(
+        "Rank all combinations of up to N columns.", "N", METRICS,
+    )] = 0
+    details: Annotated[bool, Option(
+        "Also per column and per value (default).", None, METRICS, no="no-details",
+    )] = True
     engine: Annotated[str, Option("auto, in-process, duckdb or spark.", "E", ENGINE)] = "auto"
-    master: Annotated[
-        str | None, Option("A Spark cluster: spark://HOST:7077, local[4] …", "URL", ENGINE)
-    ] = None
+    master: Annotated[str | None, Option(
+        "A Spark cluster: spark://HOST:7077, local[4] …", "URL", ENGINE,
+    )] = None
     threads: Annotated[Count | None, Option("Default: all cores.", "N", ENGINE)] = None
-    memory_limit: Annotated[
-        str | None, Option("2GB: DuckDB spills beyond it; Spark's heap here.", "SIZE", ENGINE)
-    ] = None
-    utility: Annotated[
-        str | None,
-        Option(
-            "What the front goes by: ncp (default), discernibility, average_group, accuracy "
-            "(default with noise).",
-            "U",
-            COMPARISON,
-        ),
-    ] = None
-    recommend: Annotated[
-        dict[str, float],
-        Option(
-            "Name what keeps most utility within delta=0.1, mean, itpr, t (at most), k, l (at "
-            "least); repeatable; exit 1 if nothing does.",
-            "NAME=X",
-            COMPARISON,
-            typed=Names,
-        ),
-    ] = {}
-    edges: Annotated[
-        dict[str, list[float]],
-        Option("Declared bin edges, for differential privacy.", "COLUMN=X,Y", TEST),
-    ] = {}
-    domains: Annotated[
-        dict[str, Names],
-        Option("Declared values, for differential privacy.", "COLUMN=A,B", TEST, "domain"),
-    ] = {}
+    memory_limit: Annotated[str | None, Option(
+        "2GB: DuckDB spills beyond it; Spark's heap here.", "SIZE", ENGINE,
+    )] = None
+    utility: Annotated[str | None, Option(
+        "What the front goes by: ncp (default), discernibility, average_group, accuracy (default "
+        "with noise).", "U", COMPARISON,
+    )] = None
+    recommend: Annotated[dict[str, float], Option(
+        "Name what keeps most utility within delta=0.1, mean, itpr, t (at most), k, l (at least); "
+        "repeatable; exit 1 if nothing does.", "NAME=X", COMPARISON, typed=Names,
+    )] = {}
+    edges: Annotated[dict[str, list[float]], Option(
+        "Declared bin edges, for differential privacy.", "COLUMN=X,Y", TEST,
+    )] = {}
+    domains: Annotated[dict[str, Names], Option(
+        "Declared values, for differential privacy.", "COLUMN=A,B", TEST, "domain",
+    )] = {}
     keep: Annotated[bool, Option("Keep the columns of role other, as they are.", None, OUT)] = False
-    init: Annotated[
-        bool, Option("Write a commented plan.toml for this table, roles guessed.", None, AUDIT)
-    ] = False
-    fix: Annotated[
-        str | None,
-        Option(
-            "Remove outliers from a copy of the table until delta=X holds; audit the rest.",
-            "delta=X",
-            AUDIT,
-        ),
-    ] = None
-    budget: Annotated[
-        float | None,
-        Option("The most records to remove: a number, or a share. Default: 0.05.", "N", AUDIT),
-    ] = None
+    init: Annotated[bool, Option(
+        "Write a commented plan.toml for this table, roles guessed.", None, AUDIT,
+    )] = False
+    fix: Annotated[str | None, Option(
+        "Remove outliers from a copy of the table until delta=X holds; audit the rest.",
+        "delta=X", AUDIT,
+    )] = None
+    budget: Annotated[float | None, Option(
+        "The most records to remove: a number, or a share. Default: 0.05.", "N", AUDIT,
+    )] = None
     out: Annotated[Path, Option("Where the report goes.", "DIR", OUT)] = Path("indiff-audit")
-    json: Annotated[
-        Path | None, Option("Write the result as JSON; - is standard output.", "FILE", OUT)
-    ] = None
-    records: Annotated[
-        Path | None, Option("Write one row per record (.csv, .parquet).", "FILE", OUT)
-    ] = None
+    json: Annotated[Path | None, Option(
+        "Write the result as JSON; - is standard output.", "FILE", OUT,
+    )] = None
+    records: Annotated[Path | None, Option(
+        "Write one row per record (.csv, .parquet).", "FILE", OUT,
+    )] = None
     markdown: Annotated[Path | None, Option("Write the table as Markdown.", "FILE", OUT)] = None
-    chart: Annotated[
-        Path | None, Option("Draw δ against utility (.html, .svg, .png).", "FILE", OUT)
-    ] = None
+    chart: Annotated[Path | None, Option(
+        "Draw δ against utility (.html, .svg, .png).", "FILE", OUT,
+    )] = None
+
+
+SECTIONS = {
+    "data": Data, "release": Release, "adversary": Adversary, "limits": Limits, "report": Report,
+    "run": Run, "": Shell,
+}
+REQUIRED: Any = ...
+
+_TABLE = (
+    "quasi", "sensitive", "joint", "identifier", "other", "hierarchy", "kind", "order", "bins",
+    "missing", "missing-token", "decimal", "date-format", "header-row", "encoding", "sheet",
+)
+_ADVERSARY = ("model", "prior", "known", "distance")
+_SAMPLING = ("runs", "confidence", "jobs", "seed")
+COMMANDS = {
+    "test": (
+        "data", *_TABLE, "individual", "sanitizer", "release", "key", "rows-in-order",
+        "release-encoding", "suppressed", *_ADVERSARY, "targets", "method", *_SAMPLING, "run",
+        "time", "retries", "backend", "scheduler", "limit", "json", "records", "why",
+        "show-values", "membership",
+    ),
+    "risk": (
+        "data", *(name for name in _TABLE if name != "missing"), "individual",
+        "combinations", "details", "limit", "engine", "master", "threads", "memory-limit",
+        "show-values", "json", "records",
+    ),
+    "sanitize": ("data", *_TABLE, "sanitizer", "edges", "domain", "seed", "keep", "out"),
+    "compare": (
+        "data", *_TABLE, "sanitizer", "task", "utility", "recommend", *_ADVERSARY, *_SAMPLING,
+        "json", "markdown", "chart",
+    ),
+    "audit": (
+        "data", "init", *_TABLE, "individual", "sanitizer", "release", "key", "rows-in-order",
+        "suppressed", *_ADVERSARY, "targets", "method", *_SAMPLING, "time", "limit", "parameter",
+        "task", "fix", "budget", "worst", "min-cell", "show-values", "title", "out",
+    ),
+}
+# Where an option of a command differs from its declaration.
+CHANGES: dict[tuple[str, str], dict[str, Any]] = {
+    ("test", "order"): {
+        "help": "An ordinal column's values in order: COLUMN=A,B,C. Of the targets: worst-first, "
+        "random or given.",
+        "metavar": "ORDER",
+    },
+    ("test", "limit"): {"help": "Fail (exit 1) above this: delta=0.1; repeatable."},
+    ("test", "show-values"): {
+        "help": "Show values of the table (with --why), and what a failing program said."
+    },
+    ("test", "membership"): {"default": False},
+    ("risk", "data"): {
+        "help": "A table or a release: a file, a folder or a pattern of text or Parquet files, or "
+        "- (standard input).",
+        "typed": str,
+    },
+    ("risk", "sensitive"): {
+        "help": "Sensitive columns or expressions: their inference is measured.", "metavar": "S",
+        "default": [],
+    },
+    ("risk", "individual"): {"help": "Rows that share it are one person."},
+    ("risk", "limit"): {
+        "help": "Fail (exit 1) beyond this: k=5 or l=2 (at least), t=0.2, marketer=0.1, "
+        "reidentification.itpr=0.5, inference.itpr=0.5, inference.S.dr=0.1 (at most) …; "
+        "repeatable.",
+        "panel": METRICS,
+    },
+    ("risk", "show-values"): {"help": "Name the table's values, rare ones too, in all output."},
+    ("sanitize", "seed"): {
+        "help": "Of the order of rows; whoever knows it can undo the shuffle. Random by default.",
+        "default": None,
+    },
+    ("sanitize", "out"): {
+        "help": "Where the release goes (.csv, .tsv, .parquet).", "metavar": "FILE",
+        "default": REQUIRED,
+    },
+    ("compare", "sanitizer"): {
+        "help": "name:parameter=value,…, a parameter with several values: mondrian:k=2,5,10; "
+        "repeatable.",
+        "typed": list[str], "panel": COMPARISON, "default": REQUIRED,
+    },
+    ("compare", "task"): {"panel": COMPARISON},
+    ("audit", "data"): {
+        "help": "A plan (.toml), or a table as in every command.", "metavar": "DATA|PLAN",
+    },
+    ("audit", "sensitive"): {"default": []},
+}

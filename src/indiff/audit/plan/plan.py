@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,10 +28,14 @@ if TYPE_CHECKING:
 
 def _has_truth(value: Any) -> bool:
     if isinstance(value, Mapping):
-        return any(_has_truth(inner) for inner in value.values())
+        value = list(value.values())
     if isinstance(value, list | tuple):
-        return any(_has_truth(inner) for inner in value)
+        return any(map(_has_truth, value))
     return isinstance(value, bool)
+
+
+# One name may be given for a list of them.
+_LISTS = ("quasi", "sensitive", "identifier", "other", "suppressed", "models", "known")
 
 
 class _Section(BaseModel):
@@ -41,20 +45,90 @@ class _Section(BaseModel):
     @classmethod
     def _no_truth_for_a_number(cls, value: Any, info: ValidationInfo) -> Any:
         """Refuse true and false where they are not asked for: they would pass for 1 and 0."""
-        asked: Any = cls.model_fields[str(info.field_name)].annotation
+        name = str(info.field_name)
+        asked: Any = cls.model_fields[name].annotation
         section = isinstance(asked, type) and issubclass(asked, BaseModel)
         if asked is not bool and not section and _has_truth(value):
             raise UserError("true and false are no value here; write a number or a text.")
+        return [value] if name in _LISTS and isinstance(value, str) else value
+
+    @field_validator("*")
+    @classmethod
+    def _can_be(cls, value: Any, info: ValidationInfo) -> Any:
+        if value is not None and info.field_name in _CHECKS:
+            _CHECKS[info.field_name](value)
         return value
+
+
+def _check_sanitizer(text: str) -> None:
+    from indiff.sanitizers.parse import as_sanitizer
+
+    as_sanitizer(text)
+
+
+def _check_models(names: list[str]) -> None:
+    from indiff.inference import as_model
+
+    for name in names:
+        if name != "auto":
+            as_model(name)
+    if len(set(names)) < len(names):
+        raise UserError("models need names of their own", ", ".join(names))
+
+
+def _check_targets(targets: int | list[int]) -> None:
+    if isinstance(targets, int) and targets < 1:
+        raise UserError("targets is a number of at least 1, or record numbers", targets)
+    if isinstance(targets, list) and not targets:
+        raise UserError("targets names no record; leave it out to test all of them.")
+
+
+def _check_distance(name: str) -> None:
+    from indiff.distances.functions import as_distance, as_emd
+
+    if as_emd(name) is None:
+        as_distance(name)
+
+
+def _check_method(name: str) -> None:
+    from indiff.differential.test import METHODS
+
+    if name not in METHODS:
+        raise unknown("method", name, METHODS)
+
+
+def _check_settings(text: str) -> None:
+    from indiff.audit.plan.settings import expand
+
+    for setting in expand(text):
+        _check_sanitizer(setting.text)
+
+
+def _check_time(span: str | float) -> None:
+    from indiff.differential.people import seconds_of
+
+    seconds_of(span)
+
+
+def _check_jobs(jobs: int) -> None:
+    if jobs == 0 or jobs < -1:
+        raise UserError("jobs must be -1 (all cores) or at least 1", jobs)
+
+
+_CHECKS: dict[str, Callable[[Any], None]] = {
+    "sanitizer": _check_sanitizer,
+    "models": _check_models,
+    "targets": _check_targets,
+    "distance": _check_distance,
+    "method": _check_method,
+    "parameter": _check_settings,
+    "time": _check_time,
+    "jobs": _check_jobs,
+}
 
 
 class Data(options.Data, _Section):
     """The table: where it is and what its columns are."""
-
-    @field_validator("quasi", "sensitive", "identifier", "other", mode="before")
-    @classmethod
-    def _one_or_several(cls, value: Any) -> Any:
-        return [value] if isinstance(value, str) else value
 
     def read(self, source: Any = None) -> Table:
         """Read the table, or the frame that is given instead, with these roles and kinds."""
@@ -75,11 +149,6 @@ class Release(options.Release, _Section):
 
         return read_release(self.file, table, encoding=self.encoding, suppressed=self.suppressed)
 
-    @field_validator("suppressed", mode="before")
-    @classmethod
-    def _one_or_several(cls, value: Any) -> Any:
-        return [value] if isinstance(value, str) else value
-
     @model_validator(mode="after")
     def _made_elsewhere(self) -> Release:
         if self.suppressed and self.file is None:
@@ -90,52 +159,9 @@ class Release(options.Release, _Section):
             )
         return self
 
-    @field_validator("sanitizer")
-    @classmethod
-    def _known(cls, value: str) -> str:
-        from indiff.sanitizers.parse import as_sanitizer
-
-        as_sanitizer(value)
-        return value
-
 
 class Adversary(options.Adversary, _Section):
     """Who learns from the release, and how this learning is measured."""
-
-    @field_validator("models", "known", mode="before")
-    @classmethod
-    def _one_or_several(cls, value: Any) -> Any:
-        return [value] if isinstance(value, str) else value
-
-    @field_validator("models")
-    @classmethod
-    def _known_models(cls, value: list[str]) -> list[str]:
-        from indiff.inference import as_model
-
-        for name in value:
-            if name != "auto":
-                as_model(name)
-        if len(set(value)) < len(value):
-            raise UserError("models need names of their own", ", ".join(value))
-        return value
-
-    @field_validator("targets")
-    @classmethod
-    def _some_targets(cls, value: int | list[int] | None) -> int | list[int] | None:
-        if isinstance(value, int) and value < 1:
-            raise UserError("targets is a number of at least 1, or record numbers", value)
-        if isinstance(value, list) and not value:
-            raise UserError("targets names no record; leave it out to test all of them.")
-        return value
-
-    @field_validator("distance")
-    @classmethod
-    def _known_distance(cls, value: str) -> str:
-        from indiff.distances.functions import as_distance, as_emd
-
-        if as_emd(value) is None:
-            as_distance(value)
-        return value
 
     @property
     def ground_file(self) -> str | None:
@@ -143,49 +169,13 @@ class Adversary(options.Adversary, _Section):
         ground = self.distance.removeprefix("emd:")
         return ground if ground.lower().endswith(".csv") else None
 
-    @field_validator("method")
-    @classmethod
-    def _known_method(cls, value: str) -> str:
-        from indiff.differential.test import METHODS
-        from indiff.errors import unknown
-
-        if value not in METHODS:
-            raise unknown("method", value, METHODS)
-        return value
-
 
 class Report(options.Report, _Section):
     """What the report shows."""
 
-    @field_validator("parameter")
-    @classmethod
-    def _known_settings(cls, value: str | None) -> str | None:
-        from indiff.audit.plan.settings import expand
-        from indiff.sanitizers.parse import as_sanitizer
-
-        for setting in expand(value) if value is not None else ():
-            as_sanitizer(setting.text)
-        return value
-
 
 class Run(options.Run, _Section):
     """How the audit is run."""
-
-    @field_validator("time")
-    @classmethod
-    def _span(cls, value: str | float | None) -> str | float | None:
-        from indiff.differential.people import seconds_of
-
-        if value is not None:
-            seconds_of(value)
-        return value
-
-    @field_validator("jobs")
-    @classmethod
-    def _processes(cls, value: int) -> int:
-        if value == 0 or value < -1:
-            raise UserError("jobs must be -1 (all cores) or at least 1", value)
-        return value
 
 
 class Plan(_Section):
@@ -218,7 +208,7 @@ class Plan(_Section):
     @classmethod
     def _flat(cls, value: Any) -> Any:
         """Read ``inference.itpr = 0.5``, which TOML nests."""
-        return dict(_flattened(value)) if isinstance(value, Mapping) else value
+        return _flattened(value) if isinstance(value, Mapping) else value
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -239,13 +229,11 @@ class Plan(_Section):
         return self
 
 
-def _flattened(limits: Mapping[str, Any], before: str = "") -> list[tuple[str, Any]]:
-    found: list[tuple[str, Any]] = []
+def _flattened(limits: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
     for name, value in limits.items():
-        if isinstance(value, Mapping):
-            found += _flattened(value, f"{before}{name}.")
-        else:
-            found.append((f"{before}{name}", value))
+        path = f"{before}{name}"
+        found |= _flattened(value, f"{path}.") if isinstance(value, Mapping) else {path: value}
     return found
 
 
@@ -279,23 +267,22 @@ def _beside(plan: Plan, folder: Path) -> Plan:
     def placed(path: str | None) -> str | None:
         return path if path in (None, "-") else str(folder / path)
 
-    data = plan.data.model_copy(
-        update={
-            "path": placed(plan.data.path),
-            "hierarchies": {name: placed(path) for name, path in plan.data.hierarchies.items()},
-        }
-    )
-    who = plan.adversary
-    ground = who.ground_file
-    distance = who.distance if ground is None else f"emd:{placed(ground)}"
-    adversary = who.model_copy(update={"prior": placed(who.prior), "distance": distance})
-    release = plan.release.model_copy(update={"file": placed(plan.release.file)})
-    return plan.model_copy(update={"data": data, "release": release, "adversary": adversary})
+    data, who, made = plan.data, plan.adversary, plan.release
+    hierarchies = {name: placed(path) for name, path in data.hierarchies.items()}
+    distance = who.distance if who.ground_file is None else f"emd:{placed(who.ground_file)}"
+    changed = {
+        "data": data.model_copy(update={"path": placed(data.path), "hierarchies": hierarchies}),
+        "release": made.model_copy(update={"file": placed(made.file)}),
+        "adversary": who.model_copy(update={"prior": placed(who.prior), "distance": distance}),
+    }
+    return plan.model_copy(update=changed)
 
 
 def _refusal(first: Any, cause: object) -> UserError:
     """Say what is wrong first, naming the section and the key."""
-    place = [str(part) for part in first["loc"] if not _is_branch(str(part))]
+    # Pydantic names the members of a union beside keys.
+    names = map(str, first["loc"])
+    place = [one for one in names if one not in ("int", "str", "float") and "[" not in one]
     section = f"[{place[0]}]" if place else "the plan"
     where = " ".join([section, *place[1:2]])
     field = place[1] if len(place) > 1 else None
@@ -314,11 +301,6 @@ def _refusal(first: Any, cause: object) -> UserError:
 def _below(place: str, error: UserError) -> UserError:
     """Return the error with the place in a plan that it is about."""
     return UserError(f"{place} {error.rule}", error.got, error.way_out, field=error.field)
-
-
-def _is_branch(part: str) -> bool:
-    """Tell pydantic's names for the members of a union from keys."""
-    return part in ("int", "str", "float") or "[" in part
 
 
 def _stray(place: list[str]) -> UserError:

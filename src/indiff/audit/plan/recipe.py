@@ -1,35 +1,34 @@
-"""Says which command takes which options, and reads their texts as they are declared."""
+"""Reads what was typed for the options of a command, as they are declared."""
 
 from __future__ import annotations
 
+import math
 import operator
+import re
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from annotated_types import Ge, Gt, Le, Lt
 
-from indiff.audit.plan import options, parsing
-from indiff.audit.plan.options import Option
-from indiff.errors import UserError
+from indiff.audit.plan.options import CHANGES, COMMANDS, REQUIRED, SECTIONS, Bins, Option
+from indiff.errors import UserError, option, unknown
 
 if TYPE_CHECKING:
     from indiff.audit.plan.plan import Plan
 
-SECTIONS = {
-    "data": options.Data,
-    "release": options.Release,
-    "adversary": options.Adversary,
-    "limits": options.Limits,
-    "report": options.Report,
-    "run": options.Run,
-    "": options.Shell,
+STANDARD_OUTPUT = Path("/dev/stdout")
+MOST_RECORDS = 10**12  # where the table was not read yet: the test refuses records beyond its last
+MOST_TARGETS = 10**8  # more than any table that is tested: a list of them would fill the memory
+_SIGNS: dict[Any, tuple[str, str, Callable[[Any, Any], bool]]] = {
+    Ge: ("ge", ">=", operator.ge),
+    Gt: ("gt", ">", operator.gt),
+    Le: ("le", "<=", operator.le),
+    Lt: ("lt", "<", operator.lt),
 }
-REQUIRED: Any = ...
-_SIGNS = {">=": (Ge, "ge"), ">": (Gt, "gt"), "<=": (Le, "le"), "<": (Lt, "lt")}
-_HOLDS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Declared:
     field: str
     type: Any
     default: Any
-    range: tuple[tuple[str, float], ...]
+    range: tuple[Any, ...]
     option: Option
 
     @property
@@ -57,13 +56,22 @@ class Declared:
         return get_origin(self.typed) is list
 
     @property
+    def _ends(self) -> list[tuple[str, float, Callable[[Any, Any], bool]]]:
+        """The sign, the number and the test of each end of the range."""
+        found = []
+        for end in self.range:
+            name, sign, holds = _SIGNS[type(end)]
+            found.append((sign, getattr(end, name), holds))
+        return found
+
+    @property
     def bounds(self) -> str:
         """The range in signs, or an empty text.
 
         >>> OPTIONS["worst"].bounds, OPTIONS["confidence"].bounds, OPTIONS["jobs"].bounds
         ('x>=0, x<=1000', 'x>0, x<1', '')
         """
-        return ", ".join(f"x{sign}{number}" for sign, number in self.range)
+        return ", ".join(f"x{sign}{number}" for sign, number, _ in self._ends)
 
     def read(self, raw: Any) -> Any:
         """Return the value that was typed, or the default; what is out of range is refused."""
@@ -74,18 +82,181 @@ class Declared:
         flag, kind = f"--{self.name}", get_origin(self.type)
         if kind is dict:
             inner = get_args(self.type)[1]
-            read = {list[str]: parsing.lists, list[float]: parsing.numbers}.get(inner)
+            read = {list[str]: lists, list[float]: numbers}.get(inner)
             what = str(self.option.metavar).partition("=")[2]
-            return read(flag, raw) if read else parsing.pairs(flag, raw, what)
+            return read(flag, raw) if read else pairs(flag, raw, what)
         if kind is list:
-            return parsing.split_lists(raw)
-        if not all(_HOLDS[sign](raw, number) for sign, number in self.range):
-            numbers = [str(number) for _, number in self.range]
-            words = (
-                f"at least {numbers[0]}" if len(numbers) < 2 else f"between {' and '.join(numbers)}"
-            )
+            return [name for text in raw for name in split_list(text)]
+        if not all(holds(raw, number) for _, number, holds in self._ends):
+            ends = [str(number) for _, number, _ in self._ends]
+            words = f"at least {ends[0]}" if len(ends) < 2 else f"between {' and '.join(ends)}"
             raise UserError(f"{flag} must be {words}", raw, field=self.name)
         return str(raw) if isinstance(raw, Path) and self.section else raw
+
+
+def split_list(text: str) -> list[str]:
+    """Split at commas, except inside double quotes and parentheses; no part may be empty.
+
+    >>> split_list('age, sex,"street, number",coalesce(a, b) > 3')
+    ['age', 'sex', 'street, number', 'coalesce(a, b) > 3']
+    """
+    parts, depth, quoted = [""], 0, False
+    for character in text:
+        quoted ^= character == '"'
+        depth += 0 if quoted else (character == "(") - (character == ")")
+        if character == "," and not quoted and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    names = [_unquoted(part.strip()) for part in parts]
+    if not all(names):
+        raise UserError("a list is written a,b,c with no empty part", f"{text!r}")
+    return names
+
+
+def _unquoted(text: str) -> str:
+    whole = re.fullmatch(r'"([^"]*)"', text)
+    return whole.group(1) if whole else text
+
+
+def pairs(flag: str, texts: Iterable[str] | None, what: str) -> dict[str, str]:
+    """Read ``column=value`` texts; a column with an equals sign is written in double quotes.
+
+    >>> pairs("--kind", ["age=ordinal", '"a=b"=numeric'], "KIND")
+    {'age': 'ordinal', 'a=b': 'numeric'}
+    """
+    read: dict[str, str] = {}
+    for text in texts or ():
+        match = re.fullmatch(r'\s*("[^"]*"|[^=]*?)\s*=\s*(.*?)\s*', text, re.DOTALL)
+        column = _unquoted(match.group(1)) if match else ""
+        if match is None or not column or not match.group(2):
+            raise UserError(f"{flag} is written COLUMN={what}", f"{text!r}")
+        if column in read:
+            raise UserError(f"{flag} may name a column once", f"{column!r} twice")
+        read[column] = match.group(2)
+    return read
+
+
+def lists(option: str, texts: Iterable[str] | None) -> dict[str, Sequence[str]]:
+    """Read ``column=a,b,c`` texts."""
+    return {column: split_list(values) for column, values in pairs(option, texts, "A,B,C").items()}
+
+
+def numbers(option: str, texts: Iterable[str] | None) -> dict[str, Sequence[float]]:
+    """Read ``column=1,2.5`` texts."""
+    read: dict[str, Sequence[float]] = {}
+    for column, text in pairs(option, texts, "X,Y").items():
+        try:
+            read[column] = [float(part) for part in text.split(",")]
+        except ValueError:
+            raise UserError(f"{option} is written {column}=X,Y with numbers", f"{text!r}") from None
+    return read
+
+
+def _for_all_or_each(flag: str, what: str, read: Callable[[str], Any], texts: Sequence[str]) -> Any:
+    """Read what is said once for all columns, or once for each that is named."""
+    if any("=" in text for text in texts):
+        return {column: read(value) for column, value in pairs(flag, texts, what).items()}
+    if len(texts) > 1:
+        raise UserError(
+            f"{flag} may be given once, or once per column as COLUMN=…", ", ".join(texts)
+        )
+    return read(texts[0])
+
+
+def date_format(texts: Sequence[str]) -> str | dict[str, str]:
+    """Read how dates are written: in all columns, or in each that is named."""
+    read: str | dict[str, str] = _for_all_or_each(option("date_format"), "FORMAT", str, texts)
+    return read
+
+
+def _bins(text: str) -> Bins:
+    """Read a number of quantiles, or a list of edges."""
+    if re.fullmatch(r"\s*[0-9]+\s*", text):
+        return int(text)
+    try:
+        edges = [float(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        edges = []
+    if not edges or not all(map(math.isfinite, edges)):
+        raise UserError(
+            "--bins is a number of quantiles (4) or a list of edges (18,65)", f"{text!r}"
+        )
+    return edges
+
+
+def sheet(text: str | None) -> str | int | None:
+    """Read a sheet: its name, or its position from 0 behind a hash.
+
+    >>> sheet("2023"), sheet("#1")
+    ('2023', 1)
+    """
+    return int(text[1:]) if text is not None and re.fullmatch(r"#[0-9]+", text) else text
+
+
+def targets(text: str | None, records: int = MOST_RECORDS) -> list[int] | int | None:
+    """Read how many records (a plain number), or which: a range with its end, or a list of both.
+
+    >>> targets("7", 100), targets("7-7", 100), targets("0-3", 100), targets("3,10-12", 100)
+    (7, [7], [0, 1, 2, 3], [3, 10, 11, 12])
+    """
+    if text is None:
+        return None
+    if re.fullmatch(r"\s*[0-9]{1,12}\s*", text):
+        if int(text) < 1:
+            raise UserError(
+                "--targets is a number of records of at least 1, or record numbers such as "
+                "0-49 or 7-7",
+                f"{text!r}",
+            )
+        return int(text)
+    found: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*([0-9]{1,12})\s*(?:-\s*([0-9]{1,12})\s*)?", part)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        rule, way_out = "", None
+        if first > last:
+            rule = (
+                "--targets is how many (200), or a list of record numbers and ranges such "
+                "as 7-7, 0-49 or 3,10-12"
+            )
+        elif last - first >= MOST_TARGETS:
+            rule = f"--targets names at most {MOST_TARGETS:,} records in a range"
+            way_out = "Give their number instead, as in 200"
+        elif last >= records:
+            rule = f"--targets must name records from 0 to {records - 1:,}, the last of the input"
+        if rule:
+            raise UserError(rule, f"{text!r}", way_out)
+        found.extend(range(first, last + 1))
+    return found
+
+
+def read_limits(texts: Iterable[str] | None, known: Iterable[str] = ()) -> dict[str, float]:
+    """Read ``name=number`` limits, of which only ``known`` ones may be named where there are any.
+
+    >>> read_limits(["delta=0.1", "mean=0.01"], ["delta", "mean"])
+    {'delta': 0.1, 'mean': 0.01}
+    """
+    read: dict[str, float] = {}
+    for text in texts or ():
+        name, _, value = (
+            part.strip() for part in (text.rpartition("=") if "=" in text else (text, "", ""))
+        )
+        if known and name not in known:
+            raise unknown("limit", name, known)
+        if name in read:
+            raise UserError("a limit may be given once", f"{name!r} twice", field="limit")
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not name or not 0 <= number < math.inf:
+            shown = name or "NAME"
+            raise UserError(
+                f"a limit is written {shown}=NUMBER, of at least 0", f"{text!r}", field="limit"
+            )
+        read[name] = number
+    return read
 
 
 def _jobs(value: int) -> int:
@@ -95,14 +266,14 @@ def _jobs(value: int) -> int:
 
 
 # Texts that are read in a way of their own; limits are read by the command that knows their names.
-_READERS: dict[str, Any] = {
-    "bins": parsing.bins,
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "bins": partial(_for_all_or_each, "--bins", "NUMBER or EDGES", _bins),
     "missing_tokens": lambda texts: ["", *texts],
     "suppressed": list,
-    "sheet": parsing.sheet,
-    "date_format": parsing.date_format,
-    "json": parsing.output,
-    "targets": parsing.targets,
+    "sheet": sheet,
+    "date_format": date_format,
+    "json": lambda path: STANDARD_OUTPUT if str(path) == "-" else path,
+    "targets": targets,
     "jobs": _jobs,
     "limits": list,
     "recommend": list,
@@ -113,17 +284,12 @@ def _declared() -> dict[str, Declared]:
     found: dict[str, Declared] = {}
     for section, holder in SECTIONS.items():
         for field, hint in get_type_hints(holder, include_extras=True).items():
-            kind, metadata = _flat(hint)
-            (option,) = (one for one in metadata if isinstance(one, Option))
-            bounds = tuple(
-                (sign, getattr(one, name))
-                for one in metadata
-                for sign, (kind_of, name) in _SIGNS.items()
-                if isinstance(one, kind_of)
-            )
-            name = option.name or field.replace("_", "-")
+            kind, marks = _flat(hint)
+            (said,) = (one for one in marks if isinstance(one, Option))
+            bounds = tuple(one for one in marks if type(one) in _SIGNS)
+            name = said.name or field.replace("_", "-")
             default = getattr(holder, field, REQUIRED)
-            found[name] = Declared(name, section, field, kind, default, bounds, option)
+            found[name] = Declared(name, section, field, kind, default, bounds, said)
     return found
 
 
@@ -141,84 +307,6 @@ def _flat(hint: Any) -> tuple[Any, tuple[Any, ...]]:
 
 OPTIONS = _declared()
 
-_TABLE = (
-    "quasi", "sensitive", "joint", "identifier", "other", "hierarchy", "kind", "order", "bins",
-    "missing", "missing-token", "decimal", "date-format", "header-row", "encoding", "sheet",
-)  # fmt: skip
-_ADVERSARY = ("model", "prior", "known", "distance")
-_SAMPLING = ("runs", "confidence", "jobs", "seed")
-COMMANDS = {
-    "test": (
-        "data", *_TABLE, "individual", "sanitizer", "release", "key", "rows-in-order",
-        "release-encoding", "suppressed", *_ADVERSARY, "targets", "method", *_SAMPLING, "run",
-        "time", "retries", "backend", "scheduler", "limit", "json", "records", "why",
-        "show-values", "membership",
-    ),
-    "risk": (
-        "data", *(name for name in _TABLE if name != "missing"), "individual",
-        "combinations", "details", "limit", "engine", "master", "threads", "memory-limit",
-        "show-values", "json", "records",
-    ),
-    "sanitize": ("data", *_TABLE, "sanitizer", "edges", "domain", "seed", "keep", "out"),
-    "compare": (
-        "data", *_TABLE, "sanitizer", "task", "utility", "recommend", *_ADVERSARY, *_SAMPLING,
-        "json", "markdown", "chart",
-    ),
-    "audit": (
-        "data", "init", *_TABLE, "individual", "sanitizer", "release", "key", "rows-in-order",
-        "suppressed", *_ADVERSARY, "targets", "method", *_SAMPLING, "time", "limit", "parameter",
-        "task", "fix", "budget", "worst", "min-cell", "show-values", "title", "out",
-    ),
-}  # fmt: skip
-# Where an option of a command differs from its declaration.
-_CHANGES: dict[tuple[str, str], dict[str, Any]] = {
-    ("test", "order"): {
-        "help": "An ordinal column's values in order: COLUMN=A,B,C. Of the targets: worst-first, "
-        "random or given.",
-        "metavar": "ORDER",
-    },
-    ("test", "limit"): {"help": "Fail (exit 1) above this: delta=0.1; repeatable."},
-    ("test", "show-values"): {
-        "help": "Show values of the table (with --why), and what a failing program said."
-    },
-    ("test", "membership"): {"default": False},
-    ("risk", "data"): {
-        "help": "A table or a release: a file, a folder or a pattern of text or Parquet files, or "
-        "- (standard input).",
-        "typed": str,
-    },
-    ("risk", "sensitive"): {
-        "help": "Sensitive columns or expressions: their inference is measured.", "metavar": "S",
-        "default": [],
-    },
-    ("risk", "individual"): {"help": "Rows that share it are one person."},
-    ("risk", "limit"): {
-        "help": "Fail (exit 1) beyond this: k=5 or l=2 (at least), t=0.2, marketer=0.1, "
-        "reidentification.itpr=0.5, inference.itpr=0.5, inference.S.dr=0.1 (at most) …; "
-        "repeatable.",
-        "panel": options.METRICS,
-    },
-    ("risk", "show-values"): {"help": "Name the table's values, rare ones too, in all output."},
-    ("sanitize", "seed"): {
-        "help": "Of the order of rows; whoever knows it can undo the shuffle. Random by default.",
-        "default": None,
-    },
-    ("sanitize", "out"): {
-        "help": "Where the release goes (.csv, .tsv, .parquet).", "metavar": "FILE",
-        "default": REQUIRED,
-    },
-    ("compare", "sanitizer"): {
-        "help": "name:parameter=value,…, a parameter with several values: mondrian:k=2,5,10; "
-        "repeatable.",
-        "typed": list[str], "panel": options.COMPARISON, "default": REQUIRED,
-    },
-    ("compare", "task"): {"panel": options.COMPARISON},
-    ("audit", "data"): {
-        "help": "A plan (.toml), or a table as in every command.", "metavar": "DATA|PLAN",
-    },
-    ("audit", "sensitive"): {"default": []},
-}  # fmt: skip
-
 
 def options_of(command: str) -> list[Declared]:
     """Return the options of a command, as it takes them.
@@ -228,7 +316,7 @@ def options_of(command: str) -> list[Declared]:
     """
     found = []
     for name in COMMANDS[command]:
-        changes = dict(_CHANGES.get((command, name), {}))
+        changes = dict(CHANGES.get((command, name), {}))
         one = OPTIONS[name]
         one = replace(one, default=changes.pop("default", one.default))
         found.append(replace(one, option=replace(one.option, **changes)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from indiff.audit.plan.parsing import sheet
 from indiff.audit.plan.plan import Plan
+from indiff.audit.plan.recipe import sheet
 from indiff.data.coding import MOST_SENSITIVE_NUMBERS
 from indiff.data.schema import Kind, Role
 from indiff.distances.functions import GROUNDS

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from indiff.audit.plan.parsing import sheet
+from indiff.audit.plan.recipe import sheet
 from indiff.errors import UserError, marked, option, unknown
 from indiff.files import write_text
 from indiff.web.store.store import Store, new_id

@@ -15,7 +15,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from indiff.audit.plan.parsing import date_format
+from indiff.audit.plan.recipe import date_format
 from indiff.errors import UserError
 from indiff.report.page.html import environment
 from indiff.version import __version__
