@@ -15,7 +15,6 @@ import pyarrow.csv
 import pytest
 
 import indiff
-from indiff.audit.findings.exposure import _nothing
 from indiff.audit.redaction import RARE, Redaction, other_names
 from indiff.data.table import read_table
 from indiff.errors import WITHHELD, Message, UserError, from_data, marked, said
@@ -257,7 +256,7 @@ def test_what_a_failing_model_says_is_left_out() -> None:
     tested = indiff.differential_test(
         table, "mondrian:k=5", model=Telltale(), targets=[3], method="refit", jobs=1
     )
-    told = Redaction(table).text(_nothing(tested))
+    told = Redaction(table).text(tested.failures[0])
     assert "RuntimeError: (its words are left out" in told
     assert not any(value.upper() in told for value in frame["ill"].to_pylist())
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from indiff.audit.findings.risks import measured
+from indiff.audit.findings.release import measured
 from indiff.audit.plan.limits import check_ranges
 from indiff.audit.plan.settings import Setting, sweep
 from indiff.audit.redaction import Redaction

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from indiff.audit.findings import exposure, risks
-from indiff.audit.findings.beside import measure_beside
-from indiff.audit.findings.exposure import parameter_curve
-from indiff.audit.findings.profile import profile_findings, table_block
-from indiff.audit.findings.usefulness import no_utility, utility_findings
-from indiff.audit.findings.worst_records import worst_records
+from indiff.audit import document
+from indiff.audit.findings import exposure, release
+from indiff.audit.findings.exposure import Exposure, Progress
 from indiff.audit.metrics import METRICS
 from indiff.audit.plan.plan import Plan, check_files, check_names, read_plan
 from indiff.audit.redaction import Redaction
-from indiff.audit.result import DIGITS, AuditResult, plan_block, versions
-from indiff.audit.steps import Clock, Progress, Staged, Steps
+from indiff.audit.result import AuditResult
 from indiff.audit.verdict import Verdict, judge, with_columns
 from indiff.data.table import Table
 from indiff.differential.test import describe, part_of
-from indiff.errors import UserError
+from indiff.errors import UserError, why_exhausted
 from indiff.release.release import Release
 from indiff.release.unmeasured import judge_columns, key_notes
 from indiff.report.finding import QUESTIONS, Finding
@@ -34,6 +31,8 @@ from indiff.sanitizers.promise import Promise, all_kept, promise_of
 from indiff.sanitizers.protocol import Sanitizer
 from indiff.text import FORMAT, json_values
 
+Found = TypeVar("Found")
+DIGITS = 12  # what a number of the document keeps: rounding noise would differ by machine
 # Steps that are no finding: what is said where one fails.
 _EXTRAS = {
     "worst records": "the worst records could not be explained",
@@ -42,13 +41,49 @@ _EXTRAS = {
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Audit(Steps):
-    """What every step of one audit needs."""
+class _Audit:
+    """What every step of one audit needs: what to measure, and what became of the steps before.
+
+    ``stopped`` has something in it once somebody asked to stop, ``lost`` says which steps failed
+    and why. Memory or disk that runs out, and a bug, fail what was being measured and nothing else.
+    """
 
     plan: Plan
     table: Table
     sanitizer: Sanitizer | None
     redaction: Redaction
+    say: Progress
+    seconds: dict[str, float]
+    stopped: list[bool] = field(default_factory=list)
+    lost: dict[str, str] = field(default_factory=dict)
+    bugs: list[Exception] = field(default_factory=list)
+
+    def attempt(self, name: str, find: Callable[[], Found], *, stops: bool = False) -> Found | None:
+        """Time a step; where it fails, ``lost`` has the reason. An interruption ``stops`` some."""
+        begin = time.perf_counter()
+        try:
+            return find()
+        except UserError:
+            raise
+        except KeyboardInterrupt:  # what was measured before it is kept
+            if not stops:
+                raise
+            self.stopped.append(True)
+        except Exception as error:  # noqa: BLE001 - nor does a bug take it along
+            self.lost[name] = self.failed(error)
+        finally:
+            spent = time.perf_counter() - begin
+            self.seconds[name] = self.seconds.get(name, 0.0) + spent
+        return None
+
+    def failed(self, error: Exception) -> str:
+        """Return why a measurement failed, in words that hold no value; keep a bug for later."""
+        if isinstance(error, UserError):
+            return str(error)
+        exhausted = why_exhausted(error)
+        if exhausted is None:
+            self.bugs.append(error)
+        return exhausted or f"a bug in indiff ({type(error).__name__}); please report it"
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,15 +108,15 @@ class _Subject:
         """Why nothing can be measured of its release."""
         return None if self.reason is None else f"there is no release: {self.reason}"
 
-    def titled(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    def titled(self, findings: Sequence[Finding]) -> list[Finding]:
         """Name the attribute in every title, where each of several has a release of its own."""
         name = self.table.sensitive.name
-        return tuple(
+        return [
             replace(one, title=f"{one.title}, release for {name}")
             if self.apart and name not in one.title
             else one
             for one in findings
-        )
+        ]
 
 
 def run_audit(
@@ -109,34 +144,29 @@ def run_audit(
     >>> result.verdict["status"], result.finding("k").value, result.finding("k").exceeded
     ('fail', 5.0, False)
     """
+    started, begin = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     chosen = plan if isinstance(plan, Plan) else read_plan(plan)
     say = progress or (lambda stage, done, total: None)
-    clock = Clock()
     say("reading the table", 0, 0)
     read = read_data(chosen, table)
-    clock.add("reading", time.perf_counter() - clock.begin)
-    sanitizer = None if chosen.release.file is not None else as_sanitizer(chosen.release.sanitizer)
+    file, show = chosen.release.file, chosen.report.show_values
+    sanitizer = None if file is not None else as_sanitizer(chosen.release.sanitizer)
+    made = () if sanitizer is None else (chosen.release.sanitizer, describe(sanitizer))
+    redaction = Redaction(read, chosen.report.min_cell, show, chosen.files, made)
+    seconds = {"reading": time.perf_counter() - begin}
     audit = _Audit(
-        plan=chosen, table=read, sanitizer=sanitizer, say=say, clock=clock,
-        redaction=_redaction(read, chosen, sanitizer),
-    )  # fmt: skip
+        plan=chosen, table=read, sanitizer=sanitizer, redaction=redaction, say=say, seconds=seconds
+    )
     say("sanitizing", 0, 0)
     subjects = [_subject(audit, read.focus(one.name)) for one in read.sensitives]
     findings = _profile(audit)
-    risk = risks.merged([_risk(audit, one) for one in subjects])
-    exposures: list[exposure.Exposure] = []
+    risk = release.merged([_risk(audit, one) for one in subjects])
+    exposures: list[Exposure] = []
     for place, subject in enumerate(subjects):
         exposures.append(_exposure(audit, subject, exposures, part_of(run, "attribute", place)))
     if any(one.interrupted for one in exposures):
         audit.stopped.append(True)
-    charts = {
-        "cdf": [curve for one in exposures for curve in one.curves],
-        "parameter": None,
-        "risk": risk.bars,
-        "columns": risk.columns,
-        "worst": [],
-        **_explained(audit, subjects, exposures),
-    }
+    worst, parameter = _explained(audit, subjects, exposures)
     findings += risk.findings
     for subject, one in zip(subjects, exposures, strict=True):
         findings += subject.titled(one.findings)
@@ -145,20 +175,30 @@ def run_audit(
     promises = _promises(audit, subjects, exposures)
     judged, verdict = _judged(audit, findings, subjects, exposures, promises)
     name = source or (Path(chosen.data.path).name if chosen.data.path else "a frame")
-    told = [note for one in exposures for note in one.notes]
-    document = {
+    whole = {
         "format": FORMAT,
         "kind": "audit",
         "title": chosen.report.title or f"Audit of {name}",
         "verdict": verdict.to_dict(),
-        "table": table_block(read, name, audit.redaction),
-        "release": _release_block(audit, subjects, told, promises),
+        "table": document.table_block(read, name, redaction),
+        "release": _release_block(audit, subjects, exposures, promises),
         "findings": [finding.to_dict() for finding in judged],
-        "charts": charts,
-        **_settings_block(audit, command),
+        "charts": {
+            "cdf": [curve for one in exposures for curve in one.curves],
+            "parameter": parameter,
+            "risk": risk.bars,
+            "columns": risk.columns,
+            "worst": worst,
+        },
+        **document.settings_block(chosen, redaction, sanitizer, command),
+        "timing": {
+            "started": started,
+            "seconds": round(time.perf_counter() - begin, 3),
+            "steps": {step: round(spent, 3) for step, spent in seconds.items()},
+        },
     }
     return AuditResult(
-        audit.redaction.document(json_values(document, digits=DIGITS)),
+        redaction.document(json_values(whole, digits=DIGITS)),
         results=tuple(result for one in exposures for result in one.results.values()),
         releases=tuple(one.release for one in subjects if one.release is not None),
         inputs=chosen.files,
@@ -178,139 +218,113 @@ def read_data(plan: Plan, table: Any = None) -> Table:
     return read
 
 
-def _redaction(table: Table, plan: Plan, sanitizer: Sanitizer | None) -> Redaction:
-    made = () if sanitizer is None else (plan.release.sanitizer, describe(sanitizer))
-    return Redaction(table, plan.report.min_cell, plan.report.show_values, plan.files, made)
-
-
-def _settings_block(audit: _Audit, command: str | None) -> dict[str, Any]:
-    """Return what a repetition needs, and how long this run took."""
-    plan, redaction = audit.plan, audit.redaction
-    return {
-        "plan": plan_block(plan, redaction, audit.sanitizer),
-        "min_cell": plan.report.min_cell,
-        "show_values": plan.report.show_values,
-        "seed": plan.run.seed,
-        "versions": versions(),
-        "command": redaction.text(command or "indiff.run_audit(plan)"),
-        "timing": audit.clock.to_dict(),
-    }
-
-
 def _subject(audit: _Audit, table: Table) -> _Subject:
     """Make or read the release of one sensitive attribute."""
     plan, sanitizer = audit.plan, audit.sanitizer
     apart = len(audit.table.sensitives) > 1
     if sanitizer is None:  # a file that cannot be read is bad input
         return _Subject(table, apart, plan.release.read(table))
+    rng = (np.random.default_rng(plan.run.seed),) if sanitizer.randomized else ()
     try:
-        with audit.attempt("sanitizing"):
-            if sanitizer.randomized:
-                release = sanitizer.sanitize(table, np.random.default_rng(plan.run.seed))
-            else:
-                release = sanitizer.sanitize(table)
-            return _Subject(table, apart, release)
+        made = audit.attempt("sanitizing", lambda: sanitizer.sanitize(table, *rng))
     except UserError as error:
         return _Subject(table, apart, reason=audit.redaction.text(error.message))
-    return _Subject(table, apart, reason=audit.lost["sanitizing"])
+    return _Subject(table, apart, made, None if made is not None else audit.lost["sanitizing"])
 
 
 def _profile(audit: _Audit) -> list[Finding]:
-    with audit.attempt("profile"):
-        return profile_findings(audit.table)
+    """Return how many records the audit is about, and how much of them is missing."""
+    found = audit.attempt("profile", lambda: release.profile_findings(audit.table))
+    if found is not None:
+        return found
     reason = audit.lost["profile"]
     return [METRICS[name].missed(name, "failed", reason) for name in ("records", "missing")]
 
 
-def _risk(audit: _Audit, subject: _Subject) -> risks.RiskPart:
+def _risk(audit: _Audit, subject: _Subject) -> release.RiskPart:
     audit.say("measuring risk before and after", 0, 0)
-    both = None
-    with audit.attempt("risk"):
-        both = risks.measure_both(
-            subject.table,
-            subject.release,
+    table, made = subject.table, subject.release
+    both = audit.attempt(
+        "risk",
+        lambda: release.measure_both(
+            table,
+            made,
             individual=audit.plan.data.individual,
             why_not=subject.why_not,
             in_order=audit.sanitizer is not None and not isinstance(audit.sanitizer, BlackBox),
-        )
-    if both is None:
-        both = risks.Both(None, None, after_reason=audit.lost["risk"])
-    weighted = (
-        "risk" not in audit.lost
-        and subject.release is not None
-        and subject.release.weights is not None
+        ),
     )
-    part = risks.risk_part(
-        subject.table, both, status="skipped" if weighted else "failed", suffix=subject.suffix
-    )
-    return replace(part, findings=subject.titled(part.findings))
+    before, after = both or (release.Side(), release.Side(reason=audit.lost["risk"]))
+    weighted = both is not None and made is not None and made.weights is not None
+    status: release.Missed = "skipped" if weighted else "failed"
+    part = release.risk_part(table, before, after, status=status, suffix=subject.suffix)
+    return replace(part, findings=tuple(subject.titled(part.findings)))
 
 
 def _exposure(
-    audit: _Audit, subject: _Subject, earlier: Sequence[exposure.Exposure], run: Path | None
-) -> exposure.Exposure:
-    table, plan = subject.table, audit.plan
+    audit: _Audit, subject: _Subject, earlier: Sequence[Exposure], run: Path | None
+) -> Exposure:
+    table, plan, sanitizer = subject.table, audit.plan, audit.sanitizer
     if any(one.interrupted for one in earlier):
-        reason = exposure.INTERRUPTED
-        return exposure.unmeasured(table, audit.sanitizer, plan, "skipped", reason)
+        return exposure.unmeasured(table, sanitizer, plan, "skipped", exposure.INTERRUPTED)
     if subject.why_not is not None:
-        return exposure.unmeasured(table, audit.sanitizer, plan, "failed", subject.why_not)
-    with audit.attempt("differential test"):
-        if audit.sanitizer is None:
-            return measure_beside(table, plan, audit.failed)
-        progress = Staged(audit.say, f"testing {len(table):,} records")
-        return exposure.measure_exposure(
-            table, audit.sanitizer, plan, progress, run, failed=audit.failed
-        )
-    reason = audit.lost["differential test"]
-    return exposure.unmeasured(table, audit.sanitizer, plan, "failed", reason)
+        return exposure.unmeasured(table, sanitizer, plan, "failed", subject.why_not)
+
+    def find() -> Exposure:
+        if sanitizer is None:
+            return exposure.measure_beside(table, plan, audit.failed)
+        return exposure.measure_exposure(table, sanitizer, plan, audit.say, run, audit.failed)
+
+    found = audit.attempt("differential test", find)
+    reason = audit.lost.get("differential test", "")
+    return found or exposure.unmeasured(table, sanitizer, plan, "failed", reason)
 
 
 def _explained(
-    audit: _Audit, subjects: Sequence[_Subject], exposures: Sequence[exposure.Exposure]
-) -> dict[str, Any]:
+    audit: _Audit, subjects: Sequence[_Subject], exposures: Sequence[Exposure]
+) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
     """Return the worst records and the curve over a parameter, as far as there was time."""
-    found: dict[str, Any] = {}
-    if audit.sanitizer is None or audit.stopped:
-        return found
-    with audit.step("worst records"):
+    worst: list[dict[str, Any]] = []
+    plan, sanitizer, redaction = audit.plan, audit.sanitizer, audit.redaction
+    if sanitizer is None or audit.stopped:
+        return worst, None
+
+    def explain() -> None:
         audit.say("explaining the worst records", 0, 0)
-        worst: list[dict[str, Any]] = []
-        found["worst"] = worst
         for subject, one in zip(subjects, exposures, strict=True):
             if one.combined is not None:
-                worst += worst_records(
-                    subject.table, audit.sanitizer, one.combined, audit.plan, audit.redaction
+                worst.extend(
+                    document.worst_records(subject.table, sanitizer, one.combined, plan, redaction)
                 )
-    if not audit.stopped:
-        with audit.step("parameter"):
-            audit.say("testing other parameters", 0, 0)
-            found["parameter"] = parameter_curve(subjects[0].table, audit.plan, audit.redaction)
-    return found
+
+    def vary() -> dict[str, Any] | None:
+        audit.say("testing other parameters", 0, 0)
+        return document.parameter_curve(subjects[0].table, plan, redaction)
+
+    audit.attempt("worst records", explain, stops=True)
+    return worst, None if audit.stopped else audit.attempt("parameter", vary, stops=True)
 
 
 def _utility(audit: _Audit, subject: _Subject) -> list[Finding]:
-    table, plan, suffix = subject.table, audit.plan, subject.suffix
-    if not audit.stopped and subject.release is not None:
-        with audit.step("utility"):
-            audit.say("measuring utility", 0, 0)
-            return utility_findings(table, subject.release, plan, suffix=suffix)
+    table, plan, suffix, made = subject.table, audit.plan, subject.suffix, subject.release
+
+    def find() -> list[Finding] | None:
+        audit.say("measuring utility", 0, 0)
+        return None if made is None else release.utility_findings(table, made, plan, suffix=suffix)
+
+    found = None
+    if made is not None and not audit.stopped:
+        found = audit.attempt("utility", find, stops=True)
+    if found is not None:
+        return found
     if "utility" in audit.lost:
-        return no_utility(table, plan, "failed", audit.lost["utility"], suffix)
+        return release.no_utility(table, plan, "failed", audit.lost["utility"], suffix)
     reason = exposure.INTERRUPTED if audit.stopped else str(subject.why_not)
-    return no_utility(table, plan, "skipped", reason, suffix)
-
-
-def _in_order(findings: list[Finding]) -> list[Finding]:
-    """Put the findings in the order of the questions; equal ids would not be told apart."""
-    order = list(QUESTIONS)
-    ids = [finding.id for finding in findings]
-    assert len(set(ids)) == len(ids), "findings need ids of their own"
-    return sorted(findings, key=lambda finding: order.index(finding.question))
+    return release.no_utility(table, plan, "skipped", reason, suffix)
 
 
 def _promises(
-    audit: _Audit, subjects: Sequence[_Subject], exposures: Sequence[exposure.Exposure]
+    audit: _Audit, subjects: Sequence[_Subject], exposures: Sequence[Exposure]
 ) -> list[Promise]:
     """Judge the promise of every release that was made, and of those that the tests made."""
     made = [
@@ -325,14 +339,17 @@ def _promises(
 
 def _judged(
     audit: _Audit,
-    findings: Iterable[Finding],
+    findings: Sequence[Finding],
     subjects: Sequence[_Subject],
-    exposures: Sequence[exposure.Exposure],
+    exposures: Sequence[Exposure],
     promises: Sequence[Promise],
 ) -> tuple[tuple[Finding, ...], Verdict]:
+    """Check the limits on the findings, put in the order of the questions."""
+    ids = [finding.id for finding in findings]
+    assert len(set(ids)) == len(ids), "findings need ids of their own"
     unkept = [one.why_not for one in promises if one.why_not is not None]
     judged, verdict = judge(
-        _in_order([audit.redaction.finding(one) for one in findings]),
+        sorted(map(audit.redaction.finding, findings), key=lambda x: QUESTIONS.index(x.question)),
         audit.plan.limits,
         interrupted=bool(audit.stopped),
         unfinished=[
@@ -346,31 +363,33 @@ def _judged(
 
 
 def _release_block(
-    audit: _Audit, subjects: Sequence[_Subject], told: Iterable[str], promises: Sequence[Promise]
+    audit: _Audit,
+    subjects: Sequence[_Subject],
+    exposures: Sequence[Exposure],
+    promises: Sequence[Promise],
 ) -> dict[str, Any]:
-    plan, release = audit.plan, subjects[0].release
+    file, first = audit.plan.release.file, subjects[0].release
     notes = [
         f"no release of {one.table.sensitive.name} could be made: {one.reason}"
         for one in subjects
         if one.reason is not None
     ]
-    notes += () if release is None else release.notes
-    if release is not None and release.weights is not None:
-        notes.append(f"made to be tested, not to be published: {release.sanitizer}")
-    notes += dict.fromkeys(told)
+    groups = None
+    if first is not None:
+        notes += first.notes
+        groups = None if first.groups is None else len(np.unique(first.groups))
+        if first.weights is not None:
+            notes.append(f"made to be tested, not to be published: {first.sanitizer}")
+    notes += dict.fromkeys(note for one in exposures for note in one.notes)
     if len(subjects) > 1:
         notes.append("each sensitive attribute has a release of its own, measured on its own")
-    groups = None
-    if release is not None and release.groups is not None:
-        groups = len(np.unique(release.groups))
-    file = plan.release.file
     return {
-        "sanitizer": plan.release.sanitizer if file is None else Path(file).name,
-        "records": 0 if release is None else len(release),
+        "sanitizer": audit.plan.release.sanitizer if file is None else Path(file).name,
+        "records": 0 if first is None else len(first),
         "constraint_met": all_kept(one.kept for one in promises),
         "groups": groups,
         "notes": [
             *map(audit.redaction.text, notes),
-            *key_notes(release, plan.release.key),
+            *key_notes(first, audit.plan.release.key),
         ],
     }

@@ -2,41 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from indiff.audit.metrics import METRICS, metric, percent
+from indiff.audit.metrics import METRICS, metric, number, percent
 from indiff.audit.plan.plan import Plan
-from indiff.audit.plan.settings import expand
-from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
 from indiff.differential import differential_test
+from indiff.differential.beside.dropped_row import test_release
+from indiff.differential.beside.linkage import Linkage
 from indiff.differential.calls.calls import Share
 from indiff.differential.explain.membership import membership_inference
 from indiff.differential.result import DifferentialResult
-from indiff.differential.strongest import (
-    Adversaries,
-    StrongestResult,
-    choose_models,
-    strongest,
-)
+from indiff.differential.strongest import Adversaries, StrongestResult, choose_models, strongest
 from indiff.differential.test import each_confidence, part_of
-from indiff.errors import UserError
+from indiff.inference import Model
 from indiff.plot.style import thinned
 from indiff.report.finding import Finding
-from indiff.sanitizers.parse import as_sanitizer
 from indiff.sanitizers.protocol import Sanitizer
 from indiff.sanitizers.trivial import Identity
 from indiff.text import name as short_name
 
 _NAMES = ("delta", "mean", "quantile", "changed_predictions", "told_by_the_crowd")
 INTERRUPTED = "the audit was interrupted"
-_NOT_OVER_RUNS = ("sampled", "closed-form")
-Progress = Callable[[int, int], object]
+Progress = Callable[[str, int, int], object]
 Failed = Callable[[Exception], str]
 
 
@@ -72,69 +65,138 @@ class Exposure:
         return found
 
 
+@dataclass(frozen=True)
+class _Staged:
+    """The audit's progress as one test's, which may also tell each new distance."""
+
+    say: Progress
+    stage: str
+
+    def __call__(self, done: int, total: int) -> None:
+        self.say(self.stage, done, total)
+
+    def measured(self, distance: float) -> None:
+        if hasattr(self.say, "measured"):
+            self.say.measured(distance)
+
+
 def measure_exposure(
     table: Table,
     sanitizer: Sanitizer,
     plan: Plan,
-    progress: Progress | None = None,
-    run: Path | None = None,
-    *,
+    say: Progress,
+    run: Path | None,
     failed: Failed,
 ) -> Exposure:
     """Run the differential test of one sensitive attribute with every adversary of the plan.
 
-    An adversary that cannot be asked is a failed finding; the others still are. ``failed`` says
-    why, where it was no fault of the input. ``run`` is the folder that keeps every finished target.
+    An adversary that cannot be asked is a failed finding, for which ``failed`` has the words; the
+    others still are asked. ``run`` is the folder that keeps every finished target.
     """
     chosen = adversaries_of(plan, sanitizer, table)
-    findings: list[Finding] = []
-    results: dict[str, DifferentialResult] = {}
-    interrupted = False
-    for place, (name, adversary) in enumerate(chosen.named.items()):
-        if interrupted:
-            findings += missed(table, "skipped", INTERRUPTED, name)
-            continue
-        share = None if progress is None else Share(progress, place, len(chosen.models))
-        try:
-            if share is not None:
-                share(0, len(table))  # the first record may take long
-            result = differential_test(
-                table,
-                sanitizer,
-                model=adversary,
-                progress=share,
-                run=part_of(run, "model", place),
-                **settings(plan, len(chosen.models)),
-            )
-        except UserError as error:
-            findings += missed(table, "failed", str(error), name)
-            continue
-        except KeyboardInterrupt:  # before the first record; what others measured is kept
-            interrupted = True
-            findings += missed(table, "skipped", INTERRUPTED, name)
-            continue
-        except Exception as error:  # noqa: BLE001 - what others measured must survive it
-            findings += missed(table, "failed", failed(error), name)
-            continue
-        interrupted = result.interrupted
-        if not len(result.distances):
-            findings += missed(table, "failed", _nothing(result), name)
-            continue
-        results[name] = result
-        findings += findings_of(result, plan)
-        if plan.adversary.membership:
-            findings.append(_membership(result, plan, failed))
-    combined: DifferentialResult | StrongestResult | None = None
+    progress = _Staged(say, f"testing {len(table):,} records")
+
+    def ask(place: int, model: Model) -> DifferentialResult:
+        share = Share(progress, place, len(chosen.models))
+        share(0, len(table))  # the first record may take long
+        return differential_test(
+            table,
+            sanitizer,
+            model=model,
+            progress=share,
+            run=part_of(run, "model", place),
+            **settings(plan, len(chosen.models)),
+        )
+
+    findings, results, interrupted = _ask_each(table, chosen, ask, plan, failed)
+    if plan.adversary.membership:
+        findings += [_membership(result, plan, failed) for result in results.values()]
+    combined: DifferentialResult | StrongestResult | None = next(iter(results.values()), None)
     if len(results) > 1:
         try:
             combined = strongest(results, plan.adversary.confidence, left_out=chosen.left_out)
             findings += _strongest(combined, plan)
         except Exception as error:  # noqa: BLE001 - each adversary's own findings survive it
+            combined = None
             findings += missed(table, "failed", failed(error), "the strongest adversary")
-    elif results:
-        combined = next(iter(results.values()))
     notes = () if chosen.left_out is None else (chosen.left_out,)
     return Exposure(tuple(findings), results, combined, interrupted, notes)
+
+
+def measure_beside(table: Table, plan: Plan, failed: Failed) -> Exposure:
+    """Link records to a release made elsewhere and, where rows are known to be theirs, drop them.
+
+    Dropping a row is not sanitizing without the record: such a δ is an approximation, which the
+    verdict never takes for a pass. Without rows that are known to be theirs it is skipped.
+    """
+    # All records where only a number is asked for: without a sanitizer they cost little.
+    targets = None if isinstance(plan.adversary.targets, int) else plan.adversary.targets
+    linkages: list[Linkage] = []
+
+    def ask(_: int, model: Model) -> DifferentialResult | str:
+        found = test_release(
+            table,
+            plan.release.file,
+            key=plan.release.key,
+            rows_in_order=plan.release.rows_in_order,
+            model=model,
+            distance=plan.adversary.distance,
+            targets=targets,
+            prior=plan.adversary.prior,
+            known=plan.adversary.known,
+            encoding=plan.release.encoding,
+            suppressed=plan.release.suppressed,
+        )
+        linkages.append(found.linkage)
+        return str(found.skipped) if found.test is None else found.test
+
+    chosen = choose_models(plan.adversary.models, Identity())
+    findings, results, interrupted = _ask_each(table, chosen, ask, plan, failed)
+    about = table.sensitive.name
+    findings += [
+        METRICS["one_candidate"].found(
+            f"one_candidate:{about}",
+            linkage.unique,
+            {"none": number(linkage.unlinked)},
+            about=about,
+            exactness="exact",
+            parameters=linkage.to_dict(),
+        )
+        for linkage in linkages[:1]
+    ]
+    return Exposure(tuple(findings), results, interrupted=interrupted)
+
+
+def _ask_each(
+    table: Table,
+    chosen: Adversaries,
+    ask: Callable[[int, Model], DifferentialResult | str],
+    plan: Plan,
+    failed: Failed,
+) -> tuple[list[Finding], dict[str, DifferentialResult], bool]:
+    """Ask every adversary, who may say why it skips; tell, too, whether somebody interrupted."""
+    findings: list[Finding] = []
+    results: dict[str, DifferentialResult] = {}
+    interrupted = False
+    for place, (name, model) in enumerate(chosen.named.items()):
+        status = "skipped"
+        try:
+            result = INTERRUPTED if interrupted else ask(place, model)
+        except KeyboardInterrupt:  # before the first record; what others measured is kept
+            interrupted, result = True, INTERRUPTED
+        except Exception as error:  # noqa: BLE001 - what others measured must survive it
+            status, result = "failed", failed(error)
+        if isinstance(result, str):
+            findings += missed(table, status, result, name)
+            continue
+        interrupted = result.interrupted
+        if not len(result.distances):
+            reason = result.failures[0] if result.failures else "no record was measured"
+            findings += missed(table, "failed", reason, name)
+            continue
+        results[name] = result
+        findings += findings_of(result, plan)
+    return findings, results, interrupted
 
 
 def adversaries_of(plan: Plan, sanitizer: Sanitizer, table: Table, share: int = 1) -> Adversaries:
@@ -168,20 +230,14 @@ def settings(plan: Plan, models: int) -> dict[str, Any]:
     }
 
 
-def _nothing(result: DifferentialResult) -> str:
-    return result.failures[0] if result.failures else "no record was measured"
-
-
-def missed(
-    table: Table, status: Any, reason: str, model: str, names: Sequence[str] = _NAMES
-) -> list[Finding]:
+def missed(table: Table, status: Any, reason: str, model: str) -> list[Finding]:
     """Return the findings of an adversary who could not be asked."""
     about = table.sensitive.name
     return [
         metric(name, about=short_name(about), model=model).missed(
             f"{name}:{about}:{model}", status, reason, about=about
         )
-        for name in names
+        for name in _NAMES
     ]
 
 
@@ -193,53 +249,75 @@ def unmeasured(
     return Exposure(tuple(f for name in named for f in missed(table, status, reason, name)))
 
 
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """Turns the numbers of one adversary, or of the strongest of several, into findings."""
+
+    result: DifferentialResult | StrongestResult
+    seed: int
+    model: str
+    id: str
+    parameters: dict[str, Any]
+
+    def __call__(self, name: str, value: float, baseline: str = "", **more: Any) -> Finding:
+        about, largest = self.result.sensitive_name, self.result.largest
+        bounded = bool(np.isfinite(largest))
+        words = {"about": short_name(about), "model": self.model}
+        told = {"largest": f"{largest:g}" if bounded else "without bound", "baseline": baseline}
+        if name in ("delta", "mean", "quantile"):
+            more["range"] = (0.0, largest if bounded else None)
+        common = {"about": about, "exactness": self.result.exactness, "seed": self.seed}
+        more = {**common, "parameters": self.parameters, **more}
+        return metric(name, **words).found(f"{name}:{about}:{self.id}", value, words | told, **more)
+
+    def changed(self) -> Finding:
+        """Return the changed predictions, which may be less exact than δ is."""
+        result, of = self.result, self.result.exactness
+        of = of if of in ("lower-bound", "approximation") else result.changed_exactness
+        value, interval = result.changed_predictions, result.changed_interval
+        return self("changed_predictions", value, interval=interval, exactness=of)
+
+
 def findings_of(result: DifferentialResult, plan: Plan) -> list[Finding]:
     """Return what one adversary's test says, of private and of public inference."""
     parameters = _parameters(result)
-    common = {"exactness": result.exactness, "seed": plan.run.seed, "parameters": parameters}
+    found = _Found(result, plan.run.seed, result.model, result.model, parameters)
     mean_interval = quantile_interval = None
     if result.lower is not None and result.upper is not None:
         mean_interval = (float(result.lower.mean()), result.mean_upper)
         quantile_interval = (_quantile(result.lower), _quantile(result.upper))
     baseline = float(np.bincount(result.classes).max() / len(result.classes))
     crowd = {
+        **parameters,
         "baseline": baseline,
         "belief_in_true_value": float(result.true_beliefs_without.mean()),
         "accuracy_with_record": accuracy(result.beliefs, result.classes),
     }
-    span = _span(result.largest)
-    found = _Found(result.sensitive_name, result.model, result.model, result.largest, common)
+    told = accuracy(result.beliefs_without, result.classes)
     return [
-        found("delta", result.delta, interval=result.delta_interval, range=span),
-        found("mean", result.mean, interval=mean_interval, range=span),
-        found("quantile", _quantile(result.distances), interval=quantile_interval, range=span),
-        found("changed_predictions", result.changed_predictions, **_changed(result)),
-        replace(found, common={**common, "parameters": {**parameters, **crowd}})(
-            "told_by_the_crowd", accuracy(result.beliefs_without, result.classes), percent(baseline)
-        ),
+        found("delta", result.delta, interval=result.delta_interval),
+        found("mean", result.mean, interval=mean_interval),
+        found("quantile", _quantile(result.distances), interval=quantile_interval),
+        found.changed(),
+        found("told_by_the_crowd", told, percent(baseline), parameters=crowd),
     ]
 
 
-@dataclass(frozen=True)
-class _Found:
-    """Turns the numbers of one adversary into findings."""
-
-    about: str
-    model: str
-    id: str
-    largest: float
-    common: dict[str, Any]
-
-    def __call__(self, name: str, value: float, baseline: str = "", **more: Any) -> Finding:
-        largest = f"{self.largest:g}" if np.isfinite(self.largest) else "without bound"
-        words = {"about": short_name(self.about), "model": self.model}
-        filled = {**words, "largest": largest, "baseline": baseline}
-        more = {"about": self.about, **self.common, **more}
-        return metric(name, **words).found(f"{name}:{self.about}:{self.id}", value, filled, **more)
-
-
-def _span(largest: float) -> tuple[float, float | None]:
-    return (0.0, largest if np.isfinite(largest) else None)
+def _strongest(result: StrongestResult, plan: Plan) -> list[Finding]:
+    """Return the strongest of several adversaries, record by record."""
+    parameters = {
+        "models": list(result.results),
+        "left_out": result.left_out,
+        "confidence": result.confidence,
+    }
+    found = _Found(result, plan.run.seed, "the strongest adversary", "strongest", parameters)
+    interval = result.delta_interval
+    mean_interval = None if interval is None else (0.0, result.mean_upper)
+    return [
+        found("delta", result.delta, interval=interval),
+        found("mean", result.mean, interval=mean_interval),
+        found.changed(),
+    ]
 
 
 def _quantile(distances: Any) -> float:
@@ -255,21 +333,6 @@ def accuracy(beliefs: Any, classes: Any) -> float:
     top = beliefs >= beliefs.max(axis=1, keepdims=True) - 1e-12
     right = np.take_along_axis(top, classes[:, None].astype(np.intp), axis=1)[:, 0]
     return float((right / top.sum(axis=1)).mean())
-
-
-def is_whole(result: DifferentialResult) -> bool:
-    """Tell whether every person of the table was measured."""
-    return result.complete and len(result.distances) >= result.population
-
-
-def _changed(result: DifferentialResult | StrongestResult) -> dict[str, Any]:
-    """Return how exact the changed predictions are, which may be less than δ is."""
-    of = result.exactness
-    sure = of in ("lower-bound", "approximation")
-    return {
-        "interval": result.changed_interval,
-        "exactness": of if sure else result.changed_exactness,
-    }
 
 
 def _parameters(result: DifferentialResult) -> dict[str, Any]:
@@ -294,28 +357,25 @@ def _parameters(result: DifferentialResult) -> dict[str, Any]:
 
 def _membership(result: DifferentialResult, plan: Plan, failed: Failed) -> Finding:
     about, id = result.sensitive_name, f"advantage:{result.sensitive_name}:{result.model}"
-    chosen = METRICS["advantage"]
-    if result.method in _NOT_OVER_RUNS:
+    chosen, seed = METRICS["advantage"], plan.run.seed
+    if result.method in ("sampled", "closed-form"):
         reason = (
             "its beliefs are means over runs, which no adversary sees; δ and its limits say what "
             "a randomized release tells"
         )
         return chosen.missed(id, "skipped", reason, about=about)
     try:
-        found = membership_inference(
-            result, confidence=plan.adversary.confidence, seed=plan.run.seed
-        )
-    except UserError as error:
-        return chosen.missed(id, "failed", str(error), about=about)
+        found = membership_inference(result, confidence=plan.adversary.confidence, seed=seed)
     except Exception as error:  # noqa: BLE001 - what the test measured must survive it
         return chosen.missed(id, "failed", failed(error), about=about)
+    whole = result.complete and len(result.distances) >= result.population
     return chosen.found(
         id,
         found.advantage.value,
         about=about,
         interval=(found.advantage.lower, found.advantage.upper),
-        exactness="estimate" if is_whole(result) else "lower-bound",
-        seed=plan.run.seed,
+        exactness="estimate" if whole else "lower-bound",
+        seed=seed,
         parameters={
             "model": result.model,
             "area_under_roc": found.area.value,
@@ -327,51 +387,3 @@ def _membership(result: DifferentialResult, plan: Plan, failed: Failed) -> Findi
             "resamples": found.resamples,
         },
     )
-
-
-def _strongest(result: StrongestResult, plan: Plan) -> list[Finding]:
-    """Return the strongest of several adversaries, record by record."""
-    largest = result.largest
-    common = {
-        "exactness": result.exactness,
-        "seed": plan.run.seed,
-        "parameters": {
-            "models": list(result.results),
-            "left_out": result.left_out,
-            "confidence": result.confidence,
-        },
-    }
-    span, interval = _span(largest), result.delta_interval
-    mean_interval = None if interval is None else (0.0, result.mean_upper)
-    found = _Found(result.sensitive_name, "the strongest adversary", "strongest", largest, common)
-    return [
-        found("delta", result.delta, interval=interval, range=span),
-        found("mean", result.mean, interval=mean_interval, range=span),
-        found("changed_predictions", result.changed_predictions, **_changed(result)),
-    ]
-
-
-def parameter_curve(table: Table, plan: Plan, redaction: Redaction) -> dict[str, Any] | None:
-    """Test each setting of the plan's curve with the plan's adversaries on the first attribute.
-
-    A setting that cannot be tested has no numbers and says why; an interruption ends the curve.
-    """
-    if plan.report.parameter is None:
-        return None
-    points: list[dict[str, Any]] = []
-    chosen = expand(plan.report.parameter)
-    for setting in chosen:
-        point: dict[str, Any] = {"setting": setting.text, "value": setting.value}
-        try:
-            made = as_sanitizer(setting.text)
-            models = adversaries_of(plan, made, table, share=len(chosen)).models
-            result = differential_test(table, made, model=models, **settings(plan, 1))
-        except UserError as error:
-            told = redaction.text(error.message)
-            points.append({**point, "delta": None, "mean": None, "reason": told})
-            continue
-        reason = None if result.complete else "not every record was measured"
-        points.append({**point, "delta": result.delta, "mean": result.mean, "reason": reason})
-        if result.interrupted:
-            break
-    return {"parameter": chosen[0].parameter, "points": points}

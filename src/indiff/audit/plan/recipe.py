@@ -214,7 +214,7 @@ def targets(text: str | None, records: int = MOST_RECORDS) -> list[int] | int | 
     for part in text.split(","):
         match = re.fullmatch(r"\s*([0-9]{1,12})\s*(?:-\s*([0-9]{1,12})\s*)?", part)
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
-        rule, way_out = "", None
+        rule = way_out = ""
         if first > last:
             rule = (
                 "--targets is how many (200), or a list of record numbers and ranges such "

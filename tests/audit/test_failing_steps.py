@@ -12,18 +12,18 @@ import pytest
 import indiff
 from tests.command_line import call
 
-RUN, FINDINGS = "indiff.audit.run", "indiff.audit.findings"
+DOCUMENT, FINDINGS = "indiff.audit.document", "indiff.audit.findings"
 STEPS = {
     "sanitizing": ("indiff.sanitizers.mondrian.mondrian.Mondrian.sanitize", "records"),
-    "profile": (f"{RUN}.profile_findings", "k"),
-    "risk": (f"{FINDINGS}.risks.measure_risk", "delta:diagnosis:naive-bayes"),
-    "columns alone": (f"{FINDINGS}.risks._alone", "delta:diagnosis:naive-bayes"),
+    "profile": (f"{FINDINGS}.release.profile_findings", "k"),
+    "risk": (f"{FINDINGS}.release.measure_risk", "delta:diagnosis:naive-bayes"),
+    "columns alone": (f"{FINDINGS}.release._alone", "delta:diagnosis:naive-bayes"),
     "the test": (f"{FINDINGS}.exposure.differential_test", "k"),
     "membership": (f"{FINDINGS}.exposure.membership_inference", "delta:diagnosis:naive-bayes"),
     "strongest": (f"{FINDINGS}.exposure.strongest", "delta:diagnosis:naive-bayes"),
-    "worst records": (f"{RUN}.worst_records", "delta:diagnosis:naive-bayes"),
-    "parameter": (f"{RUN}.parameter_curve", "delta:diagnosis:naive-bayes"),
-    "utility": (f"{FINDINGS}.usefulness.measure", "delta:diagnosis:naive-bayes"),
+    "worst records": (f"{DOCUMENT}.worst_records", "delta:diagnosis:naive-bayes"),
+    "parameter": (f"{DOCUMENT}.parameter_curve", "delta:diagnosis:naive-bayes"),
+    "utility": (f"{FINDINGS}.release.measure", "delta:diagnosis:naive-bayes"),
 }
 ERRORS = {
     "memory": (MemoryError(), "the memory of this machine does not suffice"),
