@@ -161,6 +161,22 @@ def test_intervals_hold_where_few_people_are_exposed(exposed: float, size: int) 
     assert missed.max() <= 0.05 * runs
 
 
+@pytest.mark.parametrize("size", [100, 1000])
+def test_rates_hold_though_the_threshold_moves_with_the_sample(size: int) -> None:
+    """At the threshold 0.9 lie 0.8 % of those who are out, and 5 % of the others once they are in.
+
+    In one of six samples of 1,000 more than 1 % are out there, and the threshold is another one.
+    """
+    runs, missed = 100, 0
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        absent = rng.choice([0.1, 0.5, 0.9], p=[0.6, 0.392, 0.008], size=size)
+        present = np.where(rng.random(size) < 0.05, 0.9, absent)
+        found = membership_inference(result_of(present, absent), resamples=100, seed=seed)
+        missed += found.true_positives_at[0.01].upper < 0.008 + 0.992 * 0.05
+    assert missed <= 0.05 * runs
+
+
 def test_one_record_allows_everything() -> None:
     found = membership_inference(result_of(np.array([0.5]), np.array([0.5])), resamples=100)
     assert found.advantage.upper == pytest.approx(1 - 0.0125)

@@ -129,7 +129,7 @@ def membership_inference(
         drawn[run] = _summary(again_false, again_true)
         above[run] = ((again_true - again_false) - (true - false)).max()
     lower = _lower(found, drawn, above, confidence)
-    upper = _upper(present, absent, found, confidence)
+    upper = _upper(present, absent, found, drawn, confidence)
     advantage, area, *rates = (
         Estimate(*map(float, limits)) for limits in zip(found, lower, upper, strict=True)
     )
@@ -172,7 +172,9 @@ def _lower(found: Floats, drawn: Floats, above: Floats, confidence: float) -> Fl
     return np.clip(lower, 0.0, 1.0)
 
 
-def _upper(present: Floats, absent: Floats, found: Floats, confidence: float) -> Floats:
+def _upper(
+    present: Floats, absent: Floats, found: Floats, drawn: Floats, confidence: float
+) -> Floats:
     """Return the upper limit of each number, which holds however few people are exposed.
 
     Resampling records of whom none is exposed draws none either, so these limits come from the
@@ -181,7 +183,8 @@ def _upper(present: Floats, absent: Floats, found: Floats, confidence: float) ->
     whose belief falls past it: two binomial shares (Clopper–Pearson), taken at the threshold where
     their difference is largest. The area less ½ is the mean over records of how far the belief
     moves among all beliefs without the record, a variable from −1 to 1 whose two sides have
-    limits for any law. A rate is what so few of so many still allow.
+    limits for any law. A rate is what so few of so many still allow, and at least what resampling
+    draws: which threshold has so few false positives depends on the sample, too.
     """
     from scipy.stats import beta
 
@@ -211,7 +214,9 @@ def _upper(present: Floats, absent: Floats, found: Floats, confidence: float) ->
     up = mean_limits(np.maximum(moves, 0), largest=1.0, error=tail / 2)[1]
     down = mean_limits(np.maximum(-moves, 0), largest=1.0, error=tail / 2)[0]
     told = np.round(found[2:] * size)
-    limits = [float((at_most - at_least).max()), 0.5 + up - down, *share_upper(told, tail)]
+    low, high = np.quantile(drawn[:, 2:], [tail, 1 - tail], axis=0)
+    rates = np.maximum.reduce([share_upper(told, tail), high, 2 * found[2:] - low])
+    limits = [float((at_most - at_least).max()), 0.5 + up - down, *rates]
     return np.clip(np.maximum(limits, found), 0.0, 1.0)
 
 
