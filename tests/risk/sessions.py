@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from indiff.engines.spark.engine import require_spark
+from indiff.engines.spark import require_spark
 from indiff.errors import UserError
 from tests.conftest import skip
 

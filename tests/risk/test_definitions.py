@@ -96,5 +96,5 @@ def test_every_metric_is_its_definition(seed: int, engine: str) -> None:
 def test_numbering_the_texts_of_many_counts_changes_nothing(
     counter: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indiff.engines.duckdb.engine.MANY_COUNTS", 0)
+    monkeypatch.setattr("indiff.engines.duckdb.MANY_COUNTS", 0)
     test_every_metric_is_its_definition(1, counter)

@@ -118,7 +118,7 @@ def test_engines_agree_on_every_type(engine: str) -> None:
 @pytest.mark.system
 @ON_SPARK
 def test_spark_agrees_also_where_it_reduces(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indiff.engines.spark.engine.FEW_COUNTS", 0)
+    monkeypatch.setattr("indiff.engines.spark.FEW_COUNTS", 0)
     test_engines_agree_on_every_type("spark")
 
 

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import indiff.engines.spark.engine
+import indiff.engines.spark
 from indiff.risk import measure_risk
 
 
@@ -40,7 +40,7 @@ def live_heap(session: Any) -> int:
 def main(master: str, question: str, settings: str, *tables: str) -> None:
     from pyspark.sql import SparkSession
 
-    indiff.engines.spark.engine.FEW_COUNTS = 0  # everything is reduced in the cluster
+    indiff.engines.spark.FEW_COUNTS = 0  # everything is reduced in the cluster
     builder = SparkSession.builder.master(master).appName("indiff cluster test")
     for name, value in json.loads(settings).items():
         builder = builder.config(name, value)

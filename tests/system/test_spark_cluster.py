@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from indiff.engines.spark.engine import require_spark
+from indiff.engines.spark import require_spark
 from indiff.errors import UserError
 from indiff.risk import Risk, measure_risk
 from indiff.text import json_text

@@ -60,7 +60,7 @@ def _check_engine(engine: str, master: str | None, threads: int | None) -> None:
             "--threads is for this machine; with --master write local[N] instead.", field="threads"
         )
     if master is not None or engine == "spark":
-        from indiff.engines.spark.engine import require_spark
+        from indiff.engines.spark import require_spark
 
         require_spark()
 

@@ -71,7 +71,7 @@ def _tiny_table() -> Table:
 def _warm_counting() -> None:
     import numpy as np
 
-    from indiff.engines.in_process.engine import add_codes, count_keys
+    from indiff.engines.in_process import add_codes, count_keys
 
     keys = np.zeros(1, np.int32)
     for kind in (np.int32, np.int64):

@@ -1,8 +1,7 @@
 """Says what every engine does (count a source once, run SQL over the counts), and chooses one.
 
-Every engine's folder has the same files: ``engine.py`` with one function, ``connect``, and
-``input.py``, which gives the engine the rows in a form that it reads. The risk metrics are one set
-of SQL statements (``indiff.risk``) in the common part of DuckDB's and Spark's dialects.
+The risk metrics are one set of SQL statements (``indiff.risk``) in the common part of DuckDB's and
+Spark's dialects.
 """
 
 from __future__ import annotations
@@ -37,6 +36,8 @@ class Resources:
     master: str | None = None
     threads: int | None = None
     memory_limit: str | None = None
+    spills: bool = False
+    """Whether DuckDB, which spills to disk, counts what is not counted in this process."""
 
 
 class Engine(Protocol):
@@ -55,6 +56,9 @@ class Engine(Protocol):
     @property
     def dialect(self) -> Dialect:
         """The dialect of the statements that ``query`` runs."""
+
+    def count(self, countings: Countings) -> None:
+        """Make the table of counts of every counting."""
 
     def keep(self, sql: str) -> str:
         """Make a table of the statement's rows inside the engine; return the table's name."""
@@ -93,12 +97,8 @@ class Engine(Protocol):
 def small_table(columns: Mapping[str, Sequence[Any]], types: Sequence[str]) -> pa.Table:
     """Return the driver's values as Arrow, of the types that SQL calls so."""
     kinds = {"STRING": pa.string(), "BIGINT": pa.int64(), "DOUBLE": pa.float64()}
-    return pa.table(
-        {
-            name: pa.array(list(values), kinds[kind])
-            for (name, values), kind in zip(columns.items(), types, strict=True)
-        }
-    )
+    schema = pa.schema([(name, kinds[kind]) for name, kind in zip(columns, types, strict=True)])
+    return pa.table({name: list(values) for name, values in columns.items()}, schema)
 
 
 def few_rows(rows: list[tuple[Any, ...]], sql: str) -> list[tuple[Any, ...]]:
@@ -120,9 +120,9 @@ def unreadable(source: Source, reason: str) -> UserError:
 
 
 ENGINES = {
-    "in-process": "indiff.engines.in_process.engine",
-    "duckdb": "indiff.engines.duckdb.engine",
-    "spark": "indiff.engines.spark.engine",
+    "in-process": ("indiff.engines.in_process", "InProcessEngine"),
+    "duckdb": ("indiff.engines.duckdb", "DuckDBEngine"),
+    "spark": ("indiff.engines.spark", "SparkEngine"),
 }
 
 
@@ -154,13 +154,17 @@ def connect(
     # The door has made null of them in text.
     tokens = () if found.is_text_here else reading.missing_tokens
     chosen = _best(found, resources) if engine == "auto" else engine
-    more = {"or_in_duckdb": True} if engine == "auto" and chosen == "in-process" else {}
+    module, name = ENGINES[chosen]
+    opened: Source | Engine = found
     try:
-        module = importlib.import_module(ENGINES[chosen])
-        return module.connect(found, columns, countings, tokens, resources, **more)
+        kind = getattr(importlib.import_module(module), name)
+        may_use = replace(resources, spills=engine == "auto")
+        opened = made = kind(found, columns, tokens, may_use)
+        made.count(countings)
     except BaseException:
-        found.close()
+        opened.close()
         raise
+    return made
 
 
 def _best(found: Source, resources: Resources) -> str:

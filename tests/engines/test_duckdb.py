@@ -52,7 +52,7 @@ def kinds_and_cells(source: Any) -> tuple[Any, ...]:
 
 @pytest.fixture
 def numbering(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    monkeypatch.setattr("indiff.engines.duckdb.engine.MANY_COUNTS", 2)
+    monkeypatch.setattr("indiff.engines.duckdb.MANY_COUNTS", 2)
     return monkeypatch
 
 
@@ -61,7 +61,7 @@ def test_texts_of_a_file_are_numbered_in_their_order_where_they_are_few(
 ) -> None:
     pq.write_table(TEXTS, tmp_path / "a.parquet")
     for most, kind in ((2, "VARCHAR"), (3, "ENUM('O''Brien', 'b', 'é')")):
-        numbering.setattr("indiff.engines.duckdb.engine.FEW_TEXTS", most)
+        numbering.setattr("indiff.engines.duckdb.FEW_TEXTS", most)
         assert kinds_and_cells(tmp_path / "a.parquet") == (kind, "VARCHAR", CELLS)
 
 
@@ -70,6 +70,6 @@ def test_texts_of_a_frame_are_numbered_before_they_are_counted(
 ) -> None:
     coded = TEXTS.set_column(0, "a", TEXTS["a"].dictionary_encode())
     for most, kind in ((4, "VARCHAR"), (5, "ENUM('', 'O''Brien', 'b', 'é')")):
-        numbering.setattr("indiff.engines.duckdb.engine.FEW_TEXTS", most)
+        numbering.setattr("indiff.engines.duckdb.FEW_TEXTS", most)
         for table in (TEXTS, coded, pl.from_arrow(TEXTS)):
             assert kinds_and_cells(table) == (kind, "ENUM('')", CELLS)

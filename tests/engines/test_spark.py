@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from indiff.engines.spark.engine import require_spark
+from indiff.engines.spark import require_spark
 from indiff.errors import UserError
 from indiff.risk import measure_risk
 from tests.engines import test_sources
@@ -79,7 +79,7 @@ def test_every_kind_of_source(spark: Any, tmp_path: Path) -> None:
 def test_many_counts_are_reduced_where_they_are(
     spark: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indiff.engines.spark.engine.FEW_COUNTS", 0)
+    monkeypatch.setattr("indiff.engines.spark.FEW_COUNTS", 0)
     data = pa.table({"age": [30, 30, 40, 40, 50], "ill": [1, 2, 2, 2, 3]})
     asked: dict[str, Any] = {"quasi": "age", "sensitive": "ill", "details": False}
     found, expected = (measure_risk(data, engine=e, **asked) for e in ("spark", "in-process"))
@@ -91,7 +91,7 @@ def test_many_counts_are_reduced_where_they_are(
 def test_everything_also_runs_distributed(
     spark: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("indiff.engines.spark.engine.FEW_COUNTS", 0)
+    monkeypatch.setattr("indiff.engines.spark.FEW_COUNTS", 0)
     for seed in (3, 4):
         test_definitions.test_every_metric_is_its_definition(seed, "spark")
     test_individuals.test_repeats_are_counted_exactly("spark")

@@ -1,7 +1,11 @@
-"""Counts in DuckDB: texts, many values, millions of groups; it spills to disk."""
+"""Counts in DuckDB: texts, many values, millions of groups; it spills to disk.
+
+It reads Arrow data, Parquet files or a relation, never text.
+"""
 
 from __future__ import annotations
 
+import glob
 import itertools
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -11,43 +15,23 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from indiff.data.fingerprint import Dialect
+from indiff.data.fingerprint import Dialect, duckdb_spelling, spelled
+from indiff.data.reading.kinds import missing_pattern
+from indiff.data.reading.parquet import nested, require_columns
 from indiff.data.reading.source import Source
-from indiff.engines.duckdb.input import Rows, literal, quoted
-from indiff.engines.protocol import (
-    MOST_ROWS,
-    Countings,
-    Resources,
-    few_rows,
-    no_records,
-    small_table,
-    unreadable,
-)
-from indiff.errors import UserError, said
+from indiff.engines import protocol
+from indiff.engines.protocol import MOST_ROWS, Resources, unreadable
+from indiff.errors import UserError, option, said
 
+NUMBERS = ("INT", "DOUBLE", "FLOAT", "DECIMAL", "DATE", "TIMESTAMP", "HUGEINT")
+NESTED = ("STRUCT", "MAP", "UNION", "[")
 MANY_COUNTS = 20_000
 """From so many rows on, counts are grouped so often that numbering their texts pays."""
 FEW_TEXTS = 50_000
 PROBE = 1_000_000
 PLAIN_NUMBER = r"-?(0|[1-9][0-9]{0,14})(\.[0-9]+)?([eE][-+]?[0-9]+)?"
-
-
-def connect(
-    source: Source,
-    columns: Sequence[str],
-    countings: Countings,
-    missing_tokens: Sequence[str],
-    resources: Resources,
-) -> DuckDBEngine:
-    """Count the rows of a source inside DuckDB."""
-    engine = DuckDBEngine(source, columns, missing_tokens, resources)
-    try:
-        engine.count(countings)
-    except BaseException:
-        engine.close()
-        raise
-    return engine
 
 
 class DuckDBEngine:
@@ -61,16 +45,13 @@ class DuckDBEngine:
         return "duckdb"
 
     def __init__(
-        self,
-        source: Source,
-        columns: Sequence[str],
-        missing_tokens: Sequence[str],
-        resources: Resources,
+        self, source: Source, columns: Sequence[str], tokens: Sequence[str], resources: Resources
     ) -> None:
-        self.source, self.columns, self.tokens = source, tuple(columns), tuple(missing_tokens)
+        self.source, self.columns, self.tokens = source, tuple(columns), tuple(tokens)
         self.counts: Mapping[str, str] = {}
         self._enums: dict[int, str] = {}
-        self._threads = resources.threads
+        self._renamed: Mapping[str, str] = {}
+        self._resources = resources
         self._names = (f"t{number}" for number in itertools.count())
         self._spill = tempfile.TemporaryDirectory(prefix="indiff-")
         config: dict[str, Any] = {
@@ -91,16 +72,80 @@ class DuckDBEngine:
             ) from None
         self._connection.execute("SET enable_progress_bar = false")  # it prints to the output
         try:
-            self._rows = Rows(self._connection, source, self.columns, self.tokens)
-            self.classes = self._rows.classes
+            self._relation = self._open()
+            self.classes = tuple(self._classify(name) for name in self.columns)
         except BaseException:
             self.close()
             raise
 
-    def count(self, countings: Countings) -> None:
+    def _open(self) -> duckdb.DuckDBPyRelation:
+        """Return the rows as a relation, also the view ``source`` where the connection is ours."""
+        source = self.source
+        if source.kind == "relation":
+            return source.relation
+        if source.frame is not None:
+            found = self._connection.from_arrow(source.frame)
+        elif source.spark is not None or source.is_elsewhere:
+            what = "a Spark DataFrame" if source.spark is not None else f"{source.name!r}"
+            raise UserError(
+                f"{what} is counted by Spark",
+                way_out=f"Use {option('engine', 'spark')}",
+                field="engine",
+            )
+        else:
+            try:  # a file is called what it is called: its name is no pattern, its folder no column
+                paths = [glob.escape(path) for path in source.paths]
+                found = self._connection.read_parquet(paths, hive_partitioning=False)
+            except duckdb.Error as error:
+                raise unreadable(source, str(error).splitlines()[0]) from None
+            # DuckDB renames an empty name, and "Age" beside "age".
+            names = pq.read_schema(source.paths[0]).names
+            self._renamed = dict(zip(names, found.columns, strict=True))
+            require_columns(self.columns, names)
+        found.create_view("source")
+        return found
+
+    def _type(self, name: str) -> str:
+        place = self._relation.columns.index(self._renamed.get(name, name))
+        return str(self._relation.types[place])
+
+    def _classify(self, name: str) -> protocol.ColumnClass:
+        kind = self._type(name)
+        if kind.startswith("ENUM") or kind in ("VARCHAR", "JSON"):
+            return "text"
+        if any(word in kind for word in NESTED):
+            raise nested(name, kind)
+        return "number" if any(word in kind for word in NUMBERS) else "other"
+
+    def identifier(self, name: str) -> str:
+        """Return a column of the source as DuckDB calls it."""
+        return quoted(self._renamed.get(name, name))
+
+    def _normalised(self) -> str:
+        """Select every column with one missing value: null, NaN and the tokens are the same."""
+        parts = []
+        for position, name in enumerate(self.columns):
+            kind, value = self._type(name), self.identifier(name)
+            if kind in ("DOUBLE", "FLOAT"):
+                value = f"CASE WHEN isnan({value}) THEN NULL ELSE {value} + 0.0 END"  # −0 is 0
+            elif kind == "TIMESTAMP WITH TIME ZONE":
+                value = f"make_timestamp(epoch_us({value}))"
+            elif kind == "TIMESTAMPTZ_NS":
+                value = f"make_timestamp_ns(epoch_ns({value}))"
+            elif self.classes[position] == "text":
+                value = f"CAST({value} AS VARCHAR)"
+                if self.tokens:
+                    lost = f"REGEXP_MATCHES({value}, {_literal(missing_pattern(self.tokens))})"
+                    value = f"CASE WHEN {lost} THEN NULL ELSE {value} END"
+                if position in self._enums:
+                    value = f"CAST({value} AS {self._enums[position]})"
+            parts.append(f"{value} AS c{position}")
+        return ", ".join(parts)
+
+    def count(self, countings: protocol.Countings) -> None:
         """Run stage one: a table of counts for every counting."""
         self._enumerate_frame()
-        values, counts = self._rows.normalised(self._enums), {}
+        values, counts = self._normalised(), {}
         for name, positions in countings.items():
             keys = ", ".join(f"c{i}" for i in positions)
             made = self._keep_from_source(
@@ -109,14 +154,14 @@ class DuckDBEngine:
             counts[name] = self.numbered(made, positions)
         self.counts = counts
         if not self.query(f"SELECT 1 FROM {self.counts['cells']} LIMIT 1"):
-            raise no_records(self.source)
+            raise protocol.no_records(self.source)
 
     def _keep_from_source(self, sql: str) -> str:
         """Make a table from the rows themselves; a relation is read by its own connection."""
         try:
             if self.source.kind != "relation":
                 return self.keep(sql)
-            return self.load(self._rows.relation.query("source", sql).to_arrow_reader())
+            return self.load(self._relation.query("source", sql).to_arrow_reader())
         except duckdb.Error as error:
             raise unreadable(self.source, str(error).splitlines()[0]) from None
 
@@ -134,12 +179,11 @@ class DuckDBEngine:
         """
         if self._enums or self.query(f"SELECT COUNT(*) < {MANY_COUNTS} FROM {table}")[0][0]:
             return table
-        columns = [
-            f"CAST(c{position} AS {self._enumerated(table, position)}) AS c{position}"
-            if self.classes[position] == "text"
-            else f"c{position}"
-            for position in positions
-        ]
+        columns = [f"c{position}" for position in positions]
+        for place, position in enumerate(positions):
+            if self.classes[position] == "text":
+                texts = self.keep(f"SELECT DISTINCT c{position} AS x FROM {table}")
+                columns[place] = f"CAST(c{position} AS {self._enum(texts)}) AS c{position}"
         narrow = self.keep(f"SELECT {', '.join(columns)}, n FROM {table}")
         self.forget(table)
         return narrow
@@ -154,29 +198,19 @@ class DuckDBEngine:
                 continue
             if len(pc.unique(frame[name].slice(0, PROBE))) > FEW_TEXTS:
                 continue
-            if len(texts := pc.unique(frame[name])) > FEW_TEXTS:
-                continue
-            table = self.load(pa.table({"x": texts}))
-            self._enums[position] = self._enum(table, "x")
-            self.forget(table)
+            if len(texts := pc.unique(frame[name])) <= FEW_TEXTS:
+                self._enums[position] = self._enum(self.load(pa.table({"x": texts})))
 
-    def _enumerated(self, table: str, position: int) -> str:
-        """Make an ENUM of a column's texts, in their order; plain text where there are too many."""
-        texts = self.keep(f"SELECT DISTINCT c{position} FROM {table}")
-        kind = self._enum(texts, f"c{position}")
+    def _enum(self, texts: str) -> str:
+        """Make an ENUM of a table's distinct texts; plain text's type where none or too many."""
+        ((number,),) = self.query(f"SELECT COUNT(x) FROM {texts}")
+        kind = next(self._names) if 0 < number <= FEW_TEXTS else "VARCHAR"
+        if kind != "VARCHAR":
+            self._connection.execute(
+                f"CREATE TYPE {kind} AS ENUM (SELECT CAST(x AS VARCHAR) FROM {texts} "
+                f"WHERE x IS NOT NULL ORDER BY 1)"
+            )
         self.forget(texts)
-        return kind
-
-    def _enum(self, texts: str, column: str) -> str:
-        """Make an ENUM of distinct texts; return plain text's type for none or too many."""
-        ((number,),) = self.query(f"SELECT COUNT({column}) FROM {texts}")
-        if not 0 < number <= FEW_TEXTS:
-            return "VARCHAR"
-        kind = next(self._names)
-        self._connection.execute(
-            f"CREATE TYPE {kind} AS ENUM (SELECT CAST({column} AS VARCHAR) FROM {texts} "
-            f"WHERE {column} IS NOT NULL ORDER BY 1)"
-        )
         return kind
 
     def keep(self, sql: str) -> str:
@@ -187,11 +221,11 @@ class DuckDBEngine:
 
     def put(self, columns: Mapping[str, Sequence[Any]], types: Sequence[str]) -> str:
         """Copy a small table of the driver's values; return its name."""
-        return self.load(small_table(columns, types))
+        return self.load(protocol.small_table(columns, types))
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         """Return the statement's rows, at most ``MOST_ROWS``."""
-        return few_rows(self._connection.execute(sql).fetchmany(MOST_ROWS + 1), sql)
+        return protocol.few_rows(self._connection.execute(sql).fetchmany(MOST_ROWS + 1), sql)
 
     def forget(self, table: str) -> None:
         """Drop a table."""
@@ -199,8 +233,7 @@ class DuckDBEngine:
 
     def records(self) -> str:
         """Return the name of a view of the rows, numbered in the order of the source."""
-        values = self._rows.normalised(self._enums)
-        rows = f"SELECT ROW_NUMBER() OVER () - 1 AS record, {values} FROM source"
+        rows = f"SELECT ROW_NUMBER() OVER () - 1 AS record, {self._normalised()} FROM source"
         if self.source.kind == "relation":
             return self._keep_from_source(rows)
         self._connection.execute(f"CREATE OR REPLACE TEMP VIEW records AS {rows}")
@@ -217,7 +250,7 @@ class DuckDBEngine:
         if not Path(path).resolve().parent.is_dir():
             raise UserError(f"the folder of {path!r} does not exist; make it first.")
         try:
-            self._connection.execute(f"COPY ({sql}) TO {literal(path)} ({options})")
+            self._connection.execute(f"COPY ({sql}) TO {_literal(path)} ({options})")
         except duckdb.IOException as error:
             reason = str(error).splitlines()[0]
             raise UserError(f"{path!r} cannot be written ({reason}).") from None
@@ -232,10 +265,20 @@ class DuckDBEngine:
 
     def spelled(self, position: int) -> str:
         """Return SQL for the one spelling of a column's values, the same on every engine."""
-        return self._rows.spelled(position)
+        kind = self._type(self.columns[position])
+        return spelled(duckdb_spelling(kind), f"c{position}", "duckdb")
 
     def close(self) -> None:
         """Close the connection and remove what was spilled."""
         self._connection.close()
         self._spill.cleanup()
         self.source.close()
+
+
+def quoted(name: str) -> str:
+    """Return a name as DuckDB's identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

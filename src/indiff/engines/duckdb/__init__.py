@@ -1,1 +1,0 @@
-"""Counting in DuckDB, for strings and millions of groups."""

@@ -1,1 +1,0 @@
-"""Counting in this process, for columns with few values."""

@@ -1,1 +1,0 @@
-"""Counting on Spark, for tables that do not fit on one machine."""
