@@ -12,7 +12,7 @@ import pytest
 
 from indiff.data.hierarchy import Hierarchy
 from indiff.risk import Risk, measure_risk
-from indiff.risk.counted import ColumnsRisk
+from indiff.risk.columns import ColumnsRisk
 from tests.checker import Equal, Ordered, Tree
 from tests.risk import oracle
 

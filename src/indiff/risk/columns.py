@@ -1,19 +1,44 @@
-"""Which columns are dangerous: alone, without each other, combined; and which of their values."""
+"""Measures sets of columns: all, each alone, without each other, combined; and their values."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from indiff.risk.counted import ColumnsRisk, Counted, entropy, measure_what, measure_who
-from indiff.risk.counts import same
-from indiff.risk.groups import marketer
-from indiff.risk.information import InformationRisk, information_risk
+from indiff.engines.protocol import Engine
+from indiff.risk import metrics
+from indiff.risk.counts import (
+    Counted,
+    Grouped,
+    ValueExtremes,
+    each_record,
+    keys,
+    plain_terms,
+    reduce_sizes,
+    reduce_values,
+    row_terms,
+    same,
+    summed,
+    value_terms,
+)
+from indiff.risk.metrics import GroupRisk, InformationRisk, information_risk
+from indiff.risk.values import Values
 
 MOST_LEVELS = 1_000
 OUTLIER_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class ColumnsRisk:
+    """Every metric for one set of columns."""
+
+    columns: tuple[str, ...]
+    reidentification: InformationRisk
+    inference: dict[str, InformationRisk]
+    groups: GroupRisk
 
 
 @dataclass(frozen=True)
@@ -64,25 +89,102 @@ class Level:
     """Rare where the column's other values are not: an error, or a value to suppress (§5.4)."""
 
 
-def describe(counted: Counted, positions: Sequence[int]) -> tuple[Combination, dict[str, float]]:
-    """Measure one combination from the cells; return it and each sensitive attribute's DR."""
-    whats = [measure_what(counted, positions, number) for number in range(len(counted.values))]
-    who = measure_who(counted, positions, whats)
-    risk = information_risk("individual", who, counted.h_individual, None)
+def measure_columns(
+    counted: Counted, positions: Sequence[int], *, models: bool = True
+) -> ColumnsRisk:
+    """Run stage two for one set of quasi-identifiers, with or without the group models."""
+    names = tuple(counted.quasi[i] for i in positions)
+    whats: list[Grouped] = []
     inference: dict[str, InformationRisk] = {}
-    for what, values in zip(whats, counted.values, strict=True):
-        name = values.sensitive.name
-        inference[name] = information_risk(name, what, entropy(values), None)
-    found = Combination(
-        columns=who.columns,
-        itpr=risk.itpr,
-        dr=risk.dr,
-        k=who.rows[0].smallest,
-        singled_out=sum(row.records for row in who.rows if row.largest == 1),
-        marketer=marketer(who),
-        inference={name: part.itpr for name, part in inference.items()},
+    found: dict[str, metrics.SensitiveGroups] = {}
+    for number, values in enumerate(counted.values):
+        name, spread = values.sensitive.name, None
+        if models:
+            what, found[name] = _measure_values(counted, positions, number)
+            spread = what.extremes.spread if what.extremes else None
+        else:
+            terms = plain_terms(counted.pairs(positions, number), positions)
+            what = Grouped(names, reduce_sizes(counted.engine, terms))
+        inference[name] = information_risk(name, what, _entropy(values), spread)
+        whats.append(what)
+    who = _measure_who(counted, positions, whats)
+    reidentification = information_risk("individual", who, counted.h_individual, None)
+    groups = metrics.group_risk(who, found)
+    trees = [one.sensitive.hierarchy for one in counted.values if one.sensitive.hierarchy]
+    told = [note for tree in trees for note in tree.notes]
+    groups = replace(groups, notes=(*groups.notes, *told))
+    return ColumnsRisk(names, reidentification, inference, groups)
+
+
+def _measure_values(
+    counted: Counted, positions: Sequence[int], number: int
+) -> tuple[Grouped, metrics.SensitiveGroups]:
+    """Return what is kept of the groups, and the group models of one sensitive attribute."""
+    engine, values, made = counted.engine, counted.values[number], []
+    pairs = counted.pairs(positions, number)
+    is_finest = tuple(positions) == counted.positions
+    if not is_finest:  # few rows, read several times
+        made.append(pairs := engine.keep(f"SELECT * FROM {pairs} p"))
+    if is_finest and number == 0 and counted.people is None:
+        terms = counted.groups
+    else:
+        terms = engine.keep(f"SELECT * FROM {value_terms(pairs, values.table, positions)} t")
+        made.append(terms)
+    rows, extremes = reduce_values(
+        engine, terms, values.distinct, values.mean_reach, values.mean_place
     )
-    return found, {name: part.dr for name, part in inference.items()}
+    what = Grouped(tuple(counted.quasi[i] for i in positions), rows, extremes)
+    t = metrics.closeness(engine, pairs, terms, values, positions, extremes)
+    recursive = _recursive_diversity(engine, pairs, extremes, positions)
+    for table in made:
+        engine.forget(table)
+    name = values.sensitive.name
+    return what, metrics.sensitive_groups(name, what, values.distinct, t, recursive)
+
+
+def _recursive_diversity(
+    engine: Engine, pairs: str, extremes: ValueExtremes, positions: Sequence[int]
+) -> tuple[float, int]:
+    """Return (c, ℓ) with ℓ = distinct ℓ: the largest r₁ / (r_ℓ + … + r_m) over groups.
+
+    Recursive (c', ℓ)-diversity (Machanavajjhala et al. 2007) holds for every c' above c. Counts
+    10 and 1 with ℓ = 2 give c = 10.
+    """
+    least = extremes.least_distinct
+    if least == 1:
+        return extremes.top_share, 1
+    if least == 2:
+        return extremes.runner_up, 2
+    order = f"(PARTITION BY {keys(positions)} ORDER BY c DESC)"
+    ((worst,),) = engine.query(f"""
+        SELECT MAX(top / tail) FROM (
+          SELECT MAX(c) AS top, CAST(SUM(CASE WHEN place >= {least} THEN c ELSE 0 END) AS BIGINT)
+            AS tail
+          FROM (SELECT {keys(positions)}, c, ROW_NUMBER() OVER {order} AS place FROM {pairs} p) r
+          GROUP BY {keys(positions)}) q""")
+    return float(worst), least
+
+
+def _entropy(values: Values) -> float:
+    """Return H(X) of a sensitive attribute (Eq. 1)."""
+    if values.distinct == 1:
+        return 0.0
+    return max(0.0, math.log2(values.records) - values.clogc / values.records)
+
+
+def _measure_who(counted: Counted, positions: Sequence[int], whats: Sequence[Grouped]) -> Grouped:
+    """Run stage two for X the individual, or derive it from what was measured of an attribute."""
+    names = tuple(counted.quasi[i] for i in positions)
+    if counted.people is None and whats:
+        return Grouped(names, each_record(whats[0].rows))
+    if tuple(positions) == counted.positions:
+        terms = counted.groups
+    elif counted.people is None:
+        terms = row_terms(summed(counted.groups, keys(positions)))
+    else:
+        pairs = summed(counted.people, f"{keys(positions)}, {counted.who}")
+        terms = plain_terms(pairs, positions)
+    return Grouped(names, reduce_sizes(counted.engine, terms, size=counted.size))
 
 
 def contributions(
@@ -91,8 +193,10 @@ def contributions(
     """Compare all quasi-identifiers with all but one, for each of them."""
     found = []
     for position, name in enumerate(counted.quasi):
-        rest = [other for other in counted.positions if other != position]
-        without, rest_dr = describe(counted, rest) if rest else (None, {})
+        places = [other for other in counted.positions if other != position]
+        rest = measure_columns(counted, places, models=False) if places else None
+        without = _summary(rest) if rest else None
+        before = {x: risk.dr for x, risk in rest.inference.items()} if rest else {}
         found.append(
             Contribution(
                 column=name,
@@ -104,7 +208,7 @@ def contributions(
                 added_singled_out=together.groups.singled_out
                 - (without.singled_out if without else 0),
                 added_inference_dr={
-                    x: risk.dr - rest_dr.get(x, 0.0) for x, risk in together.inference.items()
+                    x: risk.dr - before.get(x, 0.0) for x, risk in together.inference.items()
                 },
             )
         )
@@ -131,7 +235,7 @@ def search(counted: Counted, largest: int) -> tuple[Combination, ...]:
     the counts of the finest groups; the data is not read again.
     """
     found = [
-        describe(counted, chosen)[0]
+        _summary(measure_columns(counted, chosen, models=False))
         for size in range(1, min(largest, len(counted.quasi)) + 1)
         for chosen in combinations(counted.positions, size)
     ]
@@ -151,7 +255,8 @@ def levels(
     when its own term of the column's ITPR reaches ``threshold`` while fewer records hold it than
     a tenth of the column's average: in a column whose values are all rare none stands out.
     """
-    engine, groups, size, found = counted.engine, counted.groups, counted.size, []
+    engine, groups, size = counted.engine, counted.groups, counted.size
+    h, found = counted.h_individual, []
     distinct = {name: risk.groups.groups for name, risk in single.items()}
     ((linked,),) = engine.query(f"SELECT SUM(n / CAST({size} AS DOUBLE)) FROM {groups}")
     for position, name in enumerate(counted.quasi):
@@ -165,7 +270,11 @@ def levels(
               ORDER BY ROUND(v.linked, 9) DESC, v.n, v.c{position} NULLS LAST
               LIMIT {MOST_LEVELS}"""
         )
-        found += [_level(counted, name, distinct[name], row, linked, threshold) for row in rows]
+        few = OUTLIER_SHARE * counted.records / distinct[name]
+        for value, records, alone, own, nh in rows:
+            itpr = 0.0 if h == 0 else 1 - distinct[name] * max(0.0, nh) / counted.records / h
+            outlier = bool(records < few and itpr >= threshold)
+            found.append(Level(name, value, int(records), itpr, int(alone), own / linked, outlier))
     return tuple(found), distinct
 
 
@@ -177,26 +286,3 @@ def _weighted_entropy(counted: Counted, position: int) -> tuple[str, str]:
         FROM (SELECT c{position}, {counted.who}, CAST(SUM(n) AS BIGINT) AS c
               FROM {counted.people} GROUP BY c{position}, {counted.who}) p GROUP BY c{position})"""
     return "w.nh", f"JOIN {terms} w ON {same([position], 'v', 'w')}"
-
-
-def _level(
-    counted: Counted,
-    name: str,
-    distinct: int,
-    row: tuple[Any, ...],
-    linked: float,
-    threshold: float,
-) -> Level:
-    value, records, single, own, weighted = row
-    h = counted.h_individual
-    itpr = 0.0 if h == 0 else 1 - distinct * max(0.0, weighted) / counted.records / h
-    rare = records < OUTLIER_SHARE * counted.records / distinct
-    return Level(
-        column=name,
-        value=value,
-        records=int(records),
-        itpr=itpr,
-        singled_out=int(single),
-        share_of_risk=own / linked,
-        is_outlier=bool(rare and itpr >= threshold),
-    )

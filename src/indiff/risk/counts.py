@@ -1,22 +1,27 @@
-"""The one aggregation: from counts per (group, value) to totals, extremes and sizes.
+"""Counts a source, and reduces the counts of groups: to totals, extremes and sizes.
 
 Both stages run in the engine. Stage one is the engine's table of cells: a row per combination of
-values, with its number of records. Stage two, here, rolls the cells up to groups (combinations of
-some quasi-identifiers), computes each group's terms, and reduces them to one row per group size.
-Sizes up to 50,000 are kept apart and larger ones in steps of 0.07 %, so that the driver receives
-fewer than 100,000 rows whatever the data. Every metric of ``information`` and ``groups`` is a
-function of these rows.
+values, with its number of records. Stage two rolls the cells up to groups (combinations of some
+quasi-identifiers), computes each group's terms, and reduces them to one row per group size. Sizes
+up to 50,000 are kept apart and larger ones in steps of 0.07 %, so that the driver receives fewer
+than 100,000 rows whatever the data. Every metric of ``metrics`` is a function of these rows.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from indiff.engines.protocol import Engine
+from indiff.data.hierarchy import Hierarchy
+from indiff.data.reading.input_files import Reading
+from indiff.data.schema import Kind
+from indiff.engines.protocol import Engine, EngineName, Resources, connect
+from indiff.errors import UserError, option, unknown
+from indiff.risk.values import Sensitive, Values, code_values, decide_kind
 
 _EXACT_SIZES = 50_000
 _SIZE = (
@@ -128,17 +133,9 @@ def listed(columns: Sequence[int]) -> str:
     return f"{keys(columns)}, " if columns else ""
 
 
-def total(engine: Engine, table: str) -> int:
-    """Return the number of records behind a table of counts."""
-    return int(engine.query(f"SELECT CAST(SUM(n) AS BIGINT) FROM {table}")[0][0])
-
-
-def roll_up(table: str, columns: Sequence[int], value: str) -> str:
-    """Return SQL for the pairs: a row per (group, value) with its count ``c``."""
-    return (
-        f"(SELECT {keys(columns)}, {value} AS x, CAST(SUM(n) AS BIGINT) AS c FROM {table} "
-        f"GROUP BY {keys(columns)}, {value})"
-    )
+def summed(table: str, by: str, shown: str | None = None) -> str:
+    """Return SQL for a row per combination of some columns with its number of records, ``c``."""
+    return f"(SELECT {shown or by}, CAST(SUM(n) AS BIGINT) AS c FROM {table} GROUP BY {by})"
 
 
 _SIZES = """CAST(MIN(size) AS BIGINT), CAST(MAX(size) AS BIGINT), COUNT(*),
@@ -228,3 +225,128 @@ def reduce_values(
         for field, found in zip(fields(ValueExtremes), by_extreme, strict=True)
     }
     return tuple(sorted(SizeRow(*row[:width]) for row in rows)), ValueExtremes(**extremes)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of a source: its columns by role, and what is known of the sensitive ones."""
+
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...] = ()
+    individual: str | None = None
+    joint: bool = False
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    hierarchies: Mapping[str, str | Path | Hierarchy] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.quasi:
+            raise UserError(
+                f"at least one quasi-identifier is needed; name it with {option('quasi')}.",
+                field="quasi",
+            )
+        for name in (everything := self.columns):
+            if everything.count(name) > 1:
+                raise UserError(
+                    f"a column may be named once; {name!r} is named {everything.count(name)} times "
+                    "among quasi, sensitive and individual."
+                )
+        for role in ("kinds", "orders", "hierarchies"):
+            for name in getattr(self, role):
+                if name not in self.sensitive:
+                    raise unknown("sensitive attribute", name, self.sensitive, field=role)
+
+    @property
+    def columns(self) -> list[str]:
+        """Every column that is asked for; the individual's is the last."""
+        whose = [] if self.individual is None else [self.individual]
+        return [*self.quasi, *self.sensitive, *whose]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A source after stage one: what stage two works on."""
+
+    engine: Engine
+    quasi: tuple[str, ...]
+    cells: str
+    people: str | None
+    values: tuple[Values, ...]
+    records: int
+    h_individual: float
+    groups: str = ""
+    """A row per group of all quasi-identifiers with its terms, of the first attribute if any."""
+
+    @property
+    def who(self) -> str:
+        """The individual's column in the table of people."""
+        return f"c{len(self.quasi) + sum(len(v.sensitive.columns) for v in self.values)}"
+
+    @property
+    def size(self) -> str:
+        """The column of ``groups`` that counts individuals."""
+        return "n" if self.people is None else "d"
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """The positions of all quasi-identifiers."""
+        return tuple(range(len(self.quasi)))
+
+    def pairs(self, positions: Sequence[int], number: int) -> str:
+        """Return SQL for a row per (group, value of sensitive attribute ``number``)."""
+        only = len(self.values) == 1 and tuple(positions) == self.positions
+        if only and not self.values[0].merges:  # the cells are the pairs already
+            return f"(SELECT {keys(positions)}, s0 AS x, n AS c FROM {self.cells})"
+        by = f"{keys(positions)}, s{number}"
+        return summed(self.cells, by, f"{by} AS x")
+
+    def finest(self) -> str:
+        """Return SQL for the terms of the groups of all quasi-identifiers."""
+        if self.people is not None:
+            return plain_terms(f"(SELECT *, n AS c FROM {self.people})", self.positions)
+        if self.values:
+            return value_terms(self.pairs(self.positions, 0), self.values[0].table, self.positions)
+        return row_terms(summed(self.cells, keys(self.positions)))
+
+
+def count(
+    source: Any, question: Question, engine: EngineName, reading: Reading, resources: Resources
+) -> Counted:
+    """Run stage one and code the sensitive values."""
+    columns, known = question.columns, len(question.quasi)
+    countings: dict[str, list[int]] = {"cells": list(range(known + len(question.sensitive)))}
+    if question.individual is not None:
+        countings["people"] = [*range(known), len(columns) - 1]
+    connected = connect(
+        source, columns, countings, engine=engine, reading=reading, resources=resources
+    )
+    try:
+        return _coded(connected, question)
+    except BaseException:
+        connected.close()
+        raise
+
+
+def _coded(engine: Engine, question: Question) -> Counted:
+    quasi, sensitive = question.quasi, question.sensitive
+    cells, people = engine.counts["cells"], engine.counts.get("people")
+    ((records,),) = engine.query(f"SELECT CAST(SUM(n) AS BIGINT) FROM {cells}")
+    asked = []
+    for position, name in enumerate(sensitive, len(quasi)):
+        tree, order = question.hierarchies.get(name), question.orders.get(name)
+        tree = Hierarchy.read(tree) if isinstance(tree, str | Path) else tree
+        order = None if order is None else tuple(map(str, order))
+        kind = question.kinds.get(name)
+        kind = decide_kind(engine, position, name, kind, order is not None, tree is not None)
+        asked.append(Sensitive(name, (position,), kind, order, tree))
+    if question.joint and len(asked) > 1:
+        places = tuple(part.columns[0] for part in asked)
+        asked = [Sensitive(", ".join(sensitive), places, Kind.CATEGORICAL)]
+    coded, values = code_values(engine, cells, asked, records)
+    h_individual = math.log2(records)
+    if people is not None:
+        rows_of_each = summed(people, f"c{len(quasi) + len(sensitive)}")
+        ((used,),) = engine.query(f"SELECT SUM(c * LOG2(c)) FROM {rows_of_each} w")
+        h_individual = max(0.0, h_individual - used / records)
+    counted = Counted(engine, quasi, coded, people, values, records, h_individual)
+    return replace(counted, groups=engine.keep(f"SELECT * FROM {counted.finest()} t"))

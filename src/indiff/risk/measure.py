@@ -9,17 +9,24 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
+from indiff.data.coding import code_sensitive
+from indiff.data.expressions import with_expressions
 from indiff.data.fingerprint import digest, sums
 from indiff.data.hierarchy import Hierarchy
-from indiff.data.reading.input_files import Reading
+from indiff.data.reading.door import read_raw
+from indiff.data.reading.input_files import Reading, is_address
+from indiff.data.reading.source import column_names
+from indiff.data.table import Table
 from indiff.engines.protocol import Engine, EngineName, Resources
-from indiff.errors import UserError
-from indiff.risk.columns import Combination, Contribution, Level, contributions, levels, search
-from indiff.risk.counted import ColumnsRisk, Counted, Question, count, measure_columns
-from indiff.risk.groups import GroupRisk
-from indiff.risk.information import InformationRisk
-from indiff.risk.made_columns import Bins, with_made_columns
-from indiff.risk.records import write_records
+from indiff.errors import UserError, unknown
+from indiff.files import private_files
+from indiff.release.release import Release
+from indiff.risk import columns
+from indiff.risk.columns import ColumnsRisk, Combination, Contribution, Level, measure_columns
+from indiff.risk.counts import Counted, Question, count, keys, plain_terms, same
+from indiff.risk.metrics import DERIVED, GroupRisk, InformationRisk
 from indiff.text import FORMAT, html, html_table, json_text, number
 from indiff.version import __version__
 
@@ -98,12 +105,6 @@ class Risk:
         return json_text(self.to_dict(), indent=1)
 
 
-_DERIVED = (
-    "l", "distinct_l", "entropy_l", "recursive", "alpha", "t", "beta", "beta_enhanced",
-    "delta_disclosure",
-)  # fmt: skip
-
-
 def plain(value: Any) -> Any:
     """Turn results into plain values: dictionaries, lists, numbers and texts."""
     if is_dataclass(value) and not isinstance(value, type):
@@ -111,7 +112,7 @@ def plain(value: Any) -> Any:
             field.name.rstrip("_"): plain(getattr(value, field.name)) for field in fields(value)
         }
         if isinstance(value, GroupRisk):
-            found.update({name: plain(getattr(value, name)) for name in _DERIVED})
+            found.update({name: plain(getattr(value, name)) for name in DERIVED})
         return found
     if isinstance(value, dict):
         return {str(key): plain(part) for key, part in value.items()}
@@ -140,6 +141,7 @@ def fingerprint(
 
 
 Progress = Callable[[str], object]
+Bins = int | Sequence[float]
 
 
 def measure_risk(
@@ -192,7 +194,7 @@ def measure_risk(
     columns and nothing else, and of this table alone.
     """
     reading = Reading(missing_tokens, encoding, sheet, header_row, decimal, date_format)
-    source, made = with_made_columns(source, _names(sensitive), bins, reading)
+    source, made = _with_made_columns(source, _names(sensitive), bins, reading)
     question = Question(
         _names(quasi),
         _names(sensitive),
@@ -221,13 +223,13 @@ def measure_risk(
         elif details:
             single = {counted.quasi[0]: together}
         say("values")
-        found_levels, distinct = levels(counted, single, outlier) if details else ((), {})
-        parts = contributions(counted, together, single) if details else ()
+        found_levels, distinct = columns.levels(counted, single, outlier) if details else ((), {})
+        parts = columns.contributions(counted, together, single) if details else ()
         say("combinations")
-        ranked = search(counted, combinations) if combinations else ()
+        ranked = columns.search(counted, combinations) if combinations else ()
         if records is not None:
             say("records")
-            write_records(counted, str(records), together.reidentification, together.inference)
+            _write_records(counted, str(records), together.reidentification, together.inference)
         return Risk(
             records=counted.records,
             reidentification=together.reidentification,
@@ -239,7 +241,7 @@ def measure_risk(
             distinct_values=distinct,
             combinations=ranked,
             method=Method(
-                source=counted.source,
+                source=counted.engine.source.name,
                 engine=counted.engine.name,
                 quasi=counted.quasi,
                 sensitive=tuple(values.sensitive.name for values in counted.values),
@@ -268,3 +270,91 @@ def _versions(counted: Counted) -> dict[str, str]:
         "python": platform.python_version(),
         **{name: importlib.metadata.version(name) for name in used},
     }
+
+
+def _with_made_columns(
+    source: Any,
+    sensitive: Sequence[str],
+    bins: Bins | Mapping[str, Bins] | None,
+    reading: Reading,
+) -> tuple[Any, dict[str, tuple[str, ...]]]:
+    """Return the source with a column for every sensitive attribute, and the orders of bins.
+
+    A source whose columns are all there is returned as it is. Otherwise it is read as a test
+    reads it, with numbers and dates as such.
+    """
+    edges = dict(bins) if isinstance(bins, Mapping) else dict.fromkeys(sensitive, bins)
+    for name in edges:
+        if name not in sensitive:
+            raise unknown("sensitive attribute to bin", name, sensitive, field="bins")
+    binned = {name: one for name, one in edges.items() if one is not None}
+    if isinstance(source, Table | Release) or (isinstance(source, str) and is_address(source)):
+        if binned:
+            raise UserError("bins are made of a table that is read here; leave bins out.")
+        return source, {}
+    if not binned and set(sensitive) <= set(column_names(source, reading)):
+        return source, {}
+    raw, _ = with_expressions(read_raw(source, reading), sensitive, reading.missing_tokens)
+    frame, orders = raw.frame, {}
+    for name, one in binned.items():
+        made = code_sensitive(name, frame[name], None, None, None, one)
+        labels = [None if value is None else str(value) for value in made["values"]]
+        cells = pa.array(labels, pa.string()).take(pa.array(made["codes"]))
+        frame = frame.set_column(frame.column_names.index(name), name, cells)
+        orders[name] = tuple(label for label in labels if label is not None)
+    return frame, orders
+
+
+_NH = "CASE WHEN d = 1 THEN 0.0 ELSE n * GREATEST(0.0, LOG2(n) - clogc / n) END"
+
+
+def _write_records(
+    counted: Counted,
+    path: str,
+    reidentification: InformationRisk,
+    inference: dict[str, InformationRisk],
+) -> None:
+    """Write one row per record: its place, group size, and group terms of ITPR.
+
+    ``record`` is the 0-based position in the input, ``group_size`` counts the individuals that
+    share its quasi-identifiers, ``itpr`` is its group's term of the re-identification ITPR, and
+    ``itpr:NAME`` that of each sensitive attribute: the maximum over records is the metric.
+    """
+    engine, positions = counted.engine, counted.positions
+    weighted = "n * LOG2(n)" if counted.people is None else _NH
+    made = [
+        engine.keep(
+            f"SELECT {keys(positions)}, {counted.size} AS size, {weighted} AS nh "
+            f"FROM {counted.groups} t"
+        )
+    ]
+    columns = [
+        "r.record AS record",
+        "g0.size AS group_size",
+        "CASE WHEN g0.size = 1 THEN 1 ELSE 0 END AS singled_out",
+        f"{_term(reidentification, 'g0')} AS itpr",
+    ]
+    for place, values in enumerate(counted.values):
+        terms = plain_terms(counted.pairs(positions, place), positions)
+        made.append(engine.keep(f"SELECT {keys(positions)}, {_NH} AS nh FROM {terms} t"))
+        risk = inference[values.sensitive.name]
+        label = engine.quoted(f"itpr:{values.sensitive.name}")
+        columns.append(f"{_term(risk, f'g{place + 1}')} AS {label}")
+    joins = " ".join(
+        f"JOIN {table} g{place} ON {same(positions, 'r', f'g{place}')}"
+        for place, table in enumerate(made)
+    )
+    rows = engine.records()
+    with private_files():
+        engine.write(
+            f"SELECT {', '.join(columns)} FROM {rows} r {joins} ORDER BY record", path, made
+        )
+    for table in made:
+        engine.forget(table)
+
+
+def _term(risk: InformationRisk, table: str) -> str:
+    """Return SQL for a group's term of ITPR (Eq. 10, errata 1); 0 for a constant X."""
+    if risk.h == 0:
+        return "CAST(0 AS DOUBLE)"
+    return f"1 - {table}.nh * {risk.groups / risk.records / risk.h!r}"

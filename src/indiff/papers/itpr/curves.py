@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from indiff.papers.itpr.tables import information_of
 from indiff.papers.run import Run
-from indiff.risk.information import InformationRisk
+from indiff.risk.metrics import InformationRisk
 
 Counts = NDArray[np.int64]
 RECORDS = 10_000

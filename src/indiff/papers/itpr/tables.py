@@ -15,7 +15,7 @@ from indiff.papers.itpr import printed as paper
 from indiff.papers.run import Run
 from indiff.papers.spans import same
 from indiff.risk import Risk, measure_risk
-from indiff.risk.information import InformationRisk
+from indiff.risk.metrics import InformationRisk
 
 WEIGHTS = (
     "Every H(X|Y=y) of Eqs. 8 to 10 stands for its weighted term p(y)·H(X|y) of Eq. 2; read "

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from indiff.risk.columns import Level
-    from indiff.risk.groups import SensitiveGroups
-    from indiff.risk.information import InformationRisk
     from indiff.risk.measure import Risk
+    from indiff.risk.metrics import InformationRisk, SensitiveGroups
 
 RARE = 10
 MOST_LEVELS, MOST_COMBINATIONS, LONGEST_VALUE = 3, 10, 24

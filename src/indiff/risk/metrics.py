@@ -1,15 +1,135 @@
-"""k, ℓ, t … : the group models, and the risk of being picked out by group size."""
+"""Computes every metric from the counts: H … ITPR, and k, ℓ, t … of the group models."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from indiff.data.schema import Kind
 from indiff.engines.protocol import Engine
 from indiff.risk.counts import Grouped, ValueExtremes, group_by, keys, listed, same
 from indiff.risk.values import Values
+
+
+@dataclass(frozen=True)
+class AtMaximum:
+    """What drives ITPR and ELD to 1: groups in which X has one value only."""
+
+    groups: int
+    records: int
+    sizes: tuple[tuple[int, int], ...]
+    """Pairs (group size, records in such groups), at most 20, smallest sizes first."""
+
+    def __str__(self) -> str:
+        shown = ", ".join(f"{records:,} in groups of {size:,}" for size, records in self.sizes[:5])
+        return f"{self.records:,} records in {self.groups:,} groups ({shown})"
+
+
+@dataclass(frozen=True)
+class InformationRisk:
+    """The information-theoretic metrics of the ITPR paper for one X and one set of columns Y.
+
+    All logarithms are base 2. Where X is constant the ratios are undefined; nothing can be
+    learned, and ``dr``, ``itpr`` and the normalised entropy's complement are 0 (errata 5).
+    """
+
+    x: str
+    columns: tuple[str, ...]
+    records: int
+    groups: int
+    h: float
+    """H(X) (Eq. 1)."""
+    h_conditional: float
+    """H(X|Y) (Eq. 2)."""
+    h_normalised: float
+    """H(X|Y) / H(X) (Eq. 3); 1 for a constant X."""
+    h_joint: float
+    """H(X, Y) (Eq. 4)."""
+    h_columns: float
+    """H(Y)."""
+    dr: float
+    """Discrimination rate (Eq. 5), in [0, 1]: an average, so it hides a single exposed record."""
+    mi: float
+    """Mutual information in bits (Eq. 6)."""
+    cp: float
+    """Conditional privacy lost, 1 − 2^−MI (Eq. 7)."""
+    mil: float
+    """Maximum information leakage as the paper's tables have it, weighted by p(y) (Eq. 8)."""
+    mil_unweighted: float
+    """Maximum information leakage as its source has it (du Pin Calmon and Fawaz 2012)."""
+    eld: float
+    """Entropy ℓ-diversity as a risk: 2^−H(X|q) of the least diverse group, in (0, 1]."""
+    itpr: float
+    """The paper's metric (Definitions 4.1 and 4.2), in [DR, 1]."""
+    itpr_combined: float | None
+    """``itpr`` when it is Definition 4.2's: with two columns or more."""
+    epsilon: int
+    """ε: the largest group's size minus the smallest's (Eq. 11)."""
+    lambda_: int | None
+    """λ: the largest difference of two values' counts in a group (Eq. 12); sensitive X only."""
+    theta: float
+    """ϑ: max H(X) − H(X|q) (Eq. 13)."""
+    at_maximum: AtMaximum
+    notes: tuple[str, ...] = ()
+
+
+def information_risk(x: str, grouped: Grouped, h: float, spread: int | None) -> InformationRisk:
+    """Compute every metric from stage two's rows (ITPR paper, Sections 3.2, 3.3, 4 and 5).
+
+    ITPR is ``max over y of 1 − |Ω_Y| · p(y) · H(X|y) / H(X)``: the printed Eq. 10 lacks the weight
+    p(y) that its own tables use (errata 1). A low value does not prove that nobody is exposed to
+    an attacker who knows more columns than these.
+    """
+    rows, records = grouped.rows, grouped.records
+    conditional = max(0.0, min(h, (grouped.nlogn - grouped.clogc) / records))
+    if all(row.homogeneous_groups == row.groups for row in rows):
+        conditional = 0.0
+    least_weighted = min(row.least_weighted_h for row in rows) / records
+    least = min(h, *(row.least_h for row in rows))  # never above H(X), but for rounding
+    constant = h == 0.0
+    if grouped.groups == 1:
+        conditional = least_weighted = least = h
+    mi = h - conditional
+    dr = 0.0 if constant else mi / h
+    itpr = 0.0 if constant else 1.0 - grouped.groups * least_weighted / h
+    itpr = min(1.0, max(itpr, dr))
+    notes = (f"{x} is constant: nothing can be learned about it, and ELD is 1 by formula",)
+    return InformationRisk(
+        x=x,
+        columns=grouped.columns,
+        records=records,
+        groups=grouped.groups,
+        h=h,
+        h_conditional=conditional,
+        h_normalised=1.0 if constant else conditional / h,
+        h_joint=grouped.h_groups + conditional,
+        h_columns=grouped.h_groups,
+        dr=dr,
+        mi=mi,
+        cp=-math.expm1(-mi * math.log(2)),
+        mil=h - least_weighted,
+        mil_unweighted=h - least,
+        eld=2.0**-least,
+        itpr=itpr,
+        itpr_combined=itpr if len(grouped.columns) > 1 else None,
+        epsilon=max(row.largest_records for row in rows) - min(row.least_records for row in rows),
+        lambda_=spread,
+        theta=h - least,
+        at_maximum=_at_maximum(grouped),
+        notes=notes if constant else (),
+    )
+
+
+def _at_maximum(grouped: Grouped) -> AtMaximum:
+    """Count the groups in which X has one value: ITPR is 1 as soon as there is one of several."""
+    alone = [row for row in grouped.rows if row.homogeneous_groups]
+    return AtMaximum(
+        groups=sum(row.homogeneous_groups for row in alone),
+        records=sum(row.homogeneous_records for row in alone),
+        sizes=tuple((row.smallest, row.homogeneous_records) for row in alone[:20]),
+    )
 
 
 @dataclass(frozen=True)
@@ -47,6 +167,22 @@ class SizeClass:
     records: int
 
 
+class _Worst:
+    """The worst of a group model over the sensitive attributes; None without one."""
+
+    def __init__(self, choose: Callable[[list[Any]], Any]) -> None:
+        self.choose = choose
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, risk: Any, owner: type) -> Any:
+        if risk is None:
+            return self
+        found = [getattr(part, self.name) for part in risk.sensitive.values()]
+        return self.choose(found) if found else None
+
+
 @dataclass(frozen=True)
 class GroupRisk:
     """The group models of one set of columns.
@@ -54,7 +190,8 @@ class GroupRisk:
     Sizes count individuals. ``prosecutor`` assumes the target is known to be in the table;
     ``journalist`` that somebody in the population matches, and equals it here, because the table
     stands for the population: with a larger population the risk is lower. ``marketer`` is the
-    expected share of records that are linked correctly, per record and not per group.
+    expected share of records that are linked correctly, per record and not per group. ``l`` and
+    the other models of :class:`SensitiveGroups` are the worst over the sensitive attributes.
     """
 
     columns: tuple[str, ...]
@@ -72,58 +209,18 @@ class GroupRisk:
         "journalist risk equals prosecutor risk because no population is known: an upper bound",
     )
 
-    def _worst(self, name: str, largest: bool) -> float | None:
-        found = [getattr(part, name) for part in self.sensitive.values()]
-        if not found:
-            return None
-        return max(found) if largest else min(found)
+    l = _Worst(min)  # noqa: E741 - the name that users and papers know
+    distinct_l = _Worst(min)
+    entropy_l = _Worst(min)
+    recursive = _Worst(lambda found: min(found, key=lambda pair: (pair[1], -pair[0])))
+    alpha = _Worst(max)
+    t = _Worst(max)
+    beta = _Worst(max)
+    beta_enhanced = _Worst(max)
+    delta_disclosure = _Worst(max)
 
-    @property
-    def l(self) -> float | None:  # noqa: E743 - the name that users and papers know
-        """The smallest ``l`` over the sensitive attributes; none without one."""
-        return self._worst("l", largest=False)
 
-    @property
-    def distinct_l(self) -> int | None:
-        """The smallest ``distinct_l`` over the sensitive attributes."""
-        found = self._worst("distinct_l", largest=False)
-        return None if found is None else int(found)
-
-    @property
-    def entropy_l(self) -> float | None:
-        """The smallest ``entropy_l`` over the sensitive attributes."""
-        return self._worst("entropy_l", largest=False)
-
-    @property
-    def recursive(self) -> tuple[float, int] | None:
-        """(c, ℓ) of the sensitive attribute with the smallest ℓ, and among those the largest c."""
-        found = [part.recursive for part in self.sensitive.values()]
-        return min(found, key=lambda pair: (pair[1], -pair[0])) if found else None
-
-    @property
-    def alpha(self) -> float | None:
-        """The largest ``alpha`` over the sensitive attributes."""
-        return self._worst("alpha", largest=True)
-
-    @property
-    def t(self) -> float | None:
-        """The largest ``t`` over the sensitive attributes."""
-        return self._worst("t", largest=True)
-
-    @property
-    def beta(self) -> float | None:
-        """The largest ``beta`` over the sensitive attributes."""
-        return self._worst("beta", largest=True)
-
-    @property
-    def beta_enhanced(self) -> float | None:
-        """The largest ``beta_enhanced`` over the sensitive attributes."""
-        return self._worst("beta_enhanced", largest=True)
-
-    @property
-    def delta_disclosure(self) -> float | None:
-        """The largest ``delta_disclosure`` over the sensitive attributes."""
-        return self._worst("delta_disclosure", largest=True)
+DERIVED = [name for name, model in vars(GroupRisk).items() if isinstance(model, _Worst)]
 
 
 def marketer(grouped: Grouped) -> float:
