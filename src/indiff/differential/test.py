@@ -45,7 +45,7 @@ from indiff.distances.functions import DEFAULT, Distance, Emd, as_emd, bind_dist
 from indiff.errors import UserError, check_whole, unknown
 from indiff.inference import Frequency, Model
 from indiff.inference.background import with_background
-from indiff.inference.frequency import SmoothedFrequency
+from indiff.inference.counting import SmoothedFrequency
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer
 from indiff.sanitizers.parse import as_sanitizer
 from indiff.sanitizers.protocol import Sanitizer

@@ -7,9 +7,8 @@ from functools import partial
 
 from indiff.errors import UserError, unknown
 from indiff.inference.classifier import CLASSIFIERS, Classifier, is_estimator
+from indiff.inference.counting import Frequency, NaiveBayes
 from indiff.inference.encodings import ENCODINGS, Encoding
-from indiff.inference.frequency import Frequency
-from indiff.inference.naive_bayes import NaiveBayes
 from indiff.inference.protocol import Model
 
 MODELS: dict[str, Callable[[], Model]] = {

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from indiff.data.side_files import label_of, read_cells
 from indiff.data.table import Table
 from indiff.errors import InternalError, UserError, from_data, unknown
-from indiff.inference.naive_bayes import NaiveBayes
-from indiff.inference.protocol import Model, TallyModel
-from indiff.inference.tally import Tally
+from indiff.inference.counting import NaiveBayes
+from indiff.inference.protocol import Model, Tally, TallyModel
 from indiff.release.release import Release
+from indiff.text import describe
 
 Floats = NDArray[np.float64]
 
@@ -107,8 +107,7 @@ class Background:
     known: tuple[str, ...] | None = None
 
     def __str__(self) -> str:
-        plain = type(self.model).__str__ is object.__str__
-        return type(self.model).__name__.lower() if plain else str(self.model)
+        return describe(self.model)
 
     @cached_property
     def randomized(self) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,67 +17,35 @@ from numpy.typing import NDArray
 from indiff.data.table import Table
 from indiff.errors import UserError, said, unknown
 from indiff.inference.encodings import EncodedRelease, Encoding
-from indiff.inference.sure_tree import Criterion, sure_belief
-from indiff.inference.tally import MOST_COUNTED, Tally
-from indiff.inference.training import grown_by, trains_randomly, weighs_like_repeating
+from indiff.inference.features import codes_of
+from indiff.inference.protocol import MOST_COUNTED, Tally
+from indiff.inference.training import (
+    Criterion,
+    grown_by,
+    sure_belief,
+    trains_randomly,
+    weighs_like_repeating,
+)
 from indiff.release.release import Release
 
 Floats = NDArray[np.float64]
 AnyLesson = tuple[Floats, NDArray[np.int32], Floats | None]  # features, classes, weights
 
 
-def _naive_bayes() -> Any:
-    from sklearn.naive_bayes import BernoulliNB
-
-    return BernoulliNB()
-
-
-def _tree() -> Any:
-    from sklearn.tree import DecisionTreeClassifier
-
-    return DecisionTreeClassifier()
-
-
-def _forest() -> Any:
-    from sklearn.ensemble import RandomForestClassifier
-
-    return RandomForestClassifier()
-
-
-def _logistic() -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    # What a solver leaves undone looks like a distance: this one comes within 1e-6 of the optimum.
-    return LogisticRegression(solver="newton-cholesky", tol=1e-8, max_iter=1_000)
-
-
-def _gradient_boosting() -> Any:
-    from sklearn.ensemble import GradientBoostingClassifier
-
-    return GradientBoostingClassifier()
-
-
-def _mlp() -> Any:
-    from sklearn.neural_network import MLPClassifier
-
-    return MLPClassifier(hidden_layer_sizes=(32,))
-
-
-def _knn() -> Any:
-    from sklearn.neighbors import KNeighborsClassifier
-
-    return KNeighborsClassifier()
-
-
-# scikit-learn is loaded when the first of them is made.
-CLASSIFIERS: dict[str, Callable[[], Any]] = {
-    "naive-bayes": _naive_bayes,
-    "tree": _tree,
-    "forest": _forest,
-    "logistic": _logistic,
-    "gradient-boosting": _gradient_boosting,
-    "mlp": _mlp,
-    "knn": _knn,
+# By module, class and parameters: scikit-learn is loaded when the first of them is made. What a
+# solver leaves undone looks like a distance: newton-cholesky comes within 1e-6 of the optimum.
+CLASSIFIERS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "naive-bayes": ("naive_bayes", "BernoulliNB", {}),
+    "tree": ("tree", "DecisionTreeClassifier", {}),
+    "forest": ("ensemble", "RandomForestClassifier", {}),
+    "logistic": (
+        "linear_model",
+        "LogisticRegression",
+        {"solver": "newton-cholesky", "tol": 1e-8, "max_iter": 1_000},
+    ),
+    "gradient-boosting": ("ensemble", "GradientBoostingClassifier", {}),
+    "mlp": ("neural_network", "MLPClassifier", {"hidden_layer_sizes": (32,)}),
+    "knn": ("neighbors", "KNeighborsClassifier", {}),
 }
 
 TIES = (
@@ -158,8 +127,11 @@ class Classifier:
     def _prototype(self) -> Any:
         from sklearn.base import clone
 
-        known = isinstance(self.estimator, str)
-        fresh = CLASSIFIERS[self.estimator]() if known else clone(self.estimator)
+        if isinstance(self.estimator, str):
+            module, name, parameters = CLASSIFIERS[self.estimator]
+            fresh = getattr(importlib.import_module(f"sklearn.{module}"), name)(**parameters)
+        else:
+            fresh = clone(self.estimator)
         seeds = [n for n in fresh.get_params() if n.split("__")[-1] == "random_state"]
         fresh.set_params(**dict.fromkeys(seeds, self.seed))
         if weighs_like_repeating(fresh):  # scikit-learn's own: checked once, not at every fit
@@ -194,9 +166,7 @@ class Classifier:
                 "an empty one",
                 "Check the sanitizer",
             )
-        codes = np.stack(
-            [targets.attribute(c.attribute.name).codes for c in release.columns], axis=1
-        )
+        codes = codes_of(release, targets)
         if not len(codes):
             return np.empty((0, len(release.sensitive_values)))
         distinct, back = np.unique(codes, axis=0, return_inverse=True)
@@ -225,15 +195,11 @@ class Classifier:
 
     @property
     def _encoding(self) -> Encoding:
-        return (
-            self.encoding if isinstance(self.encoding, Encoding) else Encoding.named(self.encoding)
-        )
+        return cast(Encoding, self.encoding)
 
     def trained(self, release: Release, target: Table) -> Trained | None:
         """Return the model that is asked about one target; None where there is no choice."""
-        codes = np.stack(
-            [target.attribute(c.attribute.name).codes for c in release.columns], axis=1
-        )
+        codes = codes_of(release, target)
         with self._training():
             encoded = self._encoding.of(release)
             taught = self._teach(self._lesson(encoded, codes[0]), encoded.targets(codes[:1]))

@@ -14,9 +14,8 @@ from indiff.data.coding import code_sensitive
 from indiff.data.schema import Kind, Role
 from indiff.data.table import Table
 from indiff.errors import UserError, unknown
-from indiff.inference.encodings import Encoding
-from indiff.inference.encodings.encoding import distinct_rows
-from indiff.inference.encodings.numeric import domain_part
+from indiff.inference.encodings import Encoding, distinct_rows
+from indiff.inference.features import domain_part
 from indiff.release.release import Release, ReleasedColumn
 from indiff.sanitizers.mondrian.mondrian import Mondrian
 from indiff.sanitizers.parse import as_sanitizer

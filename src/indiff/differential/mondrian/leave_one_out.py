@@ -44,7 +44,7 @@ from indiff.differential.path import (
 from indiff.differential.refit.refit import Releases, refit
 from indiff.errors import InternalError, UserError, option
 from indiff.inference import Frequency, Model, NaiveBayes
-from indiff.inference.tally import Tally
+from indiff.inference.protocol import Tally
 from indiff.kernels import Shared
 from indiff.release.release import Release
 from indiff.sanitizers.mondrian import layout

@@ -32,7 +32,7 @@ from indiff.differential.people import People, distinct_people, each_record
 from indiff.distances.functions import largest_distance
 from indiff.errors import Message, marked
 from indiff.inference import Frequency
-from indiff.inference.frequency import SmoothedFrequency
+from indiff.inference.counting import SmoothedFrequency
 from indiff.release.unmeasured import Unmeasured
 from indiff.sanitizers.noise.grid import Grid
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer, OnGrid, RandomizedResponse

@@ -26,9 +26,8 @@ from indiff.differential.path import (
 from indiff.differential.people import People, distinct_people, each_record, fallback, without_rows
 from indiff.errors import UserError, option
 from indiff.inference import Frequency, Model
-from indiff.inference.frequency import SmoothedFrequency
-from indiff.inference.protocol import TallyModel
-from indiff.inference.tally import Tally
+from indiff.inference.counting import SmoothedFrequency
+from indiff.inference.protocol import Tally, TallyModel
 from indiff.release.release import Release
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer, OnGrid
 from indiff.sanitizers.oracles.function import BlackBox, OracleFailed

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from indiff.data.table import Table
 from indiff.inference import ENCODINGS, Encoding
-from indiff.inference.encodings.block import Block
+from indiff.inference.features import Block
 from indiff.release.release import Release, ReleasedColumn
 
 Floats = NDArray[np.float64]

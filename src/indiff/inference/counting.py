@@ -1,4 +1,4 @@
-"""Bernoulli naive Bayes on the target-relative TF encoding: the papers' adversary."""
+"""Models that only count: naive Bayes on TF features, and the conditional frequency."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from indiff.data.table import Table
 from indiff.errors import UserError
+from indiff.inference.features import codes_of, regions_covering, shares_groups
 from indiff.release.release import Release
 
 
@@ -103,3 +104,81 @@ class NaiveBayes:
         scores -= scores.max(axis=-1, keepdims=True)
         chances = np.exp(scores)
         return chances / chances.sum(axis=-1, keepdims=True)
+
+
+@dataclass(frozen=True)
+class Frequency:
+    """The share of each sensitive value among the released records that cover the target.
+
+    This is the inference of DIT v2's example (Section 3.2, Tables 1 and 2): the probability of a
+    sensitive value given all quasi-identifiers. A target that no released record covers is
+    believed to be like everybody: the shares in the whole release, or equal ones where nothing in
+    it counts, as in a noisy table whose counts all became 0.
+    """
+
+    def __str__(self) -> str:
+        return "frequency"
+
+    def beliefs(self, release: Release, targets: Table) -> NDArray[np.float64]:
+        """Return the belief about each target from the release."""
+        return self.beliefs_and_coverage(release, targets)[0]
+
+    def beliefs_and_coverage(
+        self, release: Release, targets: Table
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the beliefs, and for each target whether any released record covers it."""
+        counts, back = covering_counts(release, targets)
+        totals = release.class_totals()
+        found = counts.sum(axis=1) > 0
+        counts[~found] = totals if totals.any() else 1.0
+        return (counts / counts.sum(axis=1, keepdims=True))[back], found[back]
+
+
+@dataclass(frozen=True)
+class SmoothedFrequency:
+    """belief(k) = C_k / ΣC with C_k = 1 + the weight of value k among what covers the target.
+
+    This is the inference that DIT v2, Section 4.2.2 (Eqs. 2 to 4) couples with differential
+    privacy: a weight is a count with noise, not below 0, and the 1 keeps the belief defined. A
+    target that nothing covers may have any value, each as likely.
+    """
+
+    def __str__(self) -> str:
+        return "smoothed-frequency"
+
+    def beliefs(self, release: Release, targets: Table) -> NDArray[np.float64]:
+        """Return the belief about each target from the release."""
+        counts, back = covering_counts(release, targets)
+        counts += 1
+        return (counts / counts.sum(axis=1, keepdims=True))[back]
+
+
+def covering_counts(
+    release: Release, targets: Table
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Count each sensitive value among what covers the targets, each distinct target once.
+
+    The second array gives the place of each target among the distinct ones.
+    """
+    size = len(release.sensitive_values)
+    distinct, back = np.unique(codes_of(release, targets), axis=0, return_inverse=True)
+    counts = np.empty((len(distinct), size))
+    for place, combination in enumerate(distinct):
+        mask = covering_rows(release, combination)
+        weights = None if release.weights is None else release.weights[mask]
+        counts[place] = np.bincount(release.classes[mask], weights=weights, minlength=size)
+    return counts, back.ravel()
+
+
+def covering_rows(release: Release, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Tell for every row whether its regions cover these codes, one for each column."""
+    covered = zip(release.columns, codes.tolist(), strict=True)
+    if shares_groups(release):  # then groups are looked up, not rows
+        inside = np.ones(release.columns[0].count, dtype=bool)
+        for column, code in covered:
+            inside &= regions_covering(column, code)
+        return inside[release.columns[0].index]
+    mask = np.ones(len(release), dtype=bool)
+    for column, code in covered:
+        mask &= column.covering(code)
+    return mask

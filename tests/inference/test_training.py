@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from indiff.inference.sure_tree import sure_belief
-from indiff.inference.tally import Tally
-from indiff.inference.training import grown_by
+from indiff.inference.protocol import Tally
+from indiff.inference.training import grown_by, sure_belief
 
 Counts = NDArray[np.float64]
 

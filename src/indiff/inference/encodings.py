@@ -1,4 +1,4 @@
-"""Encoding: one of the 24 ways e_ij to turn a release into features (DIT v1, Appendix A)."""
+"""Turns a release into features, in one of the 24 ways e_ij of DIT v1, Appendix A."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from numpy.typing import NDArray
 
 from indiff.data.schema import Kind
 from indiff.errors import UserError, check_whole, did_you_mean
-from indiff.inference.encodings import categorical, numeric
-from indiff.inference.encodings.block import Block
-from indiff.inference.tally import MOST_COUNTED, Lesson, Tally
+from indiff.inference import features
+from indiff.inference.features import Block, regions_covering, shares_groups
+from indiff.inference.protocol import MOST_COUNTED, Lesson, Tally
 from indiff.release.release import Release, ReleasedColumn
 
 TF = "TF"
 
 # In the appendix's order, which numbers them: e64 is TF-TF.
 NUMERIC: dict[str, Callable[[ReleasedColumn, int], Block] | None] = {
-    "Scaling": numeric.scaling,
-    "Bounds": numeric.bounds,
-    "Binary": numeric.binary,
-    "QuantilesB": numeric.refuse_numbers,
-    "QuantilesA": numeric.quantiles_after,
+    "Scaling": features.scaling,
+    "Bounds": features.bounds,
+    "Binary": features.middle_bits,
+    "QuantilesB": features.refuse_numbers,
+    "QuantilesA": features.quantiles_after,
     TF: None,
 }
 CATEGORICAL: dict[str, Callable[[ReleasedColumn], Block] | None] = {
-    "Hot": categorical.hot,
-    "Binary": categorical.binary,
-    "HotA": categorical.hot_after,
+    "Hot": features.hot,
+    "Binary": features.numbered,
+    "HotA": features.hot_after,
     TF: None,
 }
 ENCODINGS = tuple(f"{i}-{j}" for i in NUMERIC for j in CATEGORICAL)
@@ -145,7 +145,7 @@ class EncodedRelease:
         for column, block, shown, code in zip(
             self.release.columns, self.blocks, held.regions, target, strict=True
         ):
-            place = shown if block is not None else _covers(column, int(code))[shown]
+            place = shown if block is not None else regions_covering(column, int(code))[shown]
             count = column.count if block is not None else 2
             keys, size = _joined(keys, size, place, count)
             places.append(place)
@@ -167,7 +167,7 @@ class EncodedRelease:
             return None
         pattern = np.zeros(self.release.columns[0].count, np.int64)
         for column, code in zip(self.release.columns, target, strict=True):
-            pattern = 2 * pattern + _covers(column, int(code))
+            pattern = 2 * pattern + regions_covering(column, int(code))
         keys = (pattern * classes)[held.regions[0]] + held.classes
         patterns = 2 ** len(self.blocks)
         total = np.bincount(keys, held.weights, minlength=patterns * classes)
@@ -192,11 +192,9 @@ class DistinctRows:
 def distinct_rows(release: Release) -> DistinctRows:
     """Return each distinct row of a release once; whatever has no weight is left out."""
     classes, size = release.classes.astype(np.int64), len(release.sensitive_values)
-    index, count = release.columns[0].index, release.columns[0].count
-    grouped = all(c.index is index and c.count == count for c in release.columns)
-    if release.weights is None and grouped:
-        # The columns of a partition share one array, the group: counts by group and class do.
-        counts = np.bincount(index.astype(np.int64) * size + classes)
+    if release.weights is None and shares_groups(release):  # counts by group and class do
+        group = release.columns[0].index.astype(np.int64)
+        counts = np.bincount(group * size + classes)
         held = np.flatnonzero(counts)
         group, of_class = np.divmod(held, size)
         weights = counts[held].astype(np.float64)
@@ -210,13 +208,6 @@ def distinct_rows(release: Release) -> DistinctRows:
     some, weights = _counted(keys, size, each)
     regions = tuple(column.index[some] for column in release.columns)
     return DistinctRows(regions, release.classes[some], weights)
-
-
-def _covers(column: ReleasedColumn, code: int) -> NDArray[np.int64]:
-    """Tell for every region whether it covers the value with this code: 1 or 0."""
-    inside = np.zeros(column.count, np.int64)
-    inside[column.span_region[(column.span_low <= code) & (code <= column.span_high)]] = 1
-    return inside
 
 
 def _joined(

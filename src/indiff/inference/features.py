@@ -1,20 +1,81 @@
-"""The encodings of numeric columns (DIT v1, Appendix A.1); dates are numbers of days.
+"""Turns the regions of one column into features (DIT v1, Appendix A.1).
 
-The range of a column is that of the full table: leaving a record out does not move it. Where the
-missing value is one of the column's, a last feature says whether a cell may be missing, and a
-cell that is nothing else has zeros before it.
+Dates are numbers of days. The range of a numeric column is that of the full table: leaving a
+record out does not move it. Where the missing value is one of its values, a last feature says
+whether a cell may be missing, and a cell that is nothing else has zeros before it.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.data.table import Attribute
+from indiff.data.table import Attribute, Table
 from indiff.errors import UserError, from_data
-from indiff.inference.encodings.block import Block, bits, covered_places
 from indiff.release.regions import Interval, Missing, Node, Region, ValueSet
-from indiff.release.release import ReleasedColumn
+from indiff.release.release import Release, ReleasedColumn
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Features of one column: a row for each region, and a row for each value (by its code).
+
+    A target is encoded like a released cell that shows its value alone.
+    """
+
+    regions: NDArray[np.float64]
+    values: NDArray[np.float64]
+
+    @property
+    def width(self) -> int:
+        """How many features the column has."""
+        return self.regions.shape[1]
+
+
+def covered_places(
+    column: ReleasedColumn, place_of: NDArray[np.intp], count: int
+) -> NDArray[np.float64]:
+    """Return for every region and place 1 if the region covers a code with that place, else 0.
+
+    ``place_of`` gives the place of each code and never falls: a span of codes is one of places.
+    """
+    steps = np.zeros((column.count, count + 1))
+    np.add.at(steps, (column.span_region, place_of[column.span_low]), 1)
+    np.subtract.at(steps, (column.span_region, place_of[column.span_high] + 1), 1)
+    return (np.cumsum(steps[:, :-1], axis=1) > 0).astype(np.float64)
+
+
+def regions_covering(column: ReleasedColumn, code: int) -> NDArray[np.bool_]:
+    """Tell for every region whether it covers the value with this code."""
+    inside = np.zeros(column.count, dtype=bool)
+    inside[column.span_region[(column.span_low <= code) & (code <= column.span_high)]] = True
+    return inside
+
+
+def shares_groups(release: Release) -> bool:
+    """Tell whether the columns share one array of regions, the groups of a partition."""
+    first = release.columns[0]
+    return all(c.index is first.index and c.count == first.count for c in release.columns)
+
+
+def codes_of(release: Release, targets: Table) -> NDArray[np.int32]:
+    """Return the codes of targets in the released columns, a row for each."""
+    named = [targets.attribute(column.attribute.name).codes for column in release.columns]
+    return np.stack(named, axis=1)
+
+
+def bits(numbers: NDArray[np.int64], largest: int) -> NDArray[np.float64]:
+    """Write whole numbers in binary, the highest bit first, in the bits that the largest needs.
+
+    >>> bits(np.array([15, 30]), 75)
+    array([[0., 0., 0., 1., 1., 1., 1.],
+           [0., 0., 1., 1., 1., 1., 0.]])
+    """
+    places = np.arange(max(1, int(largest).bit_length()) - 1, -1, -1)
+    return ((numbers[:, None] >> places) & 1).astype(np.float64)
+
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +98,7 @@ def bounds(column: ReleasedColumn, quantiles: int) -> Block:
     return _block(column, _rescaled(_ends(column), column.attribute), np.repeat(numbers, 2, axis=1))
 
 
-def binary(column: ReleasedColumn, quantiles: int) -> Block:
+def middle_bits(column: ReleasedColumn, quantiles: int) -> Block:
     """Encode a region by the bits of its midpoint, rounded down, counted from the lowest value.
 
     The appendix misprints the bits of 15 (0001111) and the shifted midpoint of [35, 55], which is
@@ -146,3 +207,48 @@ def _block(column: ReleasedColumn, regions: Floats, values: Floats) -> Block:
             ]
         ),
     )
+
+
+def hot(column: ReleasedColumn) -> Block:
+    """Encode a region by one feature for each value of the table: 1 where it covers the value."""
+    size = len(column.attribute.values)
+    return Block(covered_places(column, np.arange(size), size), np.eye(size))
+
+
+def numbered(column: ReleasedColumn) -> Block:
+    """Number the regions that the release shows from 1 and encode each by the bits of its number.
+
+    A value that no region shows alone has the number 0: the model has never seen it.
+    """
+    regions, values, count = _new_categories(column)
+    return Block(bits(regions, count), bits(values, count))
+
+
+def hot_after(column: ReleasedColumn) -> Block:
+    """Encode a region by one feature for each region that the release shows.
+
+    A value that no region shows alone has zeros: the model has never seen it.
+    """
+    regions, values, count = _new_categories(column)
+    chosen = np.vstack([np.zeros(count), np.eye(count)])
+    return Block(chosen[regions], chosen[values])
+
+
+def _new_categories(
+    column: ReleasedColumn,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """Number what the release shows: single values first, then larger sets, in code order.
+
+    Regions that cover the same values are one category; the numbers of regions and of single
+    values are returned, 0 for what no row shows.
+    """
+    size = len(column.attribute.values)
+    covered = covered_places(column, np.arange(size), size) > 0
+    shown = np.unique(column.index)
+    distinct = np.unique(covered[shown], axis=0)[::-1]  # the set with the first code comes first
+    distinct = distinct[np.argsort(distinct.sum(axis=1), kind="stable")]
+    number = {row.tobytes(): place for place, row in enumerate(distinct, start=1)}
+    regions = np.array([number.get(row.tobytes(), 0) for row in covered], np.int64)
+    single = np.eye(size, dtype=bool)
+    values = np.array([number.get(row.tobytes(), 0) for row in single], np.int64)
+    return regions, values, len(distinct)
