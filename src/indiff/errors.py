@@ -69,7 +69,7 @@ class Message(str):
 
     def __new__(cls, marked: str) -> Message:
         """Take the sentence with its marks."""
-        made = super().__new__(cls, _worded(marked))
+        made = super().__new__(cls, _worded(marked, Option.in_python, lambda part: part.text))
         made.marked = marked
         return made
 
@@ -131,7 +131,7 @@ class UserError(ValueError):
         super().__init__(self.message)
 
     def __reduce__(self) -> Any:
-        return _rebuilt, (type(self), self.rule, self.got, self.way_out, self.field)
+        return type(self), (self.rule, self.got, self.way_out), {"field": self.field}
 
     def __str__(self) -> str:
         return self.message
@@ -247,12 +247,6 @@ def unknown(what: str, word: str, known: Iterable[str], *, field: str | None = N
     return UserError(rule, way_out=f"Known: {shown}", field=field)
 
 
-def _rebuilt(
-    kind: type[UserError], rule: str, got: object, way_out: str, field: str | None
-) -> UserError:
-    return kind(rule, got, way_out, field=field)
-
-
 def _marked(mark: str, text: str) -> str:
     return f"{mark}{text.replace(_END, '')}{_END}"
 
@@ -278,11 +272,7 @@ def _option(text: str) -> Part:
         return text
 
 
-def _worded(
-    text: str,
-    option: Callable[[Option], str] = Option.in_python,
-    data: Callable[[Data], str] = lambda part: part.text,
-) -> str:
+def _worded(text: str, option: Callable[[Option], str], data: Callable[[Data], str]) -> str:
     words = {Data: data, Option: option, str: str}
     return "".join(words[type(part)](part) for part in _parts(text))  # type: ignore[operator]
 

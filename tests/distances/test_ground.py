@@ -17,7 +17,7 @@ from indiff import Hierarchy, Laplace, Mondrian, UserError, differential_test, r
 from indiff.data.schema import Kind
 from indiff.data.table import Sensitive
 from indiff.distances.functions import Emd, bind_distance
-from indiff.distances.ground_files import great_circle
+from indiff.distances.ground import great_circle
 
 FIGURE_2 = (
     "Engineer;Professional;ANY;*",
