@@ -48,22 +48,29 @@ class Command(TyperCommand):
         return super().parse_args(ctx, args)
 
 
-def add_command(name: str, run: Callable[[Recipe], None]) -> None:
-    """Give the program a command with the options that are declared for it."""
+def add_command(
+    name: str, run: Callable[[Any], None], options: Sequence[Declared] | None = None
+) -> None:
+    """Give the program a command with the options that are declared for it.
+
+    It is called with its recipe, or with what was typed where ``options`` are no recipe's.
+    """
 
     def command(context: typer.Context, **values: Any) -> None:
+        raw = {name.replace("_", "-"): value for name, value in values.items()}
+        if options is not None:
+            return run(raw)
         given = [
             name.replace("_", "-")
             for name in context.params
             if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
         ]
-        raw = {name.replace("_", "-"): value for name, value in values.items()}
         recipe = Recipe(context.info_name or "", raw, given)
         to_pipe = "json" in raw and recipe["json"] == STANDARD_OUTPUT
         with redirect_stdout(sys.stderr) if to_pipe else nullcontext():  # the JSON stands alone
-            run(recipe)
+            return run(recipe)
 
-    parameters = [_parameter(one) for one in options_of(name)]
+    parameters = [_parameter(one) for one in options or options_of(name)]
     command.__doc__ = run.__doc__
     command.__annotations__ = {}
     command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
@@ -102,7 +109,7 @@ for _name, _module in {
 }.items():  # fmt: skip
     add_command(_name, _module.command)
 app.command("reproduce", cls=Command)(reproduce.command)
-app.command("serve", cls=Command)(serve.command)
+add_command("serve", serve.command, serve.OPTIONS)
 
 # Typer has click inside or beside it, as its version goes; this is the class in both.
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0].__bases__[0]

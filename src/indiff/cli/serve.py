@@ -5,67 +5,49 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
 import typer
 
+from indiff.audit.plan.options import Option
+from indiff.audit.plan.recipe import Declared
 from indiff.errors import UserError
 
 PARTS = ("fastapi", "uvicorn", "python_multipart")
 
 
-def command(
-    folder: Annotated[
-        Path | None,
-        typer.Option("--folder", metavar="DIR", help="Tables below it can be chosen by name."),
-    ] = None,
-    host: Annotated[
-        str, typer.Option("--host", help="Another address than this machine needs a password.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", help="0: any free one.")] = 0,
-    password: Annotated[
-        bool,
-        typer.Option("--password", help="Ask for a password now; or set INDIFF_PASSWORD."),
-    ] = False,
-    named_command: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--command",
-            metavar="NAME=COMMAND",
-            help="A sanitizer that pages may name: 'ours=./anonymize.sh {input} {output}'.",
-        ),
-    ] = None,
-    address: Annotated[
-        str | None,
-        typer.Option(
-            "--address",
-            metavar="URL",
-            help="Where a proxy with TLS shows the server: 'https://audit.example.org'.",
-        ),
-    ] = None,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the link.")] = True,
-    max_upload: Annotated[
-        str, typer.Option("--max-upload", metavar="SIZE", help="The largest file.")
-    ] = "1GB",
-    worker_memory: Annotated[
-        str | None,
-        typer.Option("--worker-memory", metavar="SIZE", help="What one run may use at most."),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option("--workers", help="Runs at a time; by default one for each core."),
-    ] = None,
-    data_dir: Annotated[
-        Path | None,
-        typer.Option(
-            "--data-dir",
-            metavar="DIR",
-            help="Where uploads and results are kept; by default the user's data folder.",
-            show_default=False,
-        ),
-    ] = None,
-) -> None:
+def _option(name: str, kind: Any, default: Any, text: str, metavar: str | None = None) -> Declared:
+    no = f"no-{name}" if default is True else None
+    return Declared(name, "", name, kind, default, (), Option(text, metavar, no=no))
+
+
+OPTIONS = [
+    _option("folder", Path, None, "Tables below it can be chosen by name.", "DIR"),
+    _option("host", str, "127.0.0.1", "Another address than this machine needs a password."),
+    _option("port", int, 0, "0: any free one."),
+    _option("password", bool, False, "Ask for a password now; or set INDIFF_PASSWORD."),
+    _option(
+        "command", list[str], None,
+        "A sanitizer that pages may name: 'ours=./anonymize.sh {input} {output}'.", "NAME=COMMAND",
+    ),
+    _option(
+        "address", str, None,
+        "Where a proxy with TLS shows the server: 'https://audit.example.org'.", "URL",
+    ),
+    _option("browser", bool, True, "Open the link."),
+    _option("max-upload", str, "1GB", "The largest file.", "SIZE"),
+    _option("worker-memory", str, None, "What one run may use at most.", "SIZE"),
+    _option("workers", int, None, "Runs at a time; by default one for each core."),
+    _option(
+        "data-dir", Path, None,
+        "Where uploads and results are kept; by default the user's data folder.", "DIR",
+    ),
+]  # fmt: skip
+
+
+def command(asked: Mapping[str, Any]) -> None:
     """Serve the audit to a browser on this machine; nothing leaves it."""
     missing = [part for part in PARTS if importlib.util.find_spec(part) is None]
     if missing:
@@ -75,25 +57,24 @@ def command(
     from indiff.web.server.serving import serve
     from indiff.web.store.settings import Settings, as_bytes, as_commands, default_data_dir
 
+    folder, workers, memory = asked["folder"], asked["workers"], asked["worker-memory"]
     if workers is not None and workers < 1:
         raise UserError("--workers must be at least 1", workers)
     more = {} if workers is None else {"workers": workers}
     serve(
         Settings(
-            data_dir=(data_dir or default_data_dir()).expanduser().absolute(),
+            data_dir=(asked["data-dir"] or default_data_dir()).expanduser().absolute(),
             folder=None if folder is None else folder.expanduser().absolute(),
-            host=host.strip("[]"),
-            port=port,
-            password=_password(password),
-            address=None if address is None else address.rstrip("/"),
-            commands=as_commands(named_command or ()),
-            max_upload=as_bytes(max_upload, "--max-upload"),
-            worker_memory=None
-            if worker_memory is None
-            else as_bytes(worker_memory, "--worker-memory"),
+            host=asked["host"].strip("[]"),
+            port=asked["port"],
+            password=_password(asked["password"]),
+            address=asked["address"] and asked["address"].rstrip("/"),
+            commands=as_commands(asked["command"] or ()),
+            max_upload=as_bytes(asked["max-upload"], "--max-upload"),
+            worker_memory=None if memory is None else as_bytes(memory, "--worker-memory"),
             **more,
         ),
-        browser=browser,
+        browser=asked["browser"],
         say=typer.echo,
     )
 

@@ -202,8 +202,6 @@ def _shown(values: Sequence[Any]) -> str:
     return ", ".join(texts) + more
 
 
-Floats = NDArray[np.float64]
-
 EARTH_KM = 6371.0088  # the mean radius (IUGG)
 PLACES = ("value", "latitude", "longitude")
 
