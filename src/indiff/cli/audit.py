@@ -169,15 +169,9 @@ def _fixed(
         delta=delta,
         budget=budget,
         model=models if len(models) > 1 else models[0],
-        distance=plan.adversary.distance,
-        prior=plan.adversary.prior,
-        known=plan.adversary.known,
         task=plan.report.task,
-        runs=plan.adversary.runs,
-        confidence=plan.adversary.confidence,
-        jobs=plan.run.jobs,
-        seed=plan.run.seed,
         progress=progress,
+        **plan.settings,
     )
     if not found.holds:
         return found, table

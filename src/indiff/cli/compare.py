@@ -47,7 +47,6 @@ def command(recipe: Recipe) -> None:
         )  # fmt: skip
     table = plan.data.read()
     announce()
-    who = plan.adversary
     with terminal.stages() as say:
         found = compare(
             table,
@@ -55,13 +54,7 @@ def command(recipe: Recipe) -> None:
             task=recipe["task"],
             utility=recipe["utility"],
             model=recipe.model,
-            distance=who.distance,
-            prior=who.prior,
-            known=who.known,
-            runs=who.runs,
-            confidence=who.confidence,
-            jobs=plan.run.jobs,
-            seed=plan.run.seed,
+            **plan.settings,
             progress=lambda text, place, total: say and say(f"{text} ({place + 1} of {total})"),
         )
     document = found.to_dict(limits=limits)

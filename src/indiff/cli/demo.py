@@ -8,10 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from indiff.audit.verdict import judge_tests
-from indiff.cli.test import as_json
+from indiff.cli.questions import Answers
+from indiff.cli.test import document_of
 from indiff.cli.warmup import announce
 from indiff.files import write_text
 from indiff.report.records import write_records
+from indiff.text import json_text
 
 SANITIZER = "mondrian:k=5"
 OUT = Path("indiff-demo")
@@ -56,7 +58,8 @@ def command(
     result = strongest({one.model: one for one in audited.results})
     (release,) = audited.releases
     release.write(out / "release.csv", seed=seed)
-    write_text(out / "result.json", as_json(table, [result], judge_tests([result], {})))
+    document = document_of(table, [result], [Answers()])
+    write_text(out / "result.json", json_text(judge_tests([result], {}).beside(document)))
     write_records(out / "records.csv", [result])
     paths = audited.write(out)
     console = terminal.open_console()

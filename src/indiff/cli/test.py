@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
 from indiff import text as plain
 from indiff.audit.plan.recipe import Recipe, lists, read_limits
 from indiff.audit.plan.recipe import targets as read_targets
-from indiff.audit.verdict import TEST_LIMITS, Exit, Verdict, judge_releases, judge_tests
+from indiff.audit.verdict import TEST_LIMITS, Verdict, judge_releases, judge_tests
 from indiff.cli.questions import Answers, answer, check_questions
 from indiff.cli.shell import in_shell, worded_for_shell
 from indiff.cli.warmup import announce
@@ -55,7 +55,11 @@ def command(recipe: Recipe) -> None:
     table = replace(table, notes=tuple(map(worded_for_shell, table.notes)))
     targets = read_targets(recipe.raw["targets"], table.source.num_rows)
     if plan.release.file is not None:
-        raise typer.Exit(test_release_file(recipe, plan, table, targets))
+        beside = test_beside(recipe, plan, table, targets)
+        documents = [one.to_dict() for one in beside]
+        document = together(documents, "release-tests", several=len(beside) > 1)
+        verdict, answers = judge_releases(beside, limits), [Answers()] * len(beside)
+        finish(recipe, table, beside, verdict, document, answers)
     check_knowledge(table, plan)
     results, untested = run(table, plan, recipe, targets=targets, order=first)
     answers = [
@@ -63,24 +67,55 @@ def command(recipe: Recipe) -> None:
         for result in results
     ]
     verdict = judge_tests(results, limits, untested, recipe["run"])
+    finish(recipe, table, results, verdict, document_of(table, results, answers), answers)
+
+
+def finish(
+    recipe: Recipe, table: Table, results: Sequence[Any], verdict: Verdict,
+    document: dict[str, Any], answers: Sequence[Answers],
+) -> NoReturn:  # fmt: skip
+    """Write what was asked for, print roles, results and verdict, and end with its code."""
+    from indiff.differential.beside.result import ReleaseResult
+    from indiff.differential.strongest import StrongestResult
+    from indiff.report.terminal import adversaries, beside
+    from indiff.report.terminal import tables as terminal
+
     if recipe["json"] is not None:
-        write_text(recipe["json"], as_json(table, results, verdict, answers))
+        write_text(recipe["json"], json_text(verdict.beside(document)))
     if recipe["records"] is not None:
         write_records(recipe["records"], results)
-    shown = [_worded_failures(result, recipe["show-values"]) for result in results]
-    show(table, Path(recipe["data"]).name, shown, verdict, answers)
+    console = terminal.open_console()
+    terminal.show_table(console, table, Path(recipe["data"]).name)
+    shown = {ReleaseResult: beside.show_release_result, StrongestResult: adversaries.show_strongest}
+    for result, found in zip(results, answers, strict=True):
+        show: Any = shown.get(type(result), terminal.show_result)
+        show(console, _worded(result, recipe["show-values"]), known=table.notes)
+        if found.why:
+            adversaries.show_why(console, found.why)
+        if found.membership:
+            adversaries.show_membership(console, found.membership)
+    terminal.show_reasons(console, verdict.reasons, passed=verdict.exit_code == 0)
     raise typer.Exit(verdict.exit_code)
 
 
-def _worded_failures(result: Result, show_values: bool) -> Result:
-    """Return a result whose failures are told without what a program said, unless asked for."""
+def _worded(result: Any, show_values: bool) -> Any:
+    """Return a result with options as they are typed, and no more values than asked for."""
+    from indiff.differential.beside.result import ReleaseResult
     from indiff.differential.strongest import StrongestResult
 
     if isinstance(result, StrongestResult):
-        each = {name: _worded_failures(one, show_values) for name, one in result.results.items()}
-        return replace(result, results=each)  # type: ignore[arg-type]
-    told = (worded_for_shell(one, show_values=show_values) for one in result.failures)
-    return replace(result, failures=tuple(told))
+        each = {name: _worded(one, show_values) for name, one in result.results.items()}
+        return replace(result, results=each)
+    if not isinstance(result, ReleaseResult):
+        told = (worded_for_shell(one, show_values=show_values) for one in result.failures)
+        return replace(result, failures=tuple(told))
+
+    def shell(text: Any) -> Any:
+        return text.worded(in_shell) if isinstance(text, Message) else text
+
+    test = result.test and replace(result.test, notes=tuple(map(shell, result.test.notes)))
+    notes = tuple(map(shell, result.notes))
+    return replace(result, notes=notes, skipped=shell(result.skipped), test=test)
 
 
 def check_options(recipe: Recipe, order: str | None) -> None:
@@ -187,13 +222,10 @@ def run(table: Table, plan: Plan, recipe: Recipe, **choice: Any) -> tuple[list[R
     for name in names:
         check_testable(table.focus(name))
     announce()
-    who = plan.adversary
     settings: dict[str, Any] = {
-        "model": recipe.model, "prior": who.prior, "known": who.known, "distance": who.distance,
-        "method": who.method, "runs": who.runs, "confidence": who.confidence,
-        "jobs": plan.run.jobs, "seed": plan.run.seed, "individual": plan.data.individual,
-        "retries": recipe["retries"], "backend": recipe["backend"],
-        "scheduler": recipe["scheduler"],
+        **plan.settings, "model": recipe.model, "method": plan.adversary.method,
+        "individual": plan.data.individual, "retries": recipe["retries"],
+        "backend": recipe["backend"], "scheduler": recipe["scheduler"],
         "time": as_deadline(plan.run.time),  # it begins now, once for all attributes
         **choice,
     }  # fmt: skip
@@ -210,54 +242,23 @@ def run(table: Table, plan: Plan, recipe: Recipe, **choice: Any) -> tuple[list[R
     return results, []
 
 
-def test_release_file(
+def test_beside(
     recipe: Recipe, plan: Plan, table: Table, targets: Sequence[int] | int | None
-) -> Exit:
-    """Test one release beside its original, without its sanitizer; write and show the results."""
+) -> list[ReleaseResult]:
+    """Test one release beside its original, without its sanitizer."""
     from indiff.differential.beside.dropped_row import test_release
-    from indiff.report.terminal import beside
-    from indiff.report.terminal import tables as terminal
 
     announce()
-    who, release = plan.adversary, recipe["release"]
-    records = records_of(table, targets, plan.run.seed)
-    results: list[ReleaseResult] = [
+    who, records = plan.adversary, records_of(table, targets, plan.run.seed)
+    return [
         test_release(
-            table.focus(sensitive.name), release, key=plan.release.key,
+            table.focus(sensitive.name), recipe["release"], key=plan.release.key,
             rows_in_order=plan.release.rows_in_order, model=recipe.model, distance=who.distance,
             targets=records, prior=who.prior, known=who.known, encoding=release_encoding(plan),
             suppressed=plan.release.suppressed,
         )
         for sensitive in table.sensitives
     ]  # fmt: skip
-    verdict = judge_releases(results, plan.limits)
-    if recipe["json"] is not None:
-        documents = [result.to_dict() for result in results]
-        document = together(documents, "release-tests", several=len(documents) > 1)
-        write_text(recipe["json"], json_text(verdict.beside(document)))
-    if recipe["records"] is not None:
-        write_records(recipe["records"], results)
-    console = terminal.open_console()
-    terminal.show_table(console, table, Path(recipe["data"]).name)
-    for result in results:
-        beside.show_release_result(console, worded(result), known=table.notes)
-    terminal.show_reasons(console, verdict.reasons, passed=verdict.exit_code == 0)
-    return verdict.exit_code
-
-
-def worded(result: ReleaseResult) -> ReleaseResult:
-    """Return a result whose sentences name options as they are typed."""
-
-    def shell(text: str) -> str:
-        return text.worded(in_shell) if isinstance(text, Message) else text
-
-    test, skipped = result.test, result.skipped
-    return replace(
-        result,
-        notes=tuple(map(shell, result.notes)),
-        skipped=None if skipped is None else shell(skipped),
-        test=None if test is None else replace(test, notes=tuple(map(shell, test.notes))),
-    )
 
 
 def records_of(
@@ -299,40 +300,16 @@ def together(documents: Sequence[dict[str, Any]], kind: str, *, several: bool) -
     }
 
 
-def as_json(
-    table: Table, results: Sequence[Result], verdict: Verdict, answers: Sequence[Answers] = ()
-) -> str:
-    """Return one result as its own JSON, several below their names; limits and roles beside."""
-    found = answers or [Answers()] * len(results)
+def document_of(
+    table: Table, results: Sequence[Result], answers: Sequence[Answers]
+) -> dict[str, Any]:
+    """Return one result as its own document, several below their names; roles beside."""
     documents = [
-        a | b.to_dict() for a, b in zip((r.to_dict() for r in results), found, strict=True)
+        result.to_dict() | found.to_dict() for result, found in zip(results, answers, strict=True)
     ]
     document = together(documents, "differential-tests", several=len(table.sensitives) > 1)
     columns = [
         {"name": c.name, "role": str(c.role), "kind": "date" if c.is_date else str(c.kind)}
         for c in table.schema
     ]
-    return json_text(verdict.beside(document | {"columns": columns}))
-
-
-def show(
-    table: Table, source: str, results: Sequence[Result], verdict: Verdict,
-    answers: Sequence[Answers],
-) -> None:  # fmt: skip
-    """Print the table's roles, every result with what was asked about it, and the verdict."""
-    from indiff.differential.strongest import StrongestResult
-    from indiff.report.terminal import adversaries
-    from indiff.report.terminal import tables as terminal
-
-    console = terminal.open_console()
-    terminal.show_table(console, table, source)
-    for result, found in zip(results, answers, strict=True):
-        if isinstance(result, StrongestResult):
-            adversaries.show_strongest(console, result, known=table.notes)
-        else:
-            terminal.show_result(console, result, known=table.notes)
-        if found.why:
-            adversaries.show_why(console, found.why)
-        if found.membership:
-            adversaries.show_membership(console, found.membership)
-    terminal.show_reasons(console, verdict.reasons, passed=verdict.exit_code == 0)
+    return document | {"columns": columns}

@@ -218,6 +218,13 @@ class Plan(_Section):
         named += self.data.hierarchies.values()
         return tuple(name for name in named if name is not None)
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The adversary's knowledge and the run, as the functions that test take them."""
+        who = {"distance", "prior", "known", "runs", "confidence"}
+        run = {"jobs": self.run.jobs, "seed": self.run.seed}
+        return self.adversary.model_dump(include=who) | run
+
     @model_validator(mode="after")
     def _limits_fit(self) -> Plan:
         names = self.data.sensitive
