@@ -23,20 +23,17 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 def make_folder(folder: Path) -> None:
     """Make a folder for reports, with its parents, for its owner only."""
+    wrong = None
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(
-            f"--out must be a folder that can be made; {str(folder)!r} cannot ({error.strerror})",
-            way_out="Choose another place",
-            field="out",
-        ) from None
-    if not os.access(folder, os.W_OK):
-        raise UserError(
-            f"--out must be a folder that can be written; {str(folder)!r} is not",
-            way_out="Choose another place",
-            field="out",
-        )
+        wrong = f"made; {str(folder)!r} cannot ({error.strerror})"
+    else:
+        if not os.access(folder, os.W_OK):
+            wrong = f"written; {str(folder)!r} is not"
+    if wrong is not None:
+        rule = f"--out must be a folder that can be {wrong}"
+        raise UserError(rule, way_out="Choose another place", field="out")
 
 
 def refuse_inputs(what: str, folder: Path, names: Iterable[str], inputs: list[Path]) -> None:

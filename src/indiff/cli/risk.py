@@ -10,7 +10,7 @@ import typer
 
 from indiff.audit.plan.limits import risk_limits
 from indiff.audit.plan.recipe import Recipe, read_limits
-from indiff.audit.verdict import Verdict, judge_risk
+from indiff.audit.verdict import judge_risk
 from indiff.cli.warmup import announce
 from indiff.errors import UserError, unknown
 from indiff.files import check_places, private_files, write_text
@@ -24,7 +24,10 @@ ENGINES = ("auto", "in-process", "duckdb", "spark")
 
 def command(recipe: Recipe) -> None:
     """Measure how far columns tell who a record is, and what its sensitive values are."""
-    data, attributes = recipe["data"], recipe["sensitive"]
+    from indiff.report.terminal import tables as terminal
+    from indiff.report.terminal.risk import hidden, show_risk
+
+    data, attributes, show_values = recipe["data"], recipe["sensitive"], recipe["show-values"]
     joined = [", ".join(attributes)] if recipe["joint"] and len(attributes) > 1 else attributes
     limits = risk_limits(read_limits(recipe["limit"]), joined)
     _check_engine(recipe["engine"], recipe["master"], recipe["threads"])
@@ -33,17 +36,17 @@ def command(recipe: Recipe) -> None:
         [Path(name) for name in (data, *recipe["hierarchy"].values()) if "://" not in name],
         frames=("--records",),
     )
-    asked = recipe.section("data")
-    asked.pop("path")
-    taken = [*attributes, *asked.pop("identifier"), *asked.pop("other"), asked["individual"]]
-    reading = {name: asked[name] for name in ("encoding", "sheet", "header_row")}
-    asked["quasi"] = asked["quasi"] or _every_other_column(data, taken, reading)
-    names = ("engine", "combinations", "details", "records", "master", "threads", "memory-limit")
-    risk = run(data, **asked, **{name.replace("-", "_"): recipe[name] for name in names})
+    risk = _measure(recipe, terminal.stages)
     verdict = judge_risk(risk, limits)
     if recipe["json"] is not None:
-        write_text(recipe["json"], as_json(risk, verdict, show_values=recipe["show-values"]))
-    show(risk, _shown_name(data), verdict, show_values=recipe["show-values"])
+        document = risk.to_dict()
+        for level in () if show_values else document["levels"]:
+            level["value"] = hidden(level["records"])
+        write_text(recipe["json"], json_text(verdict.beside(document), indent=1))
+    console = terminal.open_console()
+    source = data if "://" in data or "*" in data else Path(data).name
+    show_risk(console, risk, source, show_values=show_values)
+    terminal.show_reasons(console, verdict.reasons, passed=not verdict.exit_code)
     raise typer.Exit(verdict.exit_code)
 
 
@@ -82,40 +85,23 @@ def _every_other_column(
     return [name for name in names if name not in taken]
 
 
-def _shown_name(data: str) -> str:
-    return data if "://" in data or "*" in data else Path(data).name
-
-
-def run(source: Any, **asked: Any) -> Risk:
+def _measure(recipe: Recipe, stages: Any) -> Risk:
     """Measure; the stages are shown on the terminal's error stream, and files are private."""
-    from indiff.report.terminal.tables import stages
     from indiff.risk import measure_risk
 
+    data, asked = recipe["data"], recipe.section("data")
+    asked.pop("path")
+    taken = [*asked["sensitive"], *asked.pop("identifier"), *asked.pop("other")]
+    reading = {name: asked[name] for name in ("encoding", "sheet", "header_row")}
+    asked["quasi"] = asked["quasi"] or _every_other_column(
+        data, [*taken, asked["individual"]], reading
+    )
+    names = ("engine", "combinations", "details", "records", "master", "threads", "memory-limit")
+    asked |= {name.replace("-", "_"): recipe[name] for name in names}
     is_counted_here = asked["engine"] == "in-process" or (
-        asked["engine"] == "auto" and not str(source).lower().endswith((".csv", ".tsv", ".txt"))
+        asked["engine"] == "auto" and not data.lower().endswith((".csv", ".tsv", ".txt"))
     )
     if is_counted_here and asked["master"] is None:
         announce()
     with stages() as say, private_files():  # for a JVM that is started here too
-        return measure_risk(source, progress=say, **asked)
-
-
-def as_json(risk: Risk, verdict: Verdict, *, show_values: bool) -> str:
-    """Return the result, limits and verdict; without values of the table unless asked for."""
-    from indiff.report.terminal.risk import hidden
-
-    document = risk.to_dict()
-    if not show_values:
-        for level in document["levels"]:
-            level["value"] = hidden(level["records"])
-    return json_text(verdict.beside(document), indent=1)
-
-
-def show(risk: Risk, source: str, verdict: Verdict, *, show_values: bool) -> None:
-    """Print every metric, where its maximum comes from, and the verdict."""
-    from indiff.report.terminal import tables as terminal
-    from indiff.report.terminal.risk import show_risk
-
-    console = terminal.open_console()
-    show_risk(console, risk, source, show_values=show_values)
-    terminal.show_reasons(console, verdict.reasons, passed=not verdict.exit_code)
+        return measure_risk(data, progress=say, **asked)

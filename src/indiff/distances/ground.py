@@ -176,24 +176,20 @@ def _solver() -> Any:
 
 def _numbers(sensitive: Sensitive, values: Sequence[Any]) -> Floats:
     """Return the values as numbers, dates as days."""
-    points: list[float] = []
-    strays: list[Any] = []
-    for value in values:
-        number = math.nan
+    points = np.full(len(values), np.nan)
+    for place, value in enumerate(values):
         if isinstance(value, int | float) and not isinstance(value, bool):
-            number = float(value)
+            points[place] = value
         elif sensitive.kind == Kind.NUMERIC and isinstance(value, str):
-            number = float(datetime.date.fromisoformat(value).toordinal())
-        points.append(number)
-        if not math.isfinite(number):
-            strays.append(value)
+            points[place] = datetime.date.fromisoformat(value).toordinal()
+    strays = [value for value, known in zip(values, np.isfinite(points), strict=True) if not known]
     if strays:
         raise UserError(
             f"the ground distance 'numeric' needs a number for every value of {sensitive.name!r}",
             _shown(strays),
             "Use another ground distance, or a matrix",
         )
-    return np.array(points)
+    return points
 
 
 def _shown(values: Sequence[Any]) -> str:

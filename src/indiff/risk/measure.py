@@ -70,15 +70,11 @@ class Risk:
         groups = self.groups
         about = f"Risk of {self.records:,} records: k = {groups.k}, {groups.singled_out:,} alone"
         parts = {"whose record it is": self.reidentification, **self.inference}
-        rows = [
-            (name, number(one.itpr), number(one.dr), number(one.mi))
-            + (
-                (number(groups.sensitive[name].l), number(groups.sensitive[name].t))
-                if place
-                else ("", "")
-            )
-            for place, (name, one) in enumerate(parts.items())
-        ]
+        rows = []
+        for place, (name, one) in enumerate(parts.items()):
+            models = [groups.sensitive[name].l, groups.sensitive[name].t] if place else []
+            cells = [number(value) for value in (one.itpr, one.dr, one.mi, *models)]
+            rows.append([name, *cells, *[""] * (5 - len(cells))])
         heads = ("about", "ITPR (worst group)", "DR (average)", "MI", "ℓ", "t")
         return f"<div><h3>{html(about)}</h3>{html_table(heads, rows)}</div>"
 

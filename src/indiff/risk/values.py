@@ -286,7 +286,7 @@ def tree_paths(
         leaf_of[label] = node if node not in has_child else size + place
         parent[leaf_of[label]] = parent[node] if node not in has_child else node
     height = dict.fromkeys(parent, 0)
-    for node in sorted(parent, key=lambda node: -_depth(parent, node)):
+    for node in sorted(parent, reverse=True):  # children have larger numbers than parents
         if parent[node] >= 0:
             height[parent[node]] = max(height[parent[node]], height[node] + 1)
     top = max(1, height[0])
@@ -301,10 +301,3 @@ def tree_paths(
         for node in {node for above in paths.values() for node in above}
     }
     return paths, weights
-
-
-def _depth(parent: Mapping[int, int], node: int) -> int:
-    depth = 0
-    while parent[node] >= 0:
-        node, depth = parent[node], depth + 1
-    return depth
