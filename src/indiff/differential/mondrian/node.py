@@ -16,7 +16,7 @@ from indiff.sanitizers.mondrian.partition import (
     top_node,
     widest_first,
 )
-from indiff.sanitizers.mondrian.ranks import cut_rank, nth_smallest
+from indiff.sanitizers.mondrian.ranks import cut_rank, nth_between
 
 # Keys: 2a for a cut of attribute a at A (or by its tree), 2a + 1 for one at B, or one of these.
 STAYS, BECOMES_LEAF, ALONE, OPEN = -2, -1, -3, -4
@@ -126,35 +126,20 @@ def prepare_line(
     codes, classes = problem.codes[a], problem.classes
     low, high = node.ints[LOW, a], node.ints[HIGH, a]
     rank = cut_rank(size - 1)
-    at_most = below_b = 0
-    lower = upper = low
     for place in range(size):
         work[place] = codes[order[start + place]]
-    if high - low < 2 * size:
-        bins[: high - low + 1] = 0
-        for place in range(size):
-            bins[work[place] - low] += 1
-        while at_most < rank:
-            at_most += bins[lower - low]
-            lower += 1
-        lower -= 1
-        upper = lower
-        below_b = at_most
-        while below_b < rank + 1:
-            upper += 1
-            below_b += bins[upper - low]
-    else:
-        lower = nth_smallest(work, size, rank)
-        upper = high
-        for place in range(size):
-            if work[place] <= lower:
-                at_most += 1
-            elif work[place] < upper:
-                upper = work[place]
-        if at_most > rank:
-            upper = lower
-        for place in range(size):
-            below_b += work[place] <= upper
+    lower = nth_between(work, size, rank, low, high, bins)
+    upper, at_most, beside = high, 0, 0
+    for place in range(size):
+        if work[place] <= lower:
+            at_most += 1
+        elif work[place] < upper:
+            upper, beside = work[place], 1
+        elif work[place] == upper:
+            beside += 1
+    if at_most > rank:
+        upper, beside = lower, 0
+    below_b = at_most + beside
     node.ints[CUT_A, a], node.ints[CUT_B, a] = lower, upper
     node.sizes[LEFT_A, a], node.sizes[LEFT_B, a] = at_most, below_b
     limits = problem.limits

@@ -147,15 +147,6 @@ def finish_alone(
 
 
 @kernel
-def without_record(order: Any, start: Any, end: Any, place: Any) -> Any:
-    """A group's records except the one at ``place``."""
-    others = np.empty(end - start - 1, np.int32)
-    others[: place - start] = order[start:place]
-    others[place - start :] = order[place + 1 : end]
-    return others
-
-
-@kernel
 def rebuild_alone(
     problem: Any, adversary: Any, tree: Any, node: Any, place: Any, counted: Any, totals: Any,
     outcome: Any,
@@ -172,9 +163,8 @@ def rebuild_alone(
                 counts[a, c] = table[spot, c]
         first, last = leaves_under(tree, node)
         cover_one(problem, tree, first, last, -1, record, counts, np.zeros_like(totals))
-    others = without_record(
-        tree.order, tree.nodes[node, layout.START], tree.nodes[node, layout.END], place
-    )
+    start, end = tree.nodes[node, layout.START], tree.nodes[node, layout.END]
+    others = np.concatenate((tree.order[start:place], tree.order[place + 1 : end]))
     ends = np.full(1, others.shape[0], np.int32)
     fresh = partition.grow(
         problem, others, ends, tree.low[node : node + 1], tree.high[node : node + 1]
