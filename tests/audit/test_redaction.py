@@ -15,7 +15,7 @@ import pyarrow.csv
 import pytest
 
 import indiff
-from indiff.audit.redaction import RARE, Redaction, other_names
+from indiff.audit.redaction import RARE, Redaction, held, other_names
 from indiff.data.table import read_table
 from indiff.errors import WITHHELD, Message, UserError, from_data, marked, said
 from indiff.report.page.html import chart_bundle
@@ -116,6 +116,11 @@ def test_a_refusal_of_a_cell_does_not_tell_it(tmp_path: Path) -> None:
             limits={"k": 5},
         )
     assert unique not in str(caught.value)
+
+
+def test_a_value_is_counted_as_text_too() -> None:
+    assert held(pa.chunked_array([[3, 4, 4]]), "4.0") == 2
+    assert held(pa.chunked_array([["a", None]]), "a") == 1
 
 
 def test_values_and_messages() -> None:

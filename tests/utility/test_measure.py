@@ -17,7 +17,6 @@ from indiff.utility.measure import (
     average_group,
     certainty_penalty,
     discernibility,
-    normalised_average_group,
     region_penalties,
 )
 from tests.utility.releases import people, released
@@ -29,7 +28,6 @@ def test_squares_of_group_sizes() -> None:
     release = released(table, ages, ["Artist", "Artist", "*", "*", "*"])
     assert discernibility(table, release) == 4 + 9
     assert average_group(table, release) == 2.5
-    assert normalised_average_group(2.5, 2) == 1.25
 
 
 def test_the_same_regions_are_one_group_for_a_reader() -> None:

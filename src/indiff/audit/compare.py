@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +15,7 @@ from indiff.audit.findings.release import measured
 from indiff.audit.plan.limits import check_ranges
 from indiff.audit.plan.settings import Setting, sweep
 from indiff.audit.redaction import Redaction
+from indiff.audit.verdict import Check, rule_of
 from indiff.data.table import Table
 from indiff.differential import differential_test
 from indiff.differential.strongest import Adversaries, choose_models
@@ -34,16 +34,16 @@ from indiff.version import __version__
 Measure = Literal["ncp", "discernibility", "average_group", "accuracy"]
 # How a measure of utility is read: the sign that makes less the better.
 UTILITIES: dict[str, int] = {"ncp": 1, "discernibility": 1, "average_group": 1, "accuracy": -1}
-# What a limit is checked against, and whether it is the largest or the smallest value allowed.
-LIMITS: dict[str, tuple[str, Literal["at most", "at least"]]] = {
-    "delta": ("delta_upper", "at most"),
-    "mean": ("mean_upper", "at most"),
-    "itpr": ("itpr", "at most"),
-    "t": ("t", "at most"),
-    "k": ("k", "at least"),
-    "l": ("l", "at least"),
-}
+# What a limit is checked against.
+LIMITS = {
+    "delta": "delta_upper", "mean": "mean_upper", "itpr": "itpr", "t": "t", "k": "k", "l": "l",
+}  # fmt: skip
+INTERRUPTED = "interrupted"
 _TESTED = ("delta", "mean", "delta_upper", "mean_upper", "exactness", "constraint_met")
+_PLAIN = (
+    "task", "accuracy_majority", "before", "sensitive", "records", "fingerprint", "interrupted",
+    "seed",
+)  # fmt: skip
 Progress = Callable[[str, int, int], object]
 
 
@@ -91,18 +91,16 @@ class Row:
             return False
         if self.exactness in ("lower-bound", "approximation"):  # it may be worse than it looks
             return False
-        return all(_keeps(getattr(self, LIMITS[n][0]), LIMITS[n][1], x) for n, x in limits.items())
+        found = ((name, getattr(self, LIMITS[name]), limit) for name, limit in limits.items())
+        return not any(
+            value is None or Check(name, value, limit, rule_of(name)).exceeded
+            for name, value, limit in found
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain data."""
         lists = ("models", "notes", "unmeasured")
         return {name: list(x) if name in lists else x for name, x in asdict(self).items()}
-
-
-def _keeps(found: float | None, rule: str, limit: float) -> bool:
-    if found is None or math.isnan(found):
-        return False
-    return found <= limit if rule == "at most" else found >= limit
 
 
 @dataclass(frozen=True)
@@ -142,13 +140,12 @@ class Comparison:
             if name not in LIMITS:
                 raise unknown("limit", name, LIMITS)
         check_ranges(limits)
-        eligible = [row for row in self.rows if row.within(limits)]
-        eligible = [row for row in eligible if getattr(row, self.utility) is not None]
-        if not eligible:
-            return None
+        useful = {row: getattr(row, self.utility) for row in self.rows if row.within(limits)}
         sign = UTILITIES[self.utility]
         return min(
-            eligible, key=lambda row: (sign * getattr(row, self.utility), row.delta_upper or 0.0)
+            (row for row, value in useful.items() if value is not None),
+            key=lambda row: (sign * useful[row], row.delta_upper or 0.0),
+            default=None,
         )
 
     def _repr_html_(self) -> str:
@@ -172,14 +169,7 @@ class Comparison:
             "limits": dict(limits or {}),
             "utility": self.utility,
             "front": ["delta", self.utility],
-            "task": self.task,
-            "accuracy_majority": self.accuracy_majority,
-            "before": dict(self.before),
-            "sensitive": self.sensitive,
-            "records": self.records,
-            "fingerprint": self.fingerprint,
-            "interrupted": self.interrupted,
-            "seed": self.seed,
+            **{name: getattr(self, name) for name in _PLAIN},
             "versions": {
                 "indiff": __version__,
                 "numpy": np.__version__,
@@ -256,21 +246,24 @@ def compare(
                   accuracy_original=analyst.original, models=tuple(adversaries[place].named),
                   )  # fmt: skip
         if interrupted:
-            rows.append(replace(row, status="failed", reason="interrupted before this setting"))
+            rows.append(_failed(row, "interrupted before this setting"))
             continue
         if progress is not None:
             progress(setting.text, place, len(settings))
         start = time.perf_counter()
         try:
-            row, interrupted = _measure_setting(
+            row = _measure_setting(
                 row, table, sanitizer, analyst, model=adversaries[place].models,
                 distance=distance, runs=runs, confidence=confidence, jobs=jobs, seed=seed,
                 prior=prior, known=known,
             )  # fmt: skip
         except KeyboardInterrupt:  # what was measured before is kept
-            row, interrupted = replace(row, status="failed", reason="interrupted"), True
-        rows.append(_without_values(row, redaction))
-        seconds[_free(setting.text, seconds)] = time.perf_counter() - start
+            row = _failed(row, INTERRUPTED)
+        interrupted = row.reason == INTERRUPTED
+        notes, reason = tuple(map(redaction.text, row.notes)), row.reason
+        reason = None if reason is None else redaction.text(reason)
+        rows.append(replace(row, reason=reason, notes=notes))
+        seconds[setting.text] = time.perf_counter() - start
     return Comparison(
         rows=_with_front(rows, chosen),
         before=before,
@@ -319,21 +312,18 @@ def _adversaries(model: Any, sanitizers: Sequence[Sanitizer], table: Table) -> l
 
 def _measure_setting(
     row: Row, table: Table, sanitizer: Sanitizer, analyst: Analyst, **options: Any
-) -> tuple[Row, bool]:
-    """Measure one setting; return its row, and whether an interruption ended it."""
+) -> Row:
+    """Measure one setting; return its row, or that it failed and why."""
     try:
         result = differential_test(table, sanitizer, **options)
         release = sanitizer.sanitize(table, np.random.default_rng(analyst.seed))
     except UserError as error:
-        return replace(row, status="failed", reason=str(error)), False
+        return _failed(row, str(error))
     risk, no_risk = measured(table, release)
     kept = measure(table, release, sanitizer=sanitizer, analyst=analyst)
-    notes = [Message(f"itpr, k, l, t: {marked(no_risk)}")] if no_risk is not None else []
-    notes += [
-        Message(f"{name}: {marked(why)}")
-        for name, why in kept.missing.items()
-        if name != "accuracy"
-    ]
+    lost = {} if no_risk is None else {"itpr, k, l, t": no_risk}
+    lost |= {name: why for name, why in kept.missing.items() if name != "accuracy"}
+    notes = [Message(f"{name}: {marked(why)}") for name, why in lost.items()]
     notes += map(Message, [*broken(result.unmeasured), *gaps(result.unmeasured)])
     row = replace(
         row,
@@ -343,17 +333,15 @@ def _measure_setting(
         notes=tuple(notes),
     )
     if not result.complete:
-        reason = "interrupted" if result.interrupted else "not every record could be measured"
-        return replace(row, status="failed", reason=reason), result.interrupted
+        reason = INTERRUPTED if result.interrupted else "not every record could be measured"
+        return _failed(row, reason)
     if "accuracy" in kept.missing:
-        reason = Message(f"the analyst's accuracy: {marked(kept.missing['accuracy'])}")
-        return replace(row, status="failed", reason=reason), False
-    return row, False
+        return _failed(row, Message(f"the analyst's accuracy: {marked(kept.missing['accuracy'])}"))
+    return row
 
 
-def _without_values(row: Row, redaction: Redaction) -> Row:
-    reason = None if row.reason is None else redaction.text(row.reason)
-    return replace(row, reason=reason, notes=tuple(map(redaction.text, row.notes)))
+def _failed(row: Row, reason: str) -> Row:
+    return replace(row, status="failed", reason=reason)
 
 
 def _risks(risk: Risk | None, table: Table) -> dict[str, Any]:
@@ -394,7 +382,3 @@ def on_front(points: Sequence[tuple[float, float] | None]) -> list[bool]:
         and not any(o != point and o[0] <= point[0] and o[1] <= point[1] for o in known)
         for point in points
     ]
-
-
-def _free(name: str, taken: Mapping[str, Any]) -> str:
-    return name if name not in taken else f"{name} (setting)"

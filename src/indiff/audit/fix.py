@@ -322,11 +322,10 @@ def _budget(budget: float | None, records: int) -> int:
 
 def _checked(result: Any) -> NDArray[np.float64]:
     """Return what the limit is checked against, record by record; for several models the worst."""
-    each = getattr(result, "results", {"": result}).values()
-    columns = []
-    for one in each:
-        values = one.distances if one.upper is None else one.upper
-        columns.append(values[one.places(result.records)])
+    columns = [
+        (one.distances if one.upper is None else one.upper)[one.places(result.records)]
+        for one in getattr(result, "results", {"": result}).values()
+    ]
     worst: NDArray[np.float64] = np.max(columns, axis=0)
     return worst
 
@@ -358,16 +357,17 @@ def _costs(
 ) -> tuple[Utility | None, Utility | None]:
     """Measure the release of the whole table and of what is left, both against the whole table."""
     rng = np.random.default_rng(seed)
+    analysts: list[Analyst | None] = [None, None]
     try:
-        analyst = Analyst(table, task=task, seed=seed)
-        analysts = analyst, Analyst(table, task=task, seed=seed, removed=tuple(removed.tolist()))
+        analysts = [
+            Analyst(table, task=task, seed=seed, removed=gone)
+            for gone in ((), tuple(removed.tolist()))
+        ]
     except UserError:
         if task is not None:
             raise
-        whole = sanitizer.sanitize(table, rng)
-        return measure(table, whole), measure(table, release)
-    whole = sanitizer.sanitize(table, rng)
-    return (
-        measure(table, whole, sanitizer=sanitizer, analyst=analysts[0]),
-        measure(table, release, sanitizer=sanitizer, analyst=analysts[1]),
+    before, after = (
+        measure(table, one, sanitizer=None if analyst is None else sanitizer, analyst=analyst)
+        for one, analyst in zip((sanitizer.sanitize(table, rng), release), analysts, strict=True)
     )
+    return before, after

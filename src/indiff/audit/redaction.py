@@ -44,33 +44,13 @@ class Redaction:
     sanitizers: tuple[str, ...] = ()
 
     def value(self, column: str, value: Any) -> Any:
-        """Return a value that enough records hold, or none hold; else ``"a rare value"``.
-
-        >>> from indiff.data.table import read_table
-        >>> import pyarrow as pa
-        >>> people = pa.table({"age": [30, 30, 47], "ill": ["flu", "flu", "HIV"]})
-        >>> redaction = Redaction(read_table(people, quasi=["age"], sensitive="ill"), min_cell=2)
-        >>> [redaction.value("ill", value) for value in ("flu", "HIV", "cold")]
-        ['flu', 'a rare value', 'cold']
-        """
+        """Return a value that enough records hold, or none hold; else ``"a rare value"``."""
         known = column in self.table.source.column_names
         count = held(self.table.source[column], value) if known else 0
         return RARE if not self.show_values and 0 < count < self.min_cell else value
 
     def text(self, text: str) -> str:
-        """Return a sentence without what it marks as data, the folders of files and long names.
-
-        >>> from indiff.data.table import read_table
-        >>> from indiff.errors import UserError, from_data, said
-        >>> import pyarrow as pa
-        >>> people = pa.table({"age": [30, 30, 47], "ill": ["flu", "flu", "HIV"]})
-        >>> redaction = Redaction(read_table(people, quasi=["age"], sensitive="ill"), min_cell=2)
-        >>> error = UserError("'ill' has no level for", f"{from_data('flu')}, {from_data('HIV')}")
-        >>> redaction.text(str(error))
-        "'ill' has no level for; got 'flu', a rare value."
-        >>> redaction.text(UserError(f"it failed: {said('HIV')}").message)
-        'it failed: (its words are left out: they may hold values)'
-        """
+        """Return a sentence without what it marks as data, the folders of files and long names."""
         if isinstance(text, Message):
             text = self._worded(text)
         for path in self.paths:
@@ -90,15 +70,7 @@ class Redaction:
         return finding if reason is None else replace(finding, reason=self.text(reason))
 
     def document(self, part: Any) -> Any:
-        """Return a document or a part of it, messages without data and with the other names.
-
-        >>> from indiff.data.table import read_table
-        >>> import pyarrow as pa
-        >>> people = pa.table({"age": [30, 47], "pay": [1, 762_431]})
-        >>> redaction = Redaction(read_table(people, quasi=["age"], sensitive="pay < 762431"))
-        >>> redaction.document({"limits": {"inference.pay < 762431.itpr": 0.5}})
-        {'limits': {'inference.a condition on pay.itpr': 0.5}}
-        """
+        """Return a document or a part of it, messages without data and with the other names."""
         if isinstance(part, Mapping):
             return {self.document(key): self.document(inner) for key, inner in part.items()}
         if isinstance(part, list | tuple):
@@ -183,20 +155,12 @@ def other_names(table: Table, min_cell: int) -> dict[str, str]:
     A text in it may be named if at least ``min_cell`` records hold it, a number also if none do
     and that many lie on both of its sides, as an ordinary threshold does. Of anything else nobody
     knows what it tells.
-
-    >>> from indiff.data.table import read_table
-    >>> people = pa.table({"age": [30, 30, 47, 47, 47, 80], "pay": [1, 2, 3, 4, 5, 762_431]})
-    >>> def named(expression):
-    ...     read = read_table(people, quasi=["age"], sensitive=expression)
-    ...     return other_names(read, min_cell=2)
-    >>> named("pay > 2.5"), named("pay > 5")
-    ({}, {'pay > 5': 'a condition on pay'})
     """
     found: dict[str, str] = {}
     for name in dict.fromkeys(one for each in table.sensitives for one in each.columns):
         columns = _looked_at(table, name)
         if columns is not None and not _may_be_named(name, columns, table, min_cell):
-            found[name] = _free(_name_without_values(table, name, columns), [*found.values()])
+            found[name] = _other_name(table, name, columns, [*found.values()])
     return found
 
 
@@ -249,11 +213,7 @@ def _threshold(text: str, columns: list[pa.ChunkedArray], min_cell: int) -> bool
 
 
 def held(cells: pa.ChunkedArray, value: object) -> int:
-    """Count the records that hold a value, which may be given as text.
-
-    >>> held(pa.chunked_array([[3, 4, 4]]), "4.0"), held(pa.chunked_array([["a", None]]), "a")
-    (2, 1)
-    """
+    """Count the records that hold a value, which may be given as text."""
     text, numbers = label_of(value), _numbers(cells)
     if numbers is None:
         return _count(pc.equal(cells.cast(pa.string()), text))
@@ -274,12 +234,9 @@ def _count(told: pa.ChunkedArray) -> int:
     return int(pc.sum(told).as_py() or 0)
 
 
-def _name_without_values(table: Table, name: str, columns: tuple[str, ...]) -> str:
+def _other_name(table: Table, name: str, columns: tuple[str, ...], taken: list[str]) -> str:
     values = set(table.source[name].unique().to_pylist()) - {None}
     what = "a condition on" if values <= {"true", "false"} else "an expression over"
-    return f"{what} {' and '.join(columns) or 'nothing'}"
-
-
-def _free(name: str, taken: list[str]) -> str:
-    number = sum(one == name or one.startswith(f"{name} (") for one in taken)
-    return name if not number else f"{name} ({number + 1})"
+    other = f"{what} {' and '.join(columns) or 'nothing'}"
+    number = sum(one == other or one.startswith(f"{other} (") for one in taken)
+    return other if not number else f"{other} ({number + 1})"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from indiff.errors import UserError, unknown
 from indiff.files import make_folder, refuse_inputs, write_text
-from indiff.report.finding import Finding, Limit
+from indiff.report.finding import Finding
 from indiff.text import json_text
 
 if TYPE_CHECKING:
@@ -68,7 +68,9 @@ class AuditResult:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The findings, in the order of the report."""
-        return tuple(_finding(one) for one in self.document["findings"])
+        from pydantic import TypeAdapter  # reads the numbers that are written as text, too
+
+        return TypeAdapter(tuple[Finding, ...]).validate_python(self.document["findings"])
 
     def finding(self, id: str) -> Finding:
         """Return one finding by its id, such as ``k`` or ``delta:diagnosis:naive-bayes``."""
@@ -108,23 +110,6 @@ class AuditResult:
         from indiff.report.notebook import summary
 
         return summary(self.document)
-
-
-def _finding(one: dict[str, Any]) -> Finding:
-    fields = dict(one)
-    fields["value"] = _number(one["value"])
-    fields["before"] = _number(one["before"])
-    for name in ("range", "interval"):
-        if one[name] is not None:
-            fields[name] = tuple(_number(end) for end in one[name])
-    if one["limit"] is not None:
-        fields["limit"] = Limit(**one["limit"])
-    return Finding(**fields)
-
-
-def _number(value: Any) -> Any:
-    """Read a number of the document, which writes infinite ones as text."""
-    return float(value) if isinstance(value, str | int | float) else value
 
 
 def check_report_places(folder: Path, inputs: list[Path]) -> None:

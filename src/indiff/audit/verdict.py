@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from pathlib import Path
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     Test = DifferentialResult | StrongestResult
 
 # A number of this exactness can exceed a limit but never prove that it holds.
-_NO_PROOF = ("lower-bound", "approximation")
+_NO_PROOF = {
+    "lower-bound": "a lower bound: not every record was tested",
+    "approximation": "an approximation, which proves nothing if small",
+}
 # What a limit on a test is checked against: for an estimate, the upper end of its interval.
 TEST_LIMITS = {
     "delta": "delta_upper",
@@ -139,22 +142,13 @@ def judge(
         code = Exit.INTERRUPTED if interrupted else Exit.INCOMPLETE
     else:
         code = Exit.NOTHING_EXCEEDED
-        reasons.append(f"every limit holds{_alone(_models(checked))}" if limits else NO_LIMIT)
+        models = {one.parameters.get("model") for one in checked if one.metric == "delta"} - {None}
+        reasons.append(f"every limit holds{_alone(models)}" if limits else NO_LIMIT)
     return checked, Verdict(code, tuple(reasons), has_limits=bool(limits))
 
 
-def _models(findings: Iterable[Finding]) -> set[str]:
-    """Return the adversaries whose δ was measured."""
-    found = (one.parameters.get("model") for one in findings if one.metric == "delta")
-    return {str(name) for name in found if name is not None}
-
-
-def _alone(models: Collection[str]) -> str:
-    """Say so where one adversary was all that was tried: another one may see more.
-
-    >>> _alone({"naive-bayes"}), _alone({"naive-bayes", "tree"})
-    (', against naive-bayes alone', '')
-    """
+def _alone(models: Collection[object]) -> str:
+    """Say so where one adversary was all that was tried: another one may see more."""
     return f", against {next(iter(models))} alone" if len(models) == 1 else ""
 
 
@@ -186,8 +180,10 @@ def _checked(finding: Finding, limits: Mapping[str, float]) -> Finding:
     limit = _limit_on(finding.metric, finding.about, limits)
     if limit is None or finding.value is None:
         return replace(finding, limit=limit)
-    exceeded = None if finding.exactness in _NO_PROOF or _lacks_interval(finding) else False
-    return replace(finding, limit=limit, exceeded=exceeded if _holds(finding, limit) else True)
+    check = Check(limit.name, _worst(finding, limit), limit.value, limit.rule)
+    unproven = finding.exactness in _NO_PROOF or _lacks_interval(finding)
+    exceeded = check.exceeded or (None if unproven else False)
+    return replace(finding, limit=limit, exceeded=exceeded)
 
 
 def _limit_on(metric: str, about: str | None, limits: Mapping[str, float]) -> Limit | None:
@@ -207,12 +203,8 @@ def _lacks_interval(finding: Finding) -> bool:
     return finding.exactness == "estimate" and finding.interval is None
 
 
-def _holds(finding: Finding, limit: Limit) -> bool:
-    """Tell whether the number is known to be within the limit, at the worse end of an estimate."""
-    return not Check(limit.name, _worst(finding, limit), limit.value, limit.rule).exceeded
-
-
 def _worst(finding: Finding, limit: Limit) -> float:
+    """Return the number, or the worse end of an estimate."""
     assert finding.value is not None
     if finding.interval is None:
         return finding.value
@@ -227,8 +219,6 @@ def _beyond(finding: Finding) -> str:
     verb = "is" if finding.interval is None else "may be"
     # Two numbers that look alike would not explain themselves.
     shown = number(worst) if number(worst) != number(limit.value) else f"{worst!r}"
-    if math.isnan(worst):
-        shown = "unknown"
     return f"{finding.title} {verb} {shown}, {side} the limit {number(limit.value)}"
 
 
@@ -240,16 +230,17 @@ def _gaps(findings: Sequence[Finding], limits: Mapping[str, float]) -> list[str]
     reasons += [
         f"no limit on {titles} could be checked: {why}" for titles, why in _by_reason(skipped)
     ]
+    reached = set()
     for finding in findings:
-        if finding.limit is not None and finding.exactness == "lower-bound":
-            reasons.append(f"{finding.title} is a lower bound: not every record was tested")
-        elif finding.limit is not None and finding.exactness == "approximation":
-            reasons.append(f"{finding.title} is an approximation, which proves nothing if small")
-        if finding.limit is not None and finding.range is not None and finding.range[1] is not None:
+        if finding.limit is None:
+            continue
+        reached.add(finding.limit.name)
+        if finding.exactness in _NO_PROOF:
+            reasons.append(f"{finding.title} is {_NO_PROOF[finding.exactness]}")
+        if finding.range is not None and finding.range[1] is not None:
             reasons += beyond_reach(finding.title, finding.limit.value, finding.range[1])
-        if finding.limit is not None and _lacks_interval(finding):
+        if _lacks_interval(finding):
             reasons.append(f"{finding.title} is an estimate without an interval: no pass")
-    reached = {finding.limit.name for finding in findings if finding.limit is not None}
     reasons += [
         f"the limit on {name} was not checked: nothing of that name was measured"
         for name in limits
@@ -347,12 +338,10 @@ def _test_checks(results: Sequence[Test], limits: Mapping[str, float]) -> list[C
     found = []
     for result in results:
         for name, limit in limits.items():
-            changed = name == "changed_predictions"
-            sure = (
-                result.changed_interval is None if changed else result.delta_upper <= result.delta
-            )
-            verb = "is" if sure else "may be"
-            value = float(getattr(result, TEST_LIMITS[name]))
+            sure = result.delta_upper <= result.delta
+            if name == "changed_predictions":
+                sure = result.changed_interval is None
+            value, verb = float(getattr(result, TEST_LIMITS[name])), "is" if sure else "may be"
             if len(result.distances) or not math.isnan(value):
                 found.append(Check(name, value, limit, "at most", result.sensitive_name, verb))
     return found
@@ -377,8 +366,7 @@ def judge_releases(results: Sequence[ReleaseResult], limits: Mapping[str, float]
 def judge_risk(risk: Risk, limits: Mapping[str, float]) -> Verdict:
     """Check every limit on risk metrics, by the names that ``risk_limits`` returns."""
     checks = tuple(
-        Check(name, _measured(risk, name), limit, _risk_rule(name))
-        for name, limit in limits.items()
+        Check(name, _measured(risk, name), limit, rule_of(name)) for name, limit in limits.items()
     )
     exceeded = tuple(str(check) for check in checks if check.exceeded)
     kept = "no limit was exceeded" if limits else NO_LIMIT
@@ -386,7 +374,8 @@ def judge_risk(risk: Risk, limits: Mapping[str, float]) -> Verdict:
     return Verdict(code, exceeded or (kept,), checks, bool(limits))
 
 
-def _risk_rule(name: str) -> Rule:
+def rule_of(name: str) -> Rule:
+    """Tell whether a limit on a metric is a largest or, as that of k, a smallest value."""
     return "at least" if name.rpartition(".")[2] in LOWER else "at most"
 
 

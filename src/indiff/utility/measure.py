@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.data.schema import Kind
-from indiff.data.table import Attribute, Table
+from indiff.data.table import Table
 from indiff.errors import UserError
 from indiff.release.regions import Anything, Interval, Missing, Region
 from indiff.release.release import Release, ReleasedColumn
@@ -71,23 +71,21 @@ def measure(
     ncp = _kept(missing, "ncp", lambda: certainty_penalty(table, release))
     cost = _kept(missing, "discernibility", lambda: discernibility(table, release))
     average = _kept(missing, "average_group", lambda: average_group(table, release))
-    normalised = None
+    accuracy = normalised = None
     asked = getattr(sanitizer if sanitizer is None else as_sanitizer(sanitizer), "k", 1)
-    if average is not None and asked > 1:
-        normalised = normalised_average_group(average, asked)
+    if average is not None and asked > 1:  # C_AVG (LeFevre et al. 2006, Section 2.4): 1 is least
+        normalised = average / asked
     else:
         missing["normalised_average_group"] = missing.get(
             "average_group", "it is relative to the k that was asked for, and none was"
         )
-    accuracy = None
     if sanitizer is None:
         missing["accuracy"] = (
             "the analyst trains on a release of a part of the records, which only the sanitizer "
             "can make: pass sanitizer="
         )
     else:
-        analyst = analyst or Analyst(table, task=task, seed=seed)
-        keeper = analyst
+        analyst = keeper = analyst or Analyst(table, task=task, seed=seed)
         accuracy = _kept(missing, "accuracy", lambda: keeper.accuracy(sanitizer))
     return Utility(
         ncp=ncp,
@@ -117,44 +115,30 @@ def _kept(missing: dict[str, str], name: str, find: Callable[[], float]) -> floa
     return found
 
 
-@dataclass(frozen=True)
-class Classes:
-    """The sizes of the groups of rows with the same regions, and what is suppressed.
+def _classes(table: Table, release: Release) -> tuple[NDArray[np.int64], int]:
+    """Return the sizes of groups of rows that a reader cannot tell apart, and the rows of ``*``.
 
-    ``starred`` are released rows whose every cell is ``*``; ``lacking`` are records without a row.
+    Two groups with the same regions are one; rows whose every cell is ``*`` are counted apart.
     """
-
-    sizes: NDArray[np.int64]
-    starred: int
-    lacking: int
-
-
-def classes_of(table: Table, release: Release) -> Classes:
-    """Group the rows by what a reader sees: two groups with the same regions are one."""
-    check_rows(table, release)
-    keys = np.zeros(len(release), np.int64)
-    starred = np.ones(len(release), np.bool_)
-    for column in release.columns:
-        number, stars = _numbered(column)
-        pair = keys * (int(number.max(initial=0)) + 1) + number[column.index]
-        keys = np.unique(pair, return_inverse=True)[1].ravel().astype(np.int64)
-        starred &= stars[column.index]
-    sizes = np.bincount(keys[~starred])
-    sizes = sizes[sizes > 0].astype(np.int64)
-    return Classes(sizes, int(starred.sum()), len(table) - len(release))
-
-
-def check_rows(table: Table, release: Release) -> None:
-    """Refuse releases whose rows do not stand for one record each."""
     if release.weights is not None:
         raise UserError(
             "groups are counted in records, one per row; this release has weighted rows (noisy "
             "counts), which stand for no record."
         )
-    check_size(table, release)
+    _check_size(table, release)
+    keys = np.zeros(len(release), np.int64)
+    starred = np.ones(len(release), np.bool_)
+    for column in release.columns:
+        known: dict[Region, int] = {}
+        number = np.array([known.setdefault(one, len(known)) for one in column.regions], np.int64)
+        pair = keys * (len(known) or 1) + number[column.index]
+        keys = np.unique(pair, return_inverse=True)[1].ravel().astype(np.int64)
+        starred &= _stars(column)[column.index]
+    sizes = np.bincount(keys[~starred])
+    return sizes[sizes > 0].astype(np.int64), int(starred.sum())
 
 
-def check_size(table: Table, release: Release) -> None:
+def _check_size(table: Table, release: Release) -> None:
     """Refuse a release with more rows than its table has records."""
     if release.weights is None and len(release) > len(table):
         raise UserError(
@@ -164,12 +148,9 @@ def check_size(table: Table, release: Release) -> None:
         )
 
 
-def _numbered(column: ReleasedColumn) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Give equal regions of a column one number, and tell which of them are ``*``."""
-    known: dict[object, int] = {}
-    number = [known.setdefault(region, len(known)) for region in column.regions]
-    stars = [isinstance(region, Anything) for region in column.regions]
-    return np.array(number, np.int64), np.array(stars, np.bool_)
+def _stars(column: ReleasedColumn) -> NDArray[np.bool_]:
+    """Tell which regions of a column are ``*``."""
+    return np.array([isinstance(region, Anything) for region in column.regions], np.bool_)
 
 
 def discernibility(table: Table, release: Release) -> int:
@@ -186,36 +167,18 @@ def discernibility(table: Table, release: Release) -> int:
     >>> discernibility(table, Mondrian(k=2).sanitize(table))  # 2² + 3²
     13
     """
-    found = classes_of(table, release)
-    return int((found.sizes**2).sum()) + (found.starred + found.lacking) * len(table)
+    sizes, starred = _classes(table, release)
+    return int((sizes**2).sum()) + (starred + len(table) - len(release)) * len(table)
 
 
 def average_group(table: Table, release: Release) -> float:
     """Return the mean number of records in a group; NaN where there is no row.
 
     It does not see how unequal the groups are, nor the records that the release lacks.
-
-    >>> import pyarrow as pa
-    >>> from indiff import Mondrian, read_table
-    >>> table = read_table(pa.table({"age": [28, 36, 47, 53, 72], "ill": list("nynnn")}),
-    ...                    quasi=["age"], sensitive="ill")
-    >>> average_group(table, Mondrian(k=2).sanitize(table))
-    2.5
     """
-    found = classes_of(table, release)
-    groups = len(found.sizes) + (found.starred > 0)  # rows of ``*`` alone look the same
-    return (int(found.sizes.sum()) + found.starred) / groups if groups else math.nan
-
-
-def normalised_average_group(average: float, k: int) -> float:
-    """Return C_AVG: the average group over the k asked for (LeFevre et al. 2006, Section 2.4).
-
-    1 is the least possible: every group has exactly k records.
-
-    >>> normalised_average_group(2.5, 2)
-    1.25
-    """
-    return average / k
+    sizes, starred = _classes(table, release)
+    groups = len(sizes) + (starred > 0)  # rows of ``*`` alone look the same
+    return (int(sizes.sum()) + starred) / groups if groups else math.nan
 
 
 def certainty_penalty(table: Table, release: Release) -> float:
@@ -229,15 +192,8 @@ def certainty_penalty(table: Table, release: Release) -> float:
 
     It does not see whether the wide cells are those that matter, and it sees no noise: a noisy
     table has the penalty of its bins, whatever its ε.
-
-    >>> import pyarrow as pa
-    >>> from indiff import Mondrian, read_table
-    >>> table = read_table(pa.table({"age": [28, 36, 48, 53, 72], "ill": list("nynnn")}),
-    ...                    quasi=["age"], sensitive="ill")
-    >>> certainty_penalty(table, Mondrian(k=2).sanitize(table))  # 2 × 8/44 and 3 × 24/44, over 5
-    0.4
     """
-    check_size(table, release)
+    _check_size(table, release)
     rows = np.zeros(len(release))
     for column in release.columns:
         rows += region_penalties(column)[column.index]
@@ -252,41 +208,27 @@ def region_penalties(column: ReleasedColumn) -> NDArray[np.float64]:
     """Return the penalty of each region of a column."""
     attribute = column.attribute
     if attribute.kind == Kind.NUMERIC:
-        return _by_width(column)
-    stars = np.array([isinstance(region, Anything) for region in column.regions], np.bool_)
+        known = attribute.values[: len(attribute.values) - attribute.has_missing]
+        domain = (float(known[0]), float(known[-1])) if len(known) else (0.0, 0.0)
+        widths = {region: _width(region, *domain) for region in set(column.regions)}
+        return np.array([widths[region] for region in column.regions], np.float64)
     last = len(attribute.values) - 1 - attribute.has_missing
     if attribute.kind == Kind.ORDINAL:
         low = np.full(column.count, last + 1)
         high = np.full(column.count, -1)
-        known = column.span_low <= last  # the missing value has no rank
-        np.minimum.at(low, column.span_region[known], column.span_low[known])
-        np.maximum.at(high, column.span_region[known], np.minimum(column.span_high[known], last))
+        ranked = column.span_low <= last  # the missing value has no rank
+        np.minimum.at(low, column.span_region[ranked], column.span_low[ranked])
+        np.maximum.at(high, column.span_region[ranked], np.minimum(column.span_high[ranked], last))
         penalties = np.maximum(high - low, 0) / max(1, last)
     else:
         size = np.zeros(column.count)
         np.add.at(size, column.span_region, column.span_high - column.span_low + 1)
         penalties = np.where(size > 1, size / len(attribute.values), 0.0)
-    return np.where(stars, 1.0, penalties)
+    return np.where(_stars(column), 1.0, penalties)
 
 
-def _by_width(column: ReleasedColumn) -> NDArray[np.float64]:
-    known: dict[Region, float] = {}
-    domain = _domain(column.attribute)
-    for region in column.regions:
-        if region not in known:
-            known[region] = _width(region, domain)
-    return np.array([known[region] for region in column.regions], np.float64)
-
-
-def _domain(attribute: Attribute) -> tuple[float, float]:
-    """Return the least and the largest number of the table, from which widths are measured."""
-    numbers = attribute.values[: len(attribute.values) - attribute.has_missing]
-    return (float(numbers[0]), float(numbers[-1])) if len(numbers) else (0.0, 0.0)
-
-
-def _width(region: Region, domain: tuple[float, float]) -> float:
-    """Return a region's share of the domain; an open end reaches to the domain's."""
-    first, last = domain
+def _width(region: Region, first: float, last: float) -> float:
+    """Return a region's share of the table's numbers; an open end reaches to their end."""
     match region:
         case Anything():
             return 1.0

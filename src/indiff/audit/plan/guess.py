@@ -56,38 +56,39 @@ def guess_roles(source: str | Path | pa.Table, **reading: object) -> list[Guess]
     income sensitive numeric
     """
     frame = read_raw(source, **reading).frame  # type: ignore[arg-type]
-    found = [_guess(name, frame[name]) for name in frame.column_names]
+    found = []
+    for name in frame.column_names:
+        kind = _kind(frame[name].type)
+        distinct = int(pc.count_distinct(frame[name], mode="only_valid").as_py())
+        role, reason = _role(name, frame[name], kind, distinct)
+        found.append(Guess(name, role, kind, reason, distinct))
     if any(guess.role == "sensitive" for guess in found):
         return found
-    return _with_a_sensitive_one(found, frame)
+    return _with_a_sensitive_one(found)
 
 
-def _guess(name: str, cells: pa.ChunkedArray) -> Guess:
-    distinct = int(pc.count_distinct(cells, mode="only_valid").as_py())
-    return replace(_role(name, cells, distinct), distinct=distinct)
-
-
-def _role(name: str, cells: pa.ChunkedArray, distinct: int) -> Guess:
-    kind, records = _kind(cells.type), len(cells)
+def _role(name: str, cells: pa.ChunkedArray, kind: str, distinct: int) -> tuple[str, str]:
+    """Return the role and the reason for it."""
+    records = len(cells)
     words = re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower())
     unique = distinct == records > 1
     text = not pa.types.is_floating(cells.type) and not pa.types.is_date(cells.type)
     if unique and text:
-        return Guess(name, "identifier", kind, "different in every record")
+        return "identifier", "different in every record"
     if any(word in _IDENTIFIER for word in words) and distinct > records / 2:
-        return Guess(name, "identifier", kind, "its name, and different in most records")
+        return "identifier", "its name, and different in most records"
     if distinct <= 1:
-        return Guess(name, "other", kind, "the same in every record: it tells nothing")
+        return "other", "the same in every record: it tells nothing"
     if any(stem in "".join(words) for stem in _SENSITIVE):
-        return Guess(name, "sensitive", kind, "its name speaks of health, money or belief")
+        return "sensitive", "its name speaks of health, money or belief"
     if _is_free_text(cells, distinct):
-        return Guess(name, "other", kind, "free text, long and nearly always different: READ IT")
+        return "other", "free text, long and nearly always different: READ IT"
     if kind == "date":
-        return Guess(name, "quasi", kind, "dates are often known from elsewhere")
+        return "quasi", "dates are often known from elsewhere"
     if kind == "numeric":
-        return Guess(name, "quasi", kind, f"a number with {distinct:,} distinct values")
+        return "quasi", f"a number with {distinct:,} distinct values"
     few = "few" if distinct <= FEW else "many"
-    return Guess(name, "quasi", kind, f"a text with {few} distinct values ({distinct:,})")
+    return "quasi", f"a text with {few} distinct values ({distinct:,})"
 
 
 def _is_free_text(cells: pa.ChunkedArray, distinct: int) -> bool:
@@ -98,22 +99,15 @@ def _is_free_text(cells: pa.ChunkedArray, distinct: int) -> bool:
     return many and (pc.mean(pc.utf8_length(cells)).as_py() or 0) >= LONG
 
 
-def _with_a_sensitive_one(found: list[Guess], frame: pa.Table) -> list[Guess]:
+def _with_a_sensitive_one(found: list[Guess]) -> list[Guess]:
     """Take the last column that could be sensitive; somebody must confirm it."""
-    chosen = next(
-        (
-            guess
-            for guess in reversed(found)
-            if guess.role == "quasi"
-            and 2 <= int(pc.count_distinct(frame[guess.column]).as_py()) <= FEW
-        ),
-        None,
-    )
-    if chosen is None or sum(guess.role == "quasi" for guess in found) < 2:
+    quasi = [guess for guess in found if guess.role == "quasi"]
+    few = [guess for guess in quasi if 2 <= guess.distinct <= FEW]
+    if not few or len(quasi) < 2:
         return found
     reason = "the last column with few values: A GUESS, choose yourself"
     return [
-        replace(one, role="sensitive", reason=reason) if one is chosen else one for one in found
+        replace(one, role="sensitive", reason=reason) if one is few[-1] else one for one in found
     ]
 
 
@@ -139,75 +133,70 @@ def plan_text(
     if notes:
         reading += ["", "# What was noted while reading:"]
         reading += [f"#   {escaped(note)}" for note in notes]
-    sensitive = _named(guesses, "sensitive")
-    numeric = [
-        guess.column
-        for guess in guesses
-        if guess.role == "sensitive" and guess.kind == "numeric" and guess.distinct > FEW
+    # Sensitive numbers with many values are binned; few stay as they are, as somebody wrote them.
+    many = {
+        one.column: 4
+        for one in guesses
+        if one.role == "sensitive" and one.kind == "numeric" and one.distinct > FEW
+    }
+    bins = ["# A sensitive number is taken in quantiles.", f"bins = {_value(many)}"] if many else []
+    comments = [
+        f"#   {short_name(one.column)}: {one.role} ({one.kind}), {one.reason}" for one in guesses
     ]
-    return "\n".join(
-        [
-            "# A plan for indiff. Check every role below, then run: indiff audit plan.toml",
-            "# Files are relative to this one.",
-            "",
-            "[data]",
-            f"path = {quoted(data)}",
-            *reading,
-            "",
-            "# Guessed roles. They are guesses from names and counts: correct them.",
-            *(_comment(guess) for guess in guesses),
-            "",
-            "# Columns that name people: left out of every release.",
-            f"identifier = {_value(_named(guesses, 'identifier'))}",
-            "# What an attacker may know from elsewhere.",
-            f"quasi = {_value(_named(guesses, 'quasi'))}",
-            "# What nobody should learn about a person. THIS IS YOURS TO DECIDE.",
-            f"sensitive = {_value(sensitive)}",
-            "# Columns that are neither.",
-            f"other = {_value(_named(guesses, 'other'))}",
-            *_bins(numeric),
-            '# missing = "drop"       # or "split": records without a numeric quasi-identifier',
-            "# [data.hierarchies]     # a column's hierarchy file: value;parent;…;*",
-            '# zip = "zip.csv"',
-            "",
-            "[release]",
-            'sanitizer = "mondrian:k=5"   # or mondrian:l=3, laplace:epsilon=0.5, identity …',
-            '# file = "release.csv"       # instead: a release made elsewhere',
-            "",
-            "[adversary]",
-            'models = ["auto"]            # the strongest of the fast ones; or naive-bayes, tree …',
-            'distance = "wasserstein"',
-            "",
-            "# What must hold for exit code 0. Without a limit nothing can be exceeded.",
-            "[limits]",
-            "k = 5                        # at least",
-            "delta = 0.5                  # at most",
-            "",
-            "[report]",
-            "min_cell = 10                # a value is named only if so many records hold it",
-            'parameter = "mondrian:k=2,5,10,20"   # δ against k; leave out to save time',
-            "",
-            "[run]",
-            "seed = 0",
-            "",
-        ]
+    roles = {
+        role: _value([one.column for one in guesses if one.role == role])
+        for role in ("identifier", "quasi", "sensitive", "other")
+    }
+    return _PLAN.format(
+        reading="\n".join([f"path = {quoted(data)}", *reading]),
+        comments="\n".join(comments),
+        other="\n".join([roles.pop("other"), *bins]),
+        **roles,
     )
 
 
-def _comment(guess: Guess) -> str:
-    return f"#   {short_name(guess.column)}: {guess.role} ({guess.kind}), {guess.reason}"
+_PLAN = """\
+# A plan for indiff. Check every role below, then run: indiff audit plan.toml
+# Files are relative to this one.
 
+[data]
+{reading}
 
-def _bins(numeric: list[str]) -> list[str]:
-    """Bin the sensitive numbers with many values; few stay as they are, as somebody wrote them."""
-    if not numeric:
-        return []
-    bins = _value(dict.fromkeys(numeric, 4))
-    return ["# A sensitive number is taken in quantiles.", f"bins = {bins}"]
+# Guessed roles. They are guesses from names and counts: correct them.
+{comments}
 
+# Columns that name people: left out of every release.
+identifier = {identifier}
+# What an attacker may know from elsewhere.
+quasi = {quasi}
+# What nobody should learn about a person. THIS IS YOURS TO DECIDE.
+sensitive = {sensitive}
+# Columns that are neither.
+other = {other}
+# missing = "drop"       # or "split": records without a numeric quasi-identifier
+# [data.hierarchies]     # a column's hierarchy file: value;parent;…;*
+# zip = "zip.csv"
 
-def _named(guesses: list[Guess], role: str) -> list[str]:
-    return [guess.column for guess in guesses if guess.role == role]
+[release]
+sanitizer = "mondrian:k=5"   # or mondrian:l=3, laplace:epsilon=0.5, identity …
+# file = "release.csv"       # instead: a release made elsewhere
+
+[adversary]
+models = ["auto"]            # the strongest of the fast ones; or naive-bayes, tree …
+distance = "wasserstein"
+
+# What must hold for exit code 0. Without a limit nothing can be exceeded.
+[limits]
+k = 5                        # at least
+delta = 0.5                  # at most
+
+[report]
+min_cell = 10                # a value is named only if so many records hold it
+parameter = "mondrian:k=2,5,10,20"   # δ against k; leave out to save time
+
+[run]
+seed = 0
+"""
 
 
 def as_toml(plan: Mapping[str, Mapping[str, Any]]) -> str:

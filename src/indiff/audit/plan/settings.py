@@ -21,13 +21,7 @@ class Setting:
 
 
 def expand(text: str) -> list[Setting]:
-    """Return a sanitizer for each value of the one parameter that has several.
-
-    >>> [setting.text for setting in expand("mondrian:l=2,k=5,10")]
-    ['mondrian:l=2,k=5', 'mondrian:l=2,k=10']
-    >>> expand("laplace:epsilon=0.5,1")[1]
-    Setting(text='laplace:epsilon=1', parameter='epsilon', value=1)
-    """
+    """Return a sanitizer for each value of the one parameter that has several."""
     settings = sweep(text)
     if settings[0].parameter is None:
         raise UserError(
@@ -49,20 +43,15 @@ def sweep(text: str) -> list[Setting]:
     [Setting(text='identity', parameter=None, value=None)]
     """
     name, _, rest = text.partition(":")
-    values = _values(text, rest)
+    name, values = name.strip(), _values(text, rest)
     several = [key for key, found in values.items() if len(found) > 1]
     varied = several[0] if len(several) == 1 else None
     settings = []
     for chosen in product(*values.values()):
         each = dict(zip(values, chosen, strict=True))
         written = ",".join(f"{key}={value}" for key, value in each.items())
-        settings.append(
-            Setting(
-                f"{name.strip()}:{written}" if each else name.strip(),
-                varied,
-                None if varied is None else _number(each[varied]),
-            )
-        )
+        value = None if varied is None else _number(each[varied])
+        settings.append(Setting(f"{name}:{written}" if each else name, varied, value))
     return settings
 
 
