@@ -146,6 +146,7 @@ def test_given_encoding(tmp_path: Path) -> None:
     data = "naïve;b\né;2\n".encode("latin-1")
     assert columns_of(tmp_path, data, encoding="latin-1") == {"naïve": ["é"], "b": [2]}
     assert columns_of(tmp_path, "a\né\n".encode("utf-16-le"), encoding="utf-16-le") == {"a": ["é"]}
+    assert "byte order mark; " in error_of(tmp_path, "a\n1\n", encoding="UTF-16")
     assert columns_of(tmp_path, "a\né\n", encoding="UTF8") == {"a": ["é"]}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv"]
 

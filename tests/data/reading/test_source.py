@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -166,3 +167,14 @@ def test_one_fingerprint_for_both_instruments(engine: Any, tmp_path: Path) -> No
     assert typed.method.fingerprint == table.fingerprint
     path.write_text(rows.replace("1.50", "1.51"))
     assert measure_risk(path, quasi=names, **asked).method.fingerprint != table.fingerprint
+
+
+def test_a_column_that_is_not_among_numbered_ones() -> None:
+    with pytest.raises(UserError, match=r"no column 'a'\. Known: 3"):
+        open_source(pd.DataFrame({3: [1]}), ["a"])
+
+
+@pytest.mark.parametrize("value", [2**70, "\ud800"])
+def test_values_that_no_arrow_column_holds(value: object) -> None:
+    with pytest.raises(UserError, match="a column must hold values of one type"):
+        open_source(pd.DataFrame({"a": pd.Series([value], dtype=object)}), ["a"])

@@ -347,6 +347,13 @@ def _check_encoding(encoding: str, marked: str | None, where: str) -> None:
             "encoding must be the name of a text encoding",
             f"{encoding!r}: use for example 'utf-8', 'latin-1', 'cp1252' or 'utf-16'",
         ) from None
+    if marked is None and codecs.lookup(encoding).name in ("utf-16", "utf-32"):
+        order = option("encoding", f"{encoding.lower()}-le")
+        raise UserError(
+            f"text in {encoding} begins with a byte order mark; {where} has none: give {order} or "
+            "the encoding it was written in.",
+            field="encoding",
+        )
     if marked and not encoding.lower().replace("_", "-").startswith(
         (marked, marked.replace("-", ""))
     ):

@@ -96,7 +96,7 @@ def require_columns(wanted: Sequence[str], known: Sequence[str]) -> None:
     """Raise for the first wanted column that is not known."""
     for name in wanted:
         if name not in known:
-            raise unknown("column", name, known)
+            raise unknown("column", name, map(str, known))
         if list(known).count(name) > 1:
             raise UserError(f"a column's name must be unique; {name!r} occurs more than once.")
 

@@ -219,7 +219,7 @@ def _to_arrow(source: Any, columns: Sequence[str]) -> pa.Table:
     eager = frame.select(list(dict.fromkeys(columns))).lazy().collect()
     try:
         table = eager.to_arrow()
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError) as error:
+    except (pa.ArrowException, TypeError, OverflowError, UnicodeError) as error:
         reason = said(str(error).splitlines()[0])
         raise UserError(mixed.format(reason), way_out=way_out) from None
     # Numbered, since an engine's SQL may not know an empty name, or "Age" beside "age".
