@@ -27,6 +27,7 @@ from indiff.data.schema import Column, Kind, Role, Schema, assign_roles
 from indiff.errors import UserError, option, unknown
 
 MissingPolicy = Literal["error", "drop", "split"]
+_Told = Mapping[str, tuple[str | None, Sequence[str] | None, Hierarchy | None]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,10 +249,10 @@ def read_table(
     dropped = raw.frame.num_rows - len(records)
     frame = raw.frame.take(pa.array(records)) if dropped else raw.frame
     attributes = tuple(
-        Attribute(name, **code_attribute(name, frame[name], *told.of(name))) for name in used
+        Attribute(name, **code_attribute(name, frame[name], *told[name])) for name in used
     )
     sensitives = tuple(
-        Sensitive(name, **code_sensitive(name, frame[name], *told.of(name), edges.get(name)))
+        Sensitive(name, **code_sensitive(name, frame[name], *told[name], edges.get(name)))
         for name in wanted
     )
     kind_of = {a.name: (a.kind, a.is_date) for a in attributes}
@@ -289,18 +290,6 @@ def read_table(
     )
 
 
-@dataclass(frozen=True)
-class _Told:
-    """What is known of columns before their values are looked at."""
-
-    kinds: Mapping[str, str]
-    orders: Mapping[str, Sequence[str]]
-    trees: Mapping[str, Hierarchy]
-
-    def of(self, name: str) -> tuple[str | None, Sequence[str] | None, Hierarchy | None]:
-        return self.kinds.get(name), self.orders.get(name), self.trees.get(name)
-
-
 def _told(
     raw: Raw,
     roles: Mapping[str, Role],
@@ -308,6 +297,7 @@ def _told(
     orders: Mapping[str, Sequence[str]] | None,
     hierarchies: Mapping[str, str | Path | Hierarchy] | None,
 ) -> _Told:
+    """Return the kind, the order and the hierarchy that each column is said to have."""
     given = {"kinds": kinds or {}, "orders": orders or {}, "hierarchies": hierarchies or {}}
     for field_name, columns in given.items():
         for name in columns:
@@ -321,7 +311,8 @@ def _told(
         name: tree if isinstance(tree, Hierarchy) else Hierarchy.read(tree)
         for name, tree in (hierarchies or {}).items()
     }
-    return _Told(kinds or {}, {**raw.orders, **(orders or {})}, trees)
+    ordered = {**raw.orders, **(orders or {})}
+    return {name: ((kinds or {}).get(name), ordered.get(name), trees.get(name)) for name in roles}
 
 
 def _kept_records(
@@ -330,7 +321,7 @@ def _kept_records(
     """Return the records that stay, where some lack a numeric or ordinal quasi-identifier."""
     gaps = {}
     for name in names:
-        kind = decide_kind(name, frame[name], *told.of(name))
+        kind = decide_kind(name, frame[name], *told[name])
         if kind != Kind.CATEGORICAL and frame[name].null_count:
             gaps[name] = np.asarray(frame[name].is_null().to_numpy())
     records = np.arange(frame.num_rows, dtype=np.int64)
