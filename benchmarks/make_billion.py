@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from indiff.papers.itpr.people import write_people
+from indiff.papers.itpr.times import write_people
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from indiff.cli.reproduce import Clock
 from indiff.papers import index
-from indiff.papers.items import Item, Page
+from indiff.papers.pages import Item, Page
 from indiff.papers.run import Run
 from tests.command_line import call
 

@@ -10,8 +10,7 @@ import pytest
 
 from indiff import UserError
 from indiff.papers.index import ITEMS, choose
-from indiff.papers.items import PAPERS, Item
-from indiff.papers.pages import status_of
+from indiff.papers.pages import PAPERS, Item, status_of
 
 PAGES = Path(__file__).parents[2] / "docs" / "papers"
 # Counted in the papers: how many tables and figures each has, numbered from 1.

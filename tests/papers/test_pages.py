@@ -8,8 +8,17 @@ from pathlib import Path
 import pytest
 
 from indiff.papers.index import ITEMS, choose
-from indiff.papers.items import Chart, Grid, Item, Page
-from indiff.papers.pages import as_markdown, as_svg, status_of, write_index, write_page
+from indiff.papers.pages import (
+    Chart,
+    Grid,
+    Item,
+    Page,
+    as_markdown,
+    as_svg,
+    status_of,
+    write_index,
+    write_page,
+)
 from indiff.papers.run import Run
 
 COMMITTED = Path(__file__).parents[2] / "docs" / "papers"

@@ -16,7 +16,7 @@ from indiff.errors import UserError
 from indiff.files import make_folder
 
 if TYPE_CHECKING:
-    from indiff.papers.items import Item
+    from indiff.papers.pages import Item
 
 DEFAULT_OUT = Path("docs/papers")
 

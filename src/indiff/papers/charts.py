@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.papers.spans import spread
+from indiff.papers.pages import spread
 from indiff.plot.style import thinned
 
 MOST_POINTS = 60

@@ -10,8 +10,8 @@ from typing import Literal
 import numpy as np
 
 from indiff.data.table import Table
-from indiff.papers.items import Grid
 from indiff.papers.measure import EPSILONS, LABEL, LS, SYMBOL, DataSet, Measured
+from indiff.papers.pages import Grid
 from indiff.papers.published.partition import Rule
 
 Statistic = Literal["δ", "mean d", "median d", "% of other predictions"]

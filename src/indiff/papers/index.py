@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from indiff.errors import unknown
-from indiff.papers.items import PAPERS, Item
+from indiff.papers.pages import PAPERS, Item
 
 ITEMS: tuple[Item, ...] = (
     Item("dit-v2", "table-1", "The toy data set and its distances", "dit_v2.tables"),
@@ -35,10 +35,10 @@ ITEMS: tuple[Item, ...] = (
     Item("dit-v1", "figure-9", "24 encodings: features", "dit_v1.encodings", "slow", 6.0),
     Item("dit-v1", "figure-10", "24 encodings: time", "dit_v1.encodings", "slow", 60.0),
     Item("dit-v1", "section-3.4.1", "Equal predictions, far apart", "dit_v1.drawings"),
-    Item("draft", "definition-1", "Average-case and worst-case differentiation", "draft.draft",
+    Item("draft", "definition-1", "Average-case and worst-case differentiation", "draft",
          seconds=3.0),
-    Item("draft", "figure-1", "Prior and posterior", "draft.draft"),
-    Item("draft", "figure-2", "The δ-differentiator", "draft.draft"),
+    Item("draft", "figure-1", "Prior and posterior", "draft"),
+    Item("draft", "figure-2", "The δ-differentiator", "draft"),
     Item("itpr", "table-1", "A 3-anonymous release", "itpr.tables"),
     Item("itpr", "table-2", "A 5-anonymous release that tells more", "itpr.tables"),
     Item("itpr", "table-3", "The example tables", "itpr.tables"),

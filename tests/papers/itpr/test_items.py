@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from indiff.papers.index import choose
-from indiff.papers.items import Item
+from indiff.papers.pages import Item
 from indiff.papers.run import Run
 from tests.papers.test_pages import COMMITTED, compare
 

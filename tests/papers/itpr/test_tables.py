@@ -7,19 +7,19 @@ from collections import Counter
 
 import pytest
 
-from indiff.papers.items import Grid, Page
+from indiff.papers.index import choose
 from indiff.papers.itpr.curves import ONE_AGE, common_disease, rare_disease, two_values
-from indiff.papers.itpr.figures import hard_to_read, mark, rises, table_7
+from indiff.papers.itpr.figures import hard_to_read, mark, rises
 from indiff.papers.itpr.printed import AGE, DISEASE, PATIENTS, ZIP, as_printed, released
 from indiff.papers.itpr.tables import (
     information_of,
     table_1,
     table_2,
-    table_3,
     table_4,
     table_5,
     table_6,
 )
+from indiff.papers.pages import Grid, Page
 from indiff.papers.run import Run
 
 
@@ -67,7 +67,8 @@ def test_every_number_of_tables_1_and_2_is_the_same(itpr_run: Run) -> None:
 
 
 def test_table_3_is_not_what_its_text_describes(itpr_run: Run) -> None:
-    page = table_3(itpr_run)
+    (item,) = choose(["itpr:table-3"])
+    page = item.make(itpr_run)
     assert page.status == "reproduced with erratum"
     assert verdicts(page) == {"same": 6, "differs": 2}
     assert "case 2 of Disease, case 3 of Disease" in page.notes[0]
@@ -109,7 +110,8 @@ def test_a_number_that_is_another_is_said_to_be(
 
 
 def test_table_7_follows_from_the_curves(itpr_run: Run) -> None:
-    page = table_7(itpr_run)
+    (item,) = choose(["itpr:table-7"])
+    page = item.make(itpr_run)
     assert page.status.startswith("reproduced (by a rule of ours")
     assert verdicts(page) == {"same": 6}
     two, rare = two_values(itpr_run), rare_disease(itpr_run)

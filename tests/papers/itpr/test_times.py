@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from indiff.papers.items import Item, Page
 from indiff.papers.itpr import times as itpr_times
-from indiff.papers.itpr.people import write_people
+from indiff.papers.itpr.times import write_people
+from indiff.papers.pages import Item, Page
 from indiff.papers.run import Run
 from tests.command_line import call
 

@@ -13,11 +13,11 @@ from sklearn.naive_bayes import BernoulliNB
 from indiff import Hierarchy, Table, UserError, read_table
 from indiff.papers.dit_v1.results import KS, LS, TABLES
 from indiff.papers.measure import DataSet
+from indiff.papers.pages import place
 from indiff.papers.published.beliefs import COMPARISONS, View, published_beliefs
 from indiff.papers.published.broken_guarantee import own_setup, small_groups
 from indiff.papers.published.partition import Node, Partition, Rule
 from indiff.papers.run import Run
-from indiff.papers.spans import place
 
 Record = tuple[str, str, str]  # age, where, ill
 Group = tuple[str, str, str, list[Record]]  # lowest and highest age, node, members

@@ -8,9 +8,8 @@ from indiff.data.hierarchy import Hierarchy
 from indiff.distances.functions import emd
 from indiff.inference import Frequency
 from indiff.papers.dit_v2.tables import fraction, toy, toy_result
-from indiff.papers.items import Grid, Page, status
+from indiff.papers.pages import Grid, Page, same, status
 from indiff.papers.run import Run
-from indiff.papers.spans import same
 from indiff.sanitizers.mondrian.mondrian import Mondrian
 
 PROFESSIONS = (
@@ -38,11 +37,8 @@ def figure_1(run: Run) -> Page:
         status=status(
             all(row[-1] == "same" for row in rows), "the steps and the call disagree"
         ),
-        printed="Figure 1, Section 2.2: a drawing of the procedure without numbers: D and D⁻ⁱ are "
-        "sanitized, a model is built from each, and their predictions about i are compared.",
         tables=(Grid("The drawn steps one by one, and `differential_test`, on DIT v2's toy data",
                      ("#", "d by the steps", "d by the call", ""), rows),),
-        notes=("The drawing holds nothing to compare; its steps do what one call does.",),
     )  # fmt: skip
 
 
@@ -55,10 +51,7 @@ def figure_2(run: Run) -> Page:
         rows.append((one, other, ours, printed, same(ours, printed)))
     return Page(
         status=status(all(row[-1] == "same" for row in rows), "…"),
-        printed="Figure 2, Section 3.3: a hierarchy of professions; the text prints two ground "
-        "distances in it.",
         tables=(Grid("Path lengths", ("from", "to", "ours", "printed", ""), rows),),
-        notes=("None.",),
     )
 
 
@@ -74,12 +67,5 @@ def section_3_4_1(run: Run) -> Page:
     )
     return Page(
         status="reproduced with erratum",
-        printed="Section 3.4.1: EMD((0.49, 0.01, 0.5), (0.01, 0.49, 0.5)) = 0.24, though both "
-        "predict the third value.",
         tables=[Grid("The example", ("what", "value"), rows)],
-        notes=(
-            "0.48 of the mass moves from the first value to the second, at a cost of 1 each: "
-            "the distance is 0.48. The printed 0.24 uses the ¼ of Section 3.3, which the paper's "
-            "own tables do not use.",
-        ),
     )

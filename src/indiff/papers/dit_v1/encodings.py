@@ -10,10 +10,9 @@ from indiff.inference import ENCODINGS, Encoding
 from indiff.papers import charts
 from indiff.papers.dit_v1.comparison import compare_encodings
 from indiff.papers.dit_v1.encoding_accuracy import accuracies
-from indiff.papers.items import Cell, Chart, Grid, Page
 from indiff.papers.measure import NAMES
+from indiff.papers.pages import Cell, Chart, Grid, Page, same
 from indiff.papers.run import Run
-from indiff.papers.spans import same
 from indiff.sanitizers.mondrian.mondrian import Mondrian
 from indiff.sanitizers.noise.quantiles_before import quantiles_before
 from indiff.sanitizers.protocol import Sanitizer
@@ -82,20 +81,12 @@ def figure_8(run: Run) -> Page:
         else "differs because the sanitizer and the 10,000 records are others; most accurate is "
         + " and ".join(f"{ranked[name][0]} ({NAMES[name]})" for name in SETS)
         + (", as printed" if leads else ""),
-        printed="Figure 8 and Appendix A.2: TF-TF is the most accurate for both data sets, with "
-        "QuantilesB-TF for Adult.",
         tables=(
             Grid("Printed accuracies, %", ("data set", "encoding", "ours", "printed", "our rank"),
                  claims),
             _averages("Average accuracy over K, %", found),
         ),
         charts=[_bars(found, "accuracy, %", "Average accuracy")],
-        notes=(
-            "All records are guessed, from count tables: Bernoulli naive Bayes is a sum over "
-            "columns, so no model has to be trained for each record.",
-            "Mondrian on ordered sets, both sides of every cut checked; K = 1 is the raw table.",
-            "Among equally probable values the first is the guess.",
-        ),
     )  # fmt: skip
 
 
@@ -114,17 +105,11 @@ def figure_9(run: Run) -> Page:
         "(Binary-HotA)"
         if largest and not others
         else "differs because a number of features is not the printed one",
-        printed="Figure 9 and Appendix A.2: the fewest features are 5 and 6, Bounds-TF has 7, "
-        "Binary-HotA the most.",
         tables=(
             Grid("Printed numbers", ("data set", "encoding", "ours", "printed", ""), claims),
             _averages("Average number of features over K", found),
         ),
         charts=[_bars(found, "features", "Average number of features")],
-        notes=(
-            "The fewest, Bounds-TF and which has the most are as printed. Binary-HotA has one "
-            "feature for each region that a release shows; how many depends on the cuts.",
-        ),
     )  # fmt: skip
 
 
@@ -148,8 +133,6 @@ def figure_10(run: Run) -> Page:
             line += [round(found[name][e], 2), _per_model(name, MINUTES[name].get(e))]
     return Page(
         status="reproduced (the same comparison; times are this machine's)",
-        printed="Figure 10 and Appendix A.2: minutes to train 10,000 (9,799) models and ask each, "
-        "here divided by the number of models; the others are only in the figure.",
         tables=(
             Grid(f"Milliseconds for one model ({TIMED_TARGETS} targets per encoding, "
                  f"{each} at each K)",
@@ -157,11 +140,7 @@ def figure_10(run: Run) -> Page:
                   "Internet, printed"), cells),
         ),
         charts=[_bars(found, "ms per model", "Time for one model")],
-        notes=(
-            f"Times come from {TIMED_TARGETS} targets per encoding, not from all records.",
-            "Targets that see the same features share one model, and equal rows are given once "
-            "with their number: a model costs less than in the paper, and few are needed.",
-        ),
+        facts={"targets": TIMED_TARGETS},
         timed=True,
     )  # fmt: skip
 

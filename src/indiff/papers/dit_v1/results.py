@@ -8,12 +8,11 @@ import numpy as np
 
 from indiff.papers import charts
 from indiff.papers import claims as paper
-from indiff.papers.items import Cell, Chart, Grid, Page, status
 from indiff.papers.measure import KS as AXIS
 from indiff.papers.measure import LABEL, SYMBOL, DataSet, Measured
+from indiff.papers.pages import Cell, Chart, Grid, Page, place, span, spread, status
 from indiff.papers.published.partition import Rule
 from indiff.papers.run import Run
-from indiff.papers.spans import place, span, spread
 
 KS, LS = (1, 2, 5, 7, 20, 64, 80), (1, 2, 3, 4, 5, 6, 7)
 VALUES: dict[Rule, tuple[int, ...]] = {"k": KS, "l": LS}
@@ -33,29 +32,6 @@ TABLES: dict[str, tuple[str, Rule, tuple[tuple[float, float], ...]]] = {
 # Section 3.4.2: the share of records with d_pp above 10^−2.5 at k = 5 and at ℓ = 5.
 ABOVE = {("adult", "k"): 54, ("adult", "l"): 3, ("internet-v1", "k"): 35, ("internet-v1", "l"): 0}
 THRESHOLD = 10**-2.5
-
-UNITS = (
-    "d_pp is the earth mover's distance ½Σ|p − p′|. Section 3.3 prints ¼ in its place, but its "
-    "tables are ½: 0.512 in Table 3 is above ¼'s largest value of 0.5."
-)
-CUTS = (
-    "The public Mondrian behind the paper does not check the right-hand side of a numeric cut "
-    "against k; ours checks every part of every cut. The errata page shows how much that changes."
-)
-PROGRAM = (
-    "The authors' program, rewritten here from what was published of it, compares numbers as text: "
-    '25 is not between 5 and 80, since "25" comes before "5", while 5 is between 12 and 80. '
-    "Its categories are as wide as the node they were cut to, and its k-anonymity does not check "
-    "the right-hand side of a numeric cut. The next column compares numbers as numbers and changes "
-    "nothing else; ours, further right, also checks every cut."
-)
-DRAWS = "Adult: which 10,000 of 45,222 records were drawn is not said; ours are {} draws."
-FEWER = (
-    "The authors' program, which takes longer, was tested on the first {} of the draws. On "
-    "Internet Usage, where nothing is drawn, it gives every printed value; on Adult more than the "
-    "draw may have been different, since several printed values lie outside all of ours. What, is "
-    "not known."
-)
 
 
 def _table(run: Run, number: str) -> Page:
@@ -86,25 +62,19 @@ def _table(run: Run, number: str) -> Page:
     header = (symbol, "printed", "the authors' program", "printed is",
               "the program, numbers compared", "ours, tight regions", "ours, cut regions",
               "ours, ordered sets", "ours is one group")  # fmt: skip
+    claims = [
+        paper.falls(data, rule, values),
+        paper.largest_rises(data, rule, KS) if rule == "k"
+        else paper.diversity_below(data, AXIS, unit=0.5),  # d_pp is half of our distance
+    ]  # fmt: skip
     return Page(
         status=status(
             not outside, "its 10,000 records are not published, and no draw of ours reaches the "
             f"printed value at {', '.join(outside)}", "reproduced with erratum",
         ),
-        printed=f"Table {number}, Section 3.4.2: the largest d_pp on {data.title}.",
-        tables=(Grid(f"Largest d_pp on {data.title}", header, rows),
-                paper.as_grid(_claims_of(data, rule))),
-        notes=(
-            UNITS,
-            PROGRAM,
-            *([DRAWS.format(run.seeds), FEWER.format(len(program))] if name == "adult" else []),
-            *([CUTS] if rule == "k" else []),
-            f"{symbol} = 1 is the raw table.",
-            "Ours generalizes categories along the authors' hierarchies (ordered sets: without "
-            "them). The program's intervals are tight (what a group holds) for k-anonymity and cut "
-            "(what the cuts leave) for ℓ-diversity, its nodes tight; the paper says neither.",
-            *_diversity_notes(data, number),
-        ),
+        tables=(Grid(f"Largest d_pp on {data.title}", header, rows), paper.as_grid(claims)),
+        facts={"data": data, "symbol": symbol,
+               "one_group": paper.one_group_note(data) if rule == "l" else ""},
     )  # fmt: skip
 
 
@@ -115,33 +85,7 @@ def _one_group(results: list[Measured]) -> str:
     return "yes" if whole else "no"
 
 
-def _claims_of(data: DataSet, rule: Rule) -> list[paper.Claim]:
-    """Return what Section 3.4.2 says of a table, in every cell; d_pp is half of our distance."""
-    claims = [paper.falls(data, rule, VALUES[rule])]
-    if rule == "k":
-        return [*claims, paper.largest_rises(data, rule, KS)]
-    return [*claims, paper.diversity_below(data, AXIS, unit=0.5)]
-
-
-def _diversity_notes(data: DataSet, number: str) -> tuple[str, ...]:
-    if TABLES[number][1] == "k":
-        return ()
-    misprint = (
-        ("ℓ = 3: the program gives 0.4353, printed 0.43: 0.435, rounded once more.",)
-        if number == "4"
-        else ("ℓ = 7: one group, so d_pp is (1 − share of the rarest value) / 10,000; every draw "
-              "holds an occupation of about 0.5 %, which gives 9.9e-05. The printed 9.8e-05 needs "
-              "a rarest share of about 2 %, and is explained by none of our draws.",)
-    )  # fmt: skip
-    return (
-        *misprint,
-        paper.one_group_note(data),
-        "One group is no proof of a small d_pp: leaving a record out can allow a cut (ordered "
-        "sets, ℓ = 7 on Adult).",
-    )
-
-
-def _changed(run: Run, number: int, name: str) -> Page:
+def _changed(run: Run, name: str) -> Page:
     """Show how many predictions change (Section 3.4.1)."""
     data = DataSet(run, name)
     found = {
@@ -159,18 +103,12 @@ def _changed(run: Run, number: int, name: str) -> Page:
         status=status(
             lower, "large parameters change as many predictions as small ones", paper.SHAPE
         ),
-        printed=f"Figure {number}, Section 3.4.1: the percentage of records for which the two "
-        "models predict different values. The text prints no values; it says that the percentage "
-        "is in general greater for small parameters than for large ones.",
         tables=(Grid("Records with another prediction, %",
                      ("rule", "value", "% (middle)", "range"), cells),
                 paper.as_grid([paper.falls(data, rule, values, "% of other predictions")
                          for rule, values in VALUES.items()])),
         charts=[Chart(chart, f"Different predictions on {data.title}")],
-        notes=(*([DRAWS.format(run.seeds)] if name == "adult" else []), CUTS,
-               'The text says "in general": the status asks only whether the largest parameter '
-               "changes fewer predictions than 2 does; every step at which the percentage rises is "
-               "in the table."),
+        facts={"data": data},
     )  # fmt: skip
 
 
@@ -179,7 +117,7 @@ def above(result: Measured) -> float:
     return float(100 * (result.distances / 2 > THRESHOLD).mean())
 
 
-def _distribution(run: Run, number: int, name: str) -> Page:
+def _distribution(run: Run, name: str) -> Page:
     """Show the distribution of d_pp (Section 3.4.2)."""
     data = DataSet(run, name)
     halves = {
@@ -207,16 +145,11 @@ def _distribution(run: Run, number: int, name: str) -> Page:
             not outside, "the printed share is not what the authors' program gives "
             f"({', '.join(outside)})", "reproduced with erratum",
         ),
-        printed=f"Figure {number}, Section 3.4.2: the cumulative relative frequency of d_pp; the "
-        "text prints the share of records above 10^−2.5 at k = 5 and ℓ = 5.",
         tables=(Grid("Share of records with d_pp > 10^−2.5, %", header, rows),
                 Grid("Mean d_pp", ("rule", "value", "mean"), means)),
         charts=[Chart(charts.cumulative(halves, x="d_pp", series="k or ℓ"),
                       f"Cumulative distribution of d_pp on {data.title}")],
-        notes=(UNITS, CUTS, "The authors' program is described with version 1's tables.",
-               *([DRAWS.format(run.seeds), FEWER.format(len(data.program_seeds))]
-                 if name == "adult" else
-                 ["The program's 35.83 % at k = 5 is printed as 35 %."])),
+        facts={"data": data},
     )  # fmt: skip
 
 
@@ -237,19 +170,15 @@ def figure_7(run: Run) -> Page:
     chart = charts.curves(rows, x="k or ℓ", y="mean d_pp", ordered=ORDERED)
     return Page(
         status=paper.status_of(claims),
-        printed="Figure 7, Section 3.4.2: the average d_pp with standard deviation, both data sets."
-        " The text prints no values; it says that the average falls as k grows, and that "
-        "ℓ-diversity is lower.",
         tables=(Grid("Mean and standard deviation of d_pp",
                      ("data set", "rule", "value", "mean", "standard deviation"), cells),
                 paper.as_grid(claims)),
         charts=[Chart(chart, "Mean d_pp with standard deviation")],
-        notes=(UNITS, CUTS, "Adult: one draw (seed 0); the tables' pages show the spread."),
     )  # fmt: skip
 
 
 table_1, table_2, table_3, table_4 = (partial(_table, number=number) for number in TABLES)
-figure_3 = partial(_changed, number=3, name="adult")
-figure_4 = partial(_changed, number=4, name="internet-v1")
-figure_5 = partial(_distribution, number=5, name="adult")
-figure_6 = partial(_distribution, number=6, name="internet-v1")
+figure_3 = partial(_changed, name="adult")
+figure_4 = partial(_changed, name="internet-v1")
+figure_5 = partial(_distribution, name="adult")
+figure_6 = partial(_distribution, name="internet-v1")

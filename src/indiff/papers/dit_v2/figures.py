@@ -9,31 +9,15 @@ from numpy.typing import NDArray
 
 from indiff.papers import charts
 from indiff.papers import claims as paper
-from indiff.papers.items import Cell, Chart, Grid, Page
-from indiff.papers.measure import EPSILONS, KS, LABEL, SYMBOL, DataSet, Measured
+from indiff.papers.measure import EPSILONS, KS, LABEL, SYMBOL, DataSet
+from indiff.papers.pages import Cell, Chart, Grid, Page, span, spread
 from indiff.papers.published.partition import Rule
 from indiff.papers.run import Run
-from indiff.papers.spans import span, spread
 
-SHAPE_ONLY = (
-    "The paper gives no values of the curves in its text, so only what it says about their shape "
-    "can be compared."
-)
-CHECKED_CUTS = (
-    "k-anonymity: the public Mondrian behind the paper does not check the right-hand side of a "
-    "numeric cut against k, ours checks both, so the curves need not agree point by point; nor "
-    "does ours compare numbers as text, as the authors' program does. The errata page shows how "
-    "much each changes."
-)
-SELECTION = "Adult: another random selection of 10,000 records; bars show the range over {} draws."
-HALVES = (
-    "Distances are Σ|p − p′| as Section 3.2 defines them. What Section 4.5.1 prints (0.21 for "
-    "ℓ = 3) agrees with DIT v1's Table 2 (0.213), which is ½Σ|p − p′|: twice as much here."
-)
 SHARES = {"50%": 0.5, "90%": 0.9, "99%": 0.99, "largest": 1.0}
 
 
-def _deltas(run: Run, number: int, name: str, named: tuple[tuple[Rule, int, int], ...]) -> Page:
+def _deltas(run: Run, name: str, named: tuple[tuple[Rule, int, int], ...]) -> Page:
     """Show δ against k and ℓ (Section 4.5.1); ``named`` are the rises that the text names."""
     data = DataSet(run, name)
     claims = [
@@ -58,27 +42,27 @@ def _deltas(run: Run, number: int, name: str, named: tuple[tuple[Rule, int, int]
     chart = charts.curves(rows, x="k or ℓ", y="δ", ordered=KS, width=460)
     return Page(
         status=paper.status_of(claims),
-        printed=f"Figure {number}, Section 4.5.1: the curve of δ against k and ℓ, 1 … 64, for "
-        f"{data.title}. {SHAPE_ONLY}",
         tables=(
             Grid(f"δ on {data.title} (middle of the draws)", header, cells),
             paper.as_grid(claims),
         ),
         charts=[Chart(chart, f"δ against k and ℓ on {data.title}")],
-        notes=(*_selection(data), CHECKED_CUTS, HALVES, paper.one_group_note(data),
-               "k = 1 and ℓ = 1 are the raw table."),
-    )  # fmt: skip
+        facts={"data": data, "one_group": paper.one_group_note(data)},
+    )
 
 
-def _distributions(run: Run, number: int, name: str) -> Page:
+def _distributions(run: Run, name: str) -> Page:
     """Show the distribution of d (Section 4.5.1)."""
     data = DataSet(run, name)
     columns: dict[tuple[str, str], NDArray[np.float64]] = {}
-    grids = []
+    grids, shares = [], list(SHARES.values())
     for rule, label in LABEL.items():
         results = {value: data.measure(rule, value) for value in KS}
         columns |= {(label, f"{v:2d}"): found.distances for v, found in results.items()}
-        cells = [(v, *_quantiles(found), found.mean) for v, found in results.items()]
+        cells = [
+            (v, *np.quantile(found.distances, shares, method="inverted_cdf").tolist(), found.mean)
+            for v, found in results.items()
+        ]
         header = (SYMBOL[rule], *SHARES, "mean d")
         grids.append(Grid(f"{label}: quantiles of d", header, cells))
     whats: tuple[paper.Statistic, ...] = ("median d", "mean d")
@@ -86,21 +70,13 @@ def _distributions(run: Run, number: int, name: str) -> Page:
     chart = charts.cumulative(columns, x="d", series="k or ℓ")
     return Page(
         status=paper.status_of(claims),
-        printed=f"Figure {number}, Section 4.5.1: the cumulative distribution of d for "
-        f"{data.title}. {SHAPE_ONLY}",
         tables=(*grids, paper.as_grid(claims)),
         charts=[Chart(chart, f"Cumulative distribution of d on {data.title}")],
-        notes=(*_selection(data, single=True), CHECKED_CUTS, HALVES),
+        facts={"data": data},
     )
 
 
-def _quantiles(found: Measured) -> list[float]:
-    shares = list(SHARES.values())
-    quantiles: list[float] = np.quantile(found.distances, shares, method="inverted_cdf").tolist()
-    return quantiles
-
-
-def _noise(run: Run, number: int, name: str) -> Page:
+def _noise(run: Run, name: str) -> Page:
     """Show δ and the distribution of d under noise (Section 4.5.2)."""
     data = DataSet(run, name)
     labels = {e: "∞" if np.isinf(e) else f"{e:g}" for e in EPSILONS}
@@ -120,8 +96,6 @@ def _noise(run: Run, number: int, name: str) -> Page:
     columns = {("", labels[e]): found[e][0].distances for e in EPSILONS}
     return Page(
         status=paper.status_of(claims),
-        printed=f"Figure {number}, Section 4.5.2: δ and the distribution of d against ε on "
-        f"{data.title}, each d estimated from N = 25,000 samples by Eq. 1. {SHAPE_ONLY}",
         tables=(
             Grid("δ, exact, by one integral for each record", ("ε", "δ", "range", "mean d"), cells),
             paper.as_grid([*claims, *average]),
@@ -131,31 +105,13 @@ def _noise(run: Run, number: int, name: str) -> Page:
             Chart(charts.cumulative(columns, x="d", series="ε"),
                   f"Cumulative distribution of d by ε on {data.title}", "b"),
         ),
-        notes=(
-            *_selection(data),
-            "Ours is the exact distance between the two laws. Eq. 1 of the paper compares two "
-            "samples and is biased upward, the more the smaller the true distance: the errata page "
-            "shows by how much.",
-            "Numbers are cut into five quantiles as Section 4.5.2 says. The authors' program uses "
-            "fixed intervals instead (Table 3's page).",
-            'The paper says "may provide weaker protection on average", so a cell in which '
-            "ε = 0.1 protects more on average is no counterexample and does not count against the "
-            "status.",
-        ),
+        facts={"data": data},
     )  # fmt: skip
 
 
-def _selection(data: DataSet, *, single: bool = False) -> tuple[str, ...]:
-    if data.name != "adult":
-        return ()
-    if single:
-        return ("Adult: another random selection of 10,000 records; shown is one draw (seed 0).",)
-    return (SELECTION.format(data.run.seeds),)
-
-
-figure_1 = partial(_deltas, number=1, name="adult", named=(("k", 8, 16), ("l", 2, 3)))
-figure_2 = partial(_distributions, number=2, name="adult")
-figure_3 = partial(_deltas, number=3, name="internet-v2", named=())
-figure_4 = partial(_distributions, number=4, name="internet-v2")
-figure_5 = partial(_noise, number=5, name="adult")
-figure_6 = partial(_noise, number=6, name="internet-v2")
+figure_1 = partial(_deltas, name="adult", named=(("k", 8, 16), ("l", 2, 3)))
+figure_2 = partial(_distributions, name="adult")
+figure_3 = partial(_deltas, name="internet-v2", named=())
+figure_4 = partial(_distributions, name="internet-v2")
+figure_5 = partial(_noise, name="adult")
+figure_6 = partial(_noise, name="internet-v2")

@@ -11,10 +11,9 @@ import pyarrow as pa
 
 from indiff.data.table import Table, read_table
 from indiff.differential import DifferentialResult, differential_test
-from indiff.papers.items import Grid, Page, status
 from indiff.papers.measure import NAMES
+from indiff.papers.pages import Grid, Page, same, span, status
 from indiff.papers.run import Run
-from indiff.papers.spans import same, span
 from indiff.release.reading import read_release
 from indiff.sanitizers.mondrian.mondrian import Mondrian
 from indiff.sanitizers.noise.mechanisms import Laplace
@@ -88,14 +87,9 @@ def table_1(run: Run) -> Page:
     )
     return Page(
         status=status(all(row[-1] == "same" for row in (*rows, *text)), OTHER),
-        printed="Table 1 and the example of Section 3.2.",
         tables=(
             Grid("Table 1b, beliefs in (Flu, Cancer)", header, rows),
             Grid("In the text", ("what", "ours", "printed", ""), text),
-        ),
-        notes=(
-            "None. The total variation of the example is per coordinate, between the laws of "
-            "each predicted probability: it counts the coordinates that move, 1 + 1.",
         ),
     )
 
@@ -119,15 +113,7 @@ def table_2(run: Run) -> Page:
     agree = all(row[-1] == "same" for grid in grids for row in grid.rows)
     return Page(
         status=status(agree, "the groups differ", "reproduced with erratum"),
-        printed="Table 2: two groups, records 1 and 2, and the others, with and without record 4.",
         tables=grids,
-        notes=(
-            "The groups, and with them every belief and distance of Table 1, are the printed ones.",
-            "Cell texts: the paper writes the cut as 45, ours is at 36, the largest value of the "
-            "left side; no record lies between. It prints M for two men in one group and {M, F} "
-            "for two women in another (2b), which no single rule gives; our cut regions are "
-            "{F, M} in both, since gender was never cut.",
-        ),
     )
 
 
@@ -157,20 +143,10 @@ def table_3(run: Run) -> Page:
         columns.append((NAMES[name], quasi, tables[0].sensitive.name))
     return Page(
         status=status(inside, "another 10,000 records were drawn", "reproduced with erratum"),
-        printed="Table 3, and the numbers of distinct records in Section 4.5.2.",
         tables=(
             Grid("Data sets", ("data set", "what", f"ours, {draws} selections of Adult",
                                "printed", "printed is"), rows),
             Grid("Columns", ("data set", "quasi-identifiers", "sensitive"), columns),
-        ),
-        notes=(
-            "Adult: 10,000 of the 45,222 complete records are drawn at random; the paper does not "
-            "say which, so our numbers are a range over selections. A distinct record counts the "
-            "quasi-identifiers and the sensitive value.",
-            "Section 4.5.2 speaks of five quantiles, which would leave many more distinct records. "
-            "The printed numbers come from the fixed intervals of the authors' program: ages up to "
-            "25, 40, 60, 75, 90 and hours up to 20, 40, 60, 80, 100 on Adult; ages up to 20, 40, "
-            "60, 80, four and not five, on Internet Usage.",
         ),
     )  # fmt: skip
 
@@ -223,8 +199,5 @@ def section_4_3(run: Run) -> Page:
     rows = [(f"r{n + 1}", ours[n], printed[n], same(ours[n], printed[n])) for n in range(2)]
     return Page(
         status=status(ours == printed, OTHER),
-        printed="Section 4.3: r1 = ([15, 25], Female, {France, Germany}) and r2 = ([17, 20], Male, "
-        "{Italy, Germany}) relative to the target (16, Male, France).",
         tables=(Grid("Encodings", ("record", "ours", "printed", ""), rows),),
-        notes=("None.",),
     )

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 from indiff.papers import charts
 from indiff.papers.claims import SHAPE
-from indiff.papers.items import Cell, Chart, Grid, Page
 from indiff.papers.itpr import curves
 from indiff.papers.itpr.curves import METRICS, Point
 from indiff.papers.itpr.printed import BENEFITS, as_printed
-from indiff.papers.itpr.tables import WEIGHTS
+from indiff.papers.pages import Cell, Chart, Grid, Page, same
 from indiff.papers.run import Run
-from indiff.papers.spans import same
 
 ROUNDING = 1e-9
 LEAST_MOVED = 0.1
 Claim = tuple[str, str, bool]  # what the text says, what ours shows, whether they agree
-NO_VALUES = "The drawing's values are not in the text; its claims and the values it names are."
 
 
 def rises(points: Sequence[Point], *metrics: str) -> bool:
@@ -49,9 +47,7 @@ def figure_1(run: Run) -> Page:
     return _page(
         points, "ε",
         status="reproduced (the described shape and the values that the text names)",
-        printed="Figure 1, Section 5.1: 10,000 records, two values of Y; ε is the difference of "
-        "their numbers of records (Eq. 11).",
-        shows="ITPR, DR, MI, CP, ELD and MIL by ε, two values",
+        shows=", two values",
         claims=[
             ("ITPR is 1 at ε = 9998", f"{alone.value('ITPR'):g}", alone.value("ITPR") == 1),
             ("ITPR is 7·10⁻² at ε = 0", f"{equal.value('ITPR'):.4g}",
@@ -69,7 +65,6 @@ def figure_1(run: Run) -> Page:
              rises(points, "MIL") and 7 <= equal.value("MIL") < 8
              and 13 <= alone.value("MIL") < 14),
         ],
-        notes=(WEIGHTS, NO_VALUES),
     )  # fmt: skip
 
 
@@ -79,8 +74,7 @@ def figure_2(run: Run) -> Page:
     return _page(
         points, "ε",
         status=SHAPE,
-        printed="Figure 2, Section 5.1: as Figure 1, with ten values of Y.",
-        shows="ITPR, DR, MI, CP, ELD and MIL by ε, ten values",
+        shows=", ten values",
         claims=[
             ("as in Figure 1, ITPR grows with ε", ends(points, "ITPR"), rises(points, "ITPR")),
             ("MIL and ELD grow with ε", f"MIL {ends(points, 'MIL')}",
@@ -91,11 +85,6 @@ def figure_2(run: Run) -> Page:
             ("DR, MI and CP fall", f"DR {ends(points, 'DR')}",
              falls(points, "DR", "MI", "CP")),
         ],
-        notes=(
-            "The paper does not say how ten values share 10,000 records: here one is rarer and the "
-            "other nine are equally frequent, so ε ends at 1,110.",
-            NO_VALUES,
-        ),
     )  # fmt: skip
 
 
@@ -108,9 +97,6 @@ def figure_3(run: Run) -> Page:
         points, "λ",
         status="reproduced (the described shape, on a table chosen for it; the text prints no "
         "values)",
-        printed="Figure 3, Section 5.2: 10,000 records, five ages equally frequent, ten diseases; "
-        "λ is the largest difference of two diseases' records in an age (Eq. 12).",
-        shows="ITPR, DR, MI, CP, ELD and MIL by λ",
         claims=[
             ("ITPR, DR, MI, ELD and CP grow with λ", f"ITPR {ends(points, 'ITPR')}",
              rises(points, *METRICS[:-1])),
@@ -120,13 +106,7 @@ def figure_3(run: Run) -> Page:
             ("MIL falls as λ grows", ends(points, "MIL"), falls(points, "MIL")),
         ],
         more=(_curve("The same, one age alone with a common disease", "λ", single),),
-        notes=(
-            "The paper does not say how the diseases of the five ages are spread. Here one disease "
-            "is more frequent than the others in every age, by ⅕λ, ⅖λ, … λ records: chosen because "
-            "MIL then falls, as described.",
-            "Where one age alone has a common disease, MIL grows with λ instead "
-            f"({ends(single, 'MIL')}); the other claims hold either way.",
-        ),
+        facts={"mil": ends(single, "MIL")},
     )  # fmt: skip
 
 
@@ -151,9 +131,6 @@ def figure_4(run: Run) -> Page:
         points, "ϑ",
         status="differs because the paper does not print the table; on one fitted to the text, "
         "ITPR, ELD, MI and CP are as described, but ϑ and MIL are not those of Eqs. 13 and 8",
-        printed="Figure 4, Section 5.2: the metrics by ϑ, the variation between the diseases of "
-        "the whole table and of a group (Eq. 13).",
-        shows="ITPR, DR, MI, CP, ELD and MIL by ϑ",
         claims=[
             ("ELD is constant", f"{min(elds):.4g} to {max(elds):.4g}",
              max(elds) - min(elds) < ROUNDING),
@@ -168,19 +145,7 @@ def figure_4(run: Run) -> Page:
             _curve("Eq. 13 as printed: one age becomes less diverse", "ϑ",
                    [Point(_clean(point.found.theta), point.found) for point in single]),
         ),
-        notes=(
-            "Ten ages of 1,000 records, and a disease that 1% of nine ages have and more of the "
-            "tenth: fitted by us so that the numbers which the text names come out.",
-            "On it ϑ is H(X, q) − H(X) of the tenth age; Eq. 13 has the opposite sign and the "
-            "maximum over all groups, which never reaches 0.4 here (second table).",
-            "The printed 0.09 of MIL is the tenth age's H(X) − p(q)·H(X|q). Its maximum over all "
-            f"ages (Eq. 8) is {there.value('MIL'):.4g}, larger and growing faster.",
-            "That ELD is constant depends on the table too: where an age becomes less diverse, "
-            "which is what Eq. 13 measures, ELD grows like ITPR (third table). Its fault is that "
-            "it does not see a group that is more diverse than the rest.",
-            "A prior of 10⁻³%, as in the text's story, would leave MIL below 0.001 at ϑ = 0; the "
-            "printed 0.07 needs about 1%.",
-        ),
+        facts={"mil": f"{there.value('MIL'):.4g}"},
     )  # fmt: skip
 
 
@@ -201,18 +166,8 @@ def figure_5(run: Run) -> Page:
     ]
     return Page(
         status=_status(claims, SHAPE),
-        printed="Figure 5, Section 5.2: ITPR for ε of 0 to 1200 and ϑ of 0 to 0.9; 10,000 records, "
-        '10 ages, 20 diseases. (The text calls it "Figure 3".)',
-        tables=(
-            _claims(claims),
-            Grid("ITPR", ("ϑ", *(f"ε = {e:,}" for e in epsilons)), rows),
-        ),
+        tables=(_claims(claims), Grid("ITPR", ("ϑ", *(f"ε = {e:,}" for e in epsilons)), rows)),
         charts=[Chart(charts.heat_map(values, "ε", "ϑ"), "ITPR by ε and ϑ")],
-        notes=(
-            "The paper does not print the table. Here five ages have ε records fewer than the "
-            "other five, all 20 diseases are equally frequent, and in one of the smaller ages one "
-            "disease becomes more frequent until ϑ, as Eq. 13 defines it, is reached.",
-        ),
     )  # fmt: skip
 
 
@@ -244,19 +199,8 @@ def table_7(run: Run) -> Page:
         status=f"differs because of {', '.join(wrong)}"
         if wrong
         else "reproduced (by a rule of ours, on the tables chosen for Figures 3 and 4)",
-        printed="Table 7, Section 5.4: ✓ correct, (✓) correct but hard to interpret, ✗ not.",
         tables=[Grid("Marks", header, lines)],
-        notes=(
-            "The paper states no rule. Ours follows its arguments: correct is what grows with ε "
-            "(Figure 1), and with λ and ϑ (Figures 3 and 4); hard to interpret is what leaves "
-            f"[0, 1] or has moved by less than {LEAST_MOVED:g} halfway along Figure 1 or 3.",
-            "By the eight records of Table 3 alone the marks of inference would be others: DR, MI "
-            "and CP order the cases of Disease wrongly, and ELD orders them rightly.",
-            "The two ✗ of inference rest on the tables of Figures 3 and 4: where one age alone "
-            f"becomes less diverse, {' and '.join(unlike)} grow with λ and with Eq. 13's ϑ.",
-            "A ✓ does not make a metric complete: ITPR is 1 as soon as one group is alone, and "
-            "says nothing of how many are.",
-        ),
+        facts={"least_moved": LEAST_MOVED, "unlike": unlike},
     )
 
 
@@ -264,20 +208,19 @@ def _page(
     points: Sequence[Point],
     axis: str,
     *,
-    printed: str,
-    shows: str,
-    claims: Sequence[Claim],
-    notes: tuple[str, ...],
     status: str,
+    claims: Sequence[Claim],
+    shows: str = "",
     more: tuple[Grid, ...] = (),
+    **facts: Any,
 ) -> Page:
     drawn = {metric: [(point.x, point.value(metric)) for point in points] for metric in METRICS}
+    listed = f"{', '.join(METRICS[:-1])} and {METRICS[-1]}"
     return Page(
         status=_status(claims, status),
-        printed=printed,
         tables=(_claims(claims), _curve("The curves", axis, points), *more),
-        charts=[Chart(charts.panels(drawn, axis, "MIL"), shows)],
-        notes=notes,
+        charts=[Chart(charts.panels(drawn, axis, "MIL"), f"{listed} by {axis}{shows}")],
+        **facts,
     )
 
 

@@ -10,18 +10,11 @@ from typing import Any
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from indiff.papers.items import Grid, Page
 from indiff.papers.itpr import printed as paper
+from indiff.papers.pages import Grid, Page, same
 from indiff.papers.run import Run
-from indiff.papers.spans import same
 from indiff.risk import Risk, measure_risk
 from indiff.risk.metrics import InformationRisk
-
-WEIGHTS = (
-    "Every H(X|Y=y) of Eqs. 8 to 10 stands for its weighted term p(y)·H(X|y) of Eq. 2; read "
-    "literally, case 5 of Age has ITPR −0.33."
-)
-TRUNCATED = "The paper cuts digits off rather than rounds: 0.549 is printed 0.54."
 
 
 def risk_of(data: Mapping[str, Sequence[Any] | NDArray[Any]]) -> Risk:
@@ -38,7 +31,7 @@ def information_of(data: Mapping[str, Sequence[Any] | NDArray[Any]]) -> Informat
     return risk.inference["disease"] if "disease" in data else risk.reidentification
 
 
-def _released(run: Run, number: int, rows: int, printed: tuple[str, ...]) -> Page:
+def _released(run: Run, rows: int, printed: tuple[str, ...]) -> Page:
     """Show a release (Section 3.1): its k, ℓ and t, and what can be inferred in a group."""
     data = paper.released(rows)
     groups = risk_of(data).groups
@@ -50,8 +43,6 @@ def _released(run: Run, number: int, rows: int, printed: tuple[str, ...]) -> Pag
     cells = zip(paper.PATIENTS[:rows], data["zip"], data["age"], strict=True)
     return Page(
         status=_status(lines),
-        printed=f"Table {number}, Section 3.1: the records, their release, k, ℓ and t; the text "
-        "adds the probability with which a disease can be inferred in a group (0,33 and 0,60).",
         tables=(
             Grid("The release", ("what", "ours", "printed", ""), lines),
             Grid(
@@ -63,18 +54,11 @@ def _released(run: Run, number: int, rows: int, printed: tuple[str, ...]) -> Pag
                 ],
             ),
         ),
-        notes=(
-            "`352*` hides two digits where `3551*` and `3559*` hide one: a trailing `*` stands for "
-            "one or more characters.",
-            "ℓ is the number of different diseases in a group, which does not see how often each "
-            "occurs: by the largest share, ℓ is 3 in Table 1 and 1.67 in Table 2, which is the "
-            "paper's point.",
-        ),
     )
 
 
-table_1 = partial(_released, number=1, rows=9, printed=("3", "3", "0", "0.33"))
-table_2 = partial(_released, number=2, rows=15, printed=("5", "3", "0", "0.60"))
+table_1 = partial(_released, rows=9, printed=("3", "3", "0", "0.33"))
+table_2 = partial(_released, rows=15, printed=("5", "3", "0", "0.60"))
 
 
 def table_3(run: Run) -> Page:
@@ -100,8 +84,6 @@ def table_3(run: Run) -> Page:
     records = [(f"#{i + 1}", *(str(values[i]) for _, _, values in cases)) for i in range(8)]
     return Page(
         status="reproduced with erratum" if others else "reproduced",
-        printed="Table 3, Section 3.3: the eight records behind Tables 4 and 5; the text describes "
-        "the cases.",
         tables=(
             Grid(
                 "The cases as described, and as printed",
@@ -110,11 +92,7 @@ def table_3(run: Run) -> Page:
             ),
             Grid("Table 3", header, records),
         ),
-        notes=(
-            'The text says that Disease has "the first three cases we considered for the attribute '
-            f'Age"; these are others: {", ".join(others)}. Tables 4 and 5 follow from the printed '
-            "cases.",
-        ),
+        facts={"others": others},
     )
 
 
@@ -134,24 +112,12 @@ def table_4(run: Run) -> Page:
             lines.append((_cases(age, disease=disease), metric, value, cut, text, verdict))
     return Page(
         status=_status(lines, "reproduced with erratum"),
-        printed="Table 4, Section 3.3: DR, MI, CP, MIL and ELD of the cases of Table 3.",
         tables=(
             Grid(
                 "Re-identification (Age alone) and inference (with Disease)",
                 ("attributes", "metric", "ours", "cut", "printed", ""),
                 lines,
             ),
-        ),
-        notes=(
-            TRUNCATED,
-            "MIL is max over y of H(X) − p(y)·H(X|y): the rows of Age need the weight, which its "
-            "source (du Pin Calmon and Fawaz) does not have.",
-            "The last two values of MIL, 1.0 and 1.0, follow neither with the weight (2.0 and "
-            "1.55) nor without it: an erratum.",
-            "ELD is 2^−H of the least diverse group; the printed formula has the minimum in its "
-            "exponent, which would be the most diverse one.",
-            "The text counts MIL among the metrics that order cases 3, 4 and 5 of Age wrongly; by "
-            "its own numbers (3.0, 2.75, 2.0) it does not, and Table 7 says so.",
         ),
     )
 
@@ -165,13 +131,7 @@ def table_5(run: Run) -> Page:
         lines.append((number, _cases(age, code, disease), value, cut, printed, same(cut, printed)))
     return Page(
         status=_status(lines, "reproduced with erratum"),
-        printed="Table 5, Section 4: ITPR of the cases of Tables 3 and 6.",
         tables=[Grid("ITPR", ("#", "attributes", "ours", "cut", "printed", ""), lines)],
-        notes=(
-            WEIGHTS,
-            "Row 7 is printed as case 1 of Zip Code, like row 6; 0.75 is that of case 2.",
-            TRUNCATED,
-        ),
     )  # fmt: skip
 
 
@@ -185,8 +145,6 @@ def table_6(run: Run) -> Page:
         lines.append((f"case {case}", sizes, cut, printed, same(cut, printed)))
     return Page(
         status=_status(lines),
-        printed="Table 6, Section 4: eight zip codes in two cases, which rows 6 and 7 of Table 5 "
-        "combine with case 2 of Age.",
         tables=(
             Grid(
                 "ITPR of Age (case 2) and Zip Code together",
@@ -199,7 +157,6 @@ def table_6(run: Run) -> Page:
                 [(f"#{i + 1}", *(str(paper.ZIP[case][i]) for case in paper.ZIP)) for i in range(8)],
             ),
         ),
-        notes=("The smallest group decides: three of eight in case 1, two of eight in case 2.",),
     )
 
 

@@ -16,7 +16,7 @@ from indiff.data.hierarchy import Hierarchy
 from indiff.data.table import Table, read_table
 from indiff.distances.functions import wasserstein
 from indiff.inference import NaiveBayes
-from indiff.papers.items import Grid
+from indiff.papers.pages import Grid
 from indiff.papers.published.partition import Partition
 from indiff.papers.published.unchecked_mondrian import UncheckedMondrian
 from indiff.papers.run import Run

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from indiff import UserError
-from indiff.papers.hierarchies import hierarchy_files
-from indiff.papers.run import TREES, Run
+from indiff.papers.run import TREES, Run, hierarchy_files
 
 
 def test_the_data_folder_has_them(needs_data: Path) -> None:

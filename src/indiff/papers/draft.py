@@ -9,8 +9,8 @@ from indiff.differential import differential_test
 from indiff.distances.functions import emd, kl, max_divergence, tv
 from indiff.inference import NaiveBayes
 from indiff.papers import charts
-from indiff.papers.items import Cell, Chart, Grid, Page, status
 from indiff.papers.measure import NAMES, SYMBOL, mondrian, raw_beliefs
+from indiff.papers.pages import Cell, Chart, Grid, Page, status
 from indiff.papers.published.partition import Rule
 from indiff.papers.run import Run
 
@@ -71,18 +71,8 @@ def definition_1(run: Run) -> Page:
                                          for case in ("average", "worst")), "infinite")  # fmt: skip
     return Page(
         status="reproduced (the definition; the draft prints no numbers)",
-        printed="Definition 1, Section 4.2: average-case and worst-case differentiation under any "
-        "similarity measure; it names KL divergence, earth mover's distance and the maximum "
-        "divergence of differential privacy, and prints no result.",
         tables=(Grid("Differentiation of naive Bayes", header, cells),),
         charts=(Chart(chart, "Average-case and worst-case differentiation by measure"),),
-        notes=(
-            "The draft calls the measure a similarity, but bounds it from above: it is a distance.",
-            "It writes the bound as σ and the property as δ-differentiator; they are one number.",
-            "KL is of the belief with the record relative to that without it, in natural units; "
-            "infinite distances are kept and counted.",
-            "Same data and adversary as in DIT v2; Adult is one draw (seed 0).",
-        ),
     )
 
 
@@ -101,16 +91,9 @@ def figure_1(run: Run) -> Page:
     more = all(learned > own for _, _, learned, own, _ in cells)
     return Page(
         status=status(more, "a record teaches more than the whole release", DRAWING),
-        printed="Figure 1, Section 4.2: a drawing without numbers of an adversary who has a prior "
-        "belief, and a posterior one from the release.",
         tables=(Grid("Learned from the release at all, and from one's own record (½Σ|p − p′|)",
                      ("data set", "sanitizer", "prior to posterior, mean",
                       "own record, mean (average case)", "share"), cells),),
-        notes=(
-            "The prior is the published share of each sensitive value. The draft's point holds: "
-            "nearly all that is learned comes from the others, which it calls acceptable."
-            " Where everything is generalized there is next to nothing to learn.",
-        ),
     )  # fmt: skip
 
 
@@ -125,10 +108,6 @@ def figure_2(run: Run) -> Page:
             cells.append((NAMES[name], label(rule, value), delta, near))
     return Page(
         status=DRAWING,
-        printed="Figure 2, Section 4.2: a drawing without numbers: the posteriors from f(D) and "
-        "f(D⁻ⁱ) differ by at most δ.",
         tables=(Grid("δ under the earth mover's distance, and who comes near it",
                      ("data set", "sanitizer", "δ", "% of records above δ / 2"), cells),),
-        notes=("δ is the largest distance over the records, so that the drawn bound holds. Few "
-               "records come near it, unless everything is generalized (ℓ = 5, Internet Usage).",),
     )  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import wasserstein_distance
 
 from indiff import datasets
-from indiff.papers.dit_v2.sampling_bias import bias, equation_1
+from indiff.papers.errata import bias, equation_1
 
 
 def test_equation_1_is_the_empirical_earth_movers_distance() -> None:

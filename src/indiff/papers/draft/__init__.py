@@ -1,1 +1,0 @@
-"""Recomputes the draft that the papers grew from."""
