@@ -149,7 +149,7 @@ class Comparison:
         )
 
     def _repr_html_(self) -> str:
-        from indiff.report.notebook import compared
+        from indiff.report.page.html import compared
 
         return compared(self.to_dict())
 

@@ -107,7 +107,7 @@ class AuditResult:
         return places
 
     def _repr_html_(self) -> str:
-        from indiff.report.notebook import summary
+        from indiff.report.page.html import summary
 
         return summary(self.document)
 

@@ -24,7 +24,7 @@ from indiff.differential.test import describe, part_of
 from indiff.errors import UserError, why_exhausted
 from indiff.release.release import Release
 from indiff.release.unmeasured import judge_columns, key_notes
-from indiff.report.finding import QUESTIONS, Finding
+from indiff.report.finding import ORDER, Finding
 from indiff.sanitizers.oracles.function import BlackBox
 from indiff.sanitizers.parse import as_sanitizer
 from indiff.sanitizers.promise import Promise, all_kept, promise_of
@@ -349,7 +349,7 @@ def _judged(
     assert len(set(ids)) == len(ids), "findings need ids of their own"
     unkept = [one.why_not for one in promises if one.why_not is not None]
     judged, verdict = judge(
-        sorted(map(audit.redaction.finding, findings), key=lambda x: QUESTIONS.index(x.question)),
+        sorted(map(audit.redaction.finding, findings), key=lambda x: ORDER.index(x.question)),
         audit.plan.limits,
         interrupted=bool(audit.stopped),
         unfinished=[

@@ -75,7 +75,6 @@ def run(plan: Plan, out: Path, delta: float | None, budget: float | None, comman
     from indiff.files import make_folder
     from indiff.report.terminal import audit
     from indiff.report.terminal import tables as terminal
-    from indiff.report.terminal.fix import show_fix
 
     inputs = [Path(name) for name in plan.files]
     check_report_places(out, inputs)
@@ -94,7 +93,7 @@ def run(plan: Plan, out: Path, delta: float | None, budget: float | None, comman
     audit.show_audit(console, result.document)
     code: int = result.verdict["exit_code"]
     if found is not None:
-        show_fix(console, found, fixed_paths)
+        audit.show_fix(console, found, fixed_paths)
         if not found.holds:  # never a pass
             code = Exit.INTERRUPTED if found.status == "interrupted" else Exit.EXCEEDED
     audit.show_paths(console, paths)

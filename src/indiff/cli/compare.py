@@ -28,7 +28,7 @@ def command(recipe: Recipe) -> None:
     from indiff.audit.plan.settings import sweep
     from indiff.report.markdown import render_comparison
     from indiff.report.terminal import tables as terminal
-    from indiff.report.terminal.compare import show_comparison
+    from indiff.report.terminal.audit import show_comparison
     from indiff.sanitizers.parse import as_sanitizer
 
     limits = read_limits(recipe["recommend"], LIMITS)
@@ -78,7 +78,7 @@ def judge_comparison(found: Comparison, document: Mapping[str, Any]) -> Verdict:
     A recommendation stands by itself: settings that failed beside it do not take it back, nor do
     those that release columns of which nothing was measured.
     """
-    from indiff.report.words import recommendation
+    from indiff.report.finding import recommendation
 
     limits = document["limits"]
     reasons = ["no limit was given with --recommend, so nothing is recommended"]

@@ -41,8 +41,8 @@ def command(
     from indiff.differential.strongest import strongest
     from indiff.files import make_folder, write_frame
     from indiff.report.terminal import tables as terminal
-    from indiff.report.terminal.adversaries import show_outliers
     from indiff.report.terminal.audit import show_audit, show_paths
+    from indiff.report.terminal.results import show_outliers
 
     make_folder(out)
     table = demo_table(seed=seed)

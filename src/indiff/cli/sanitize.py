@@ -24,6 +24,7 @@ def command(recipe: Recipe) -> None:
     from indiff.data.schema import Role
     from indiff.release.unmeasured import broken, judge_columns
     from indiff.report.terminal import tables as terminal
+    from indiff.report.terminal.results import show_release
     from indiff.sanitizers.noise.mechanisms import NotDifferentiallyPrivate
     from indiff.sanitizers.promise import promise_of
 
@@ -47,7 +48,7 @@ def command(recipe: Recipe) -> None:
     release.write(out, seed=seed)
     console = terminal.open_console()
     terminal.show_table(console, table, Path(recipe["data"]).name)
-    terminal.show_release(console, release, table, str(out), seed)
+    show_release(console, release, table, str(out), seed)
     # Each of several sensitive attributes is as good as another to judge other columns by.
     reasons = broken(judge_columns(release, table.focus(table.sensitives[0].name)))
     promise = promise_of(chosen, table, release.constraint_met)

@@ -77,7 +77,7 @@ def finish(
     """Write what was asked for, print roles, results and verdict, and end with its code."""
     from indiff.differential.beside.result import ReleaseResult
     from indiff.differential.strongest import StrongestResult
-    from indiff.report.terminal import adversaries, beside
+    from indiff.report.terminal import results as printed
     from indiff.report.terminal import tables as terminal
 
     if recipe["json"] is not None:
@@ -86,14 +86,14 @@ def finish(
         write_records(recipe["records"], results)
     console = terminal.open_console()
     terminal.show_table(console, table, Path(recipe["data"]).name)
-    shown = {ReleaseResult: beside.show_release_result, StrongestResult: adversaries.show_strongest}
+    shown = {ReleaseResult: printed.show_release_result, StrongestResult: printed.show_strongest}
     for result, found in zip(results, answers, strict=True):
-        show: Any = shown.get(type(result), terminal.show_result)
+        show: Any = shown.get(type(result), printed.show_result)
         show(console, _worded(result, recipe["show-values"]), known=table.notes)
         if found.why:
-            adversaries.show_why(console, found.why)
+            printed.show_why(console, found.why)
         if found.membership:
-            adversaries.show_membership(console, found.membership)
+            printed.show_membership(console, found.membership)
     terminal.show_reasons(console, verdict.reasons, passed=verdict.exit_code == 0)
     raise typer.Exit(verdict.exit_code)
 
@@ -216,7 +216,7 @@ def run(table: Table, plan: Plan, recipe: Recipe, **choice: Any) -> tuple[list[R
     from indiff.differential import differential_test
     from indiff.differential.people import as_deadline
     from indiff.differential.test import check_testable, part_of
-    from indiff.report.terminal.progress import progress
+    from indiff.report.terminal.tables import progress
 
     names = [sensitive.name for sensitive in table.sensitives]
     for name in names:

@@ -1,17 +1,21 @@
-"""Holds one measured number of an audit, what it means, and what it does not prove."""
+"""Holds one measured number of an audit, and the words that every report has for it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
+
+from indiff import text as plain
+from indiff.text import apart, number
 
 Status = Literal["measured", "failed", "skipped"]
 Question = Literal["table", "singling-out", "linkability", "inference", "utility"]
 Rule = Literal["at most", "at least"]
 
 MIN_CELL = 10  # records that hold a value before it is named, unless somebody asks otherwise
-QUESTIONS: tuple[Question, ...] = get_args(Question)
+ORDER: tuple[Question, ...] = get_args(Question)
 
 
 @dataclass(frozen=True)
@@ -63,3 +67,258 @@ class Finding:
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as plain data, its keys in a fixed order."""
         return asdict(self)
+
+
+EXACTNESS = {
+    "exact": "exact",
+    "estimate": "an estimate",
+    "lower-bound": "a lower bound: not every record was tested",
+    "approximation": "an approximation",
+}
+# Whether a release keeps what its sanitizer promises; a raw table or a file promises nothing.
+PROMISE = {True: "met", False: "NOT met: never a pass", None: "none is declared"}
+RISK_COLUMNS = {"delta": "δ", "mean": "mean", "itpr": "ITPR", "k": "k", "l": "ℓ", "t": "t"}
+MEASURES = {
+    "ncp": "NCP",
+    "discernibility": "discernibility",
+    "average_group": "average group",
+    "accuracy": "accuracy",
+}
+UTILITY_COLUMNS = MEASURES | {"discernibility": "discernib.", "average_group": "av. group"}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a verdict is said: its sign and look, its word, what it means, and shorter."""
+
+    sign: str
+    look: str
+    word: str
+    sentence: str
+    short: str
+    line: str
+
+
+VERDICTS = {
+    "pass": Verdict(
+        "✓",
+        "good",
+        "Passed",
+        "Every limit of the plan was measured, and none was exceeded.",
+        "PASS",
+        "PASS: every limit holds",
+    ),
+    "fail": Verdict(
+        "✕",
+        "bad",
+        "Failed",
+        "This release should not be published as it is, for these reasons:",
+        "FAIL",
+        "FAIL: a limit is exceeded, or the release breaks its own constraint or names people",
+    ),
+    "incomplete": Verdict(
+        "!",
+        "unsure",
+        "Incomplete",
+        "Something that a limit needs was not measured, so nothing can be promised.",
+        "INCOMPLETE: this is no pass",
+        "INCOMPLETE: not everything could be measured, so this is no pass",
+    ),
+    "no-limits": Verdict(
+        "–",
+        "unsure",
+        "No verdict",
+        "The plan sets no limit. The numbers below are measured, but nothing says what is enough.",
+        "no limits, no verdict",
+        "NO LIMITS: nothing was exceeded because no limit was given",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One of the questions that findings are sorted by, in few words and in full."""
+
+    title: str
+    short: str
+    asks: str
+
+    @property
+    def heading(self) -> str:
+        """The title and the question in few words."""
+        return f"{self.title}: {self.short}"
+
+
+QUESTIONS: dict[Question, Topic] = {
+    "singling-out": Topic(
+        "Singling out",
+        "can a person's record be isolated?",
+        "Can somebody isolate the record of one person, knowing some of that person's columns?",
+    ),
+    "linkability": Topic(
+        "Linkability",
+        "can a record be linked to a person?",
+        "Can somebody tell that a person is in the table, or join a record to another source?",
+    ),
+    "inference": Topic(
+        "Inference",
+        "can a person's sensitive value be deduced?",
+        "Can somebody deduce a person's sensitive value? What only that person's own record gives "
+        "away is a private inference: a leak. What the crowd teaches is a public one.",
+    ),
+    "utility": Topic(
+        "Utility", "what is the release still good for?", "What is the release still good for?"
+    ),
+    "table": Topic("The table", "what was audited.", "What was audited."),
+}
+
+
+def measured(finding: Mapping[str, Any]) -> str:
+    """Write what was found, with so many digits that it can be told from its limit.
+
+    >>> measured({"status": "measured", "value": 0.1000004, "limit": {"value": 0.1}})
+    '0.1000004'
+    >>> measured({"status": "failed", "value": None, "limit": None})
+    'failed'
+    """
+    if finding["status"] != "measured":
+        return str(finding["status"])
+    limit = finding["limit"]
+    return number(finding["value"]) if limit is None else apart(finding["value"], limit["value"])
+
+
+def limited(finding: Mapping[str, Any]) -> str:
+    """Write a finding's limit with its rule; nothing where there is none.
+
+    >>> limited({"limit": {"rule": "at most", "value": 0.5}})
+    'at most 0.5'
+    """
+    limit = finding["limit"]
+    return "" if limit is None else f"{limit['rule']} {number(limit['value'])}"
+
+
+def compared_number(value: Any) -> str:
+    """Write a number of a comparison in at most eight characters; a dash where there is none.
+
+    >>> compared_number(None), compared_number(12_345_678), compared_number(0.93378)
+    ('–', '1.23e+07', '0.9338')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, int) and value >= 1_000_000:
+        return f"{value:.2e}"
+    return number(value)
+
+
+def recommendation(document: Mapping[str, Any]) -> str:
+    """Say in a sentence which setting a comparison recommends, or that it recommends none."""
+    limits = ", ".join(
+        f"{name} {'at least' if name in ('k', 'l') else 'at most'} {value:g}"
+        for name, value in document["limits"].items()
+    )
+    if document["recommended"] is None:
+        return f"no setting keeps {limits}: try stronger ones"
+    return (
+        f"{plain.message(document['recommended'])} keeps {limits}, and of those that do it keeps "
+        f"most by {MEASURES[document['utility']]}"
+    )
+
+
+def headline(document: Mapping[str, Any]) -> str:
+    """Say how many limits there are, and what became of them.
+
+    >>> headline({"findings": [{"limit": {"name": "k"}, "exceeded": True, "status": "measured"}]})
+    '1 of 1 limit exceeded'
+    >>> headline({"findings": [{"limit": {"name": "k"}, "exceeded": None, "status": "measured"}]})
+    '1 of 1 limit not decided'
+    """
+    listed = [one for one in document["findings"] if one.get("limit")]
+    if not listed:
+        return "no limit given"
+    exceeded = sum(one.get("exceeded") is True for one in listed)
+    missed = sum(one["status"] != "measured" for one in listed)
+    kept = sum(one.get("exceeded") is False for one in listed)
+    undecided = len(listed) - exceeded - missed - kept
+    limits = "limit" if len(listed) == 1 else "limits"
+    counts = {"exceeded": exceeded, "not measured": missed, "not decided": undecided}
+    if not exceeded:
+        counts["kept"] = kept
+    first, *others = [f"{count} {what}" for what, count in counts.items() if count]
+    count, _, what = first.partition(" ")
+    return ", ".join([f"{count} of {len(listed)} {limits} {what}", *others])
+
+
+def badge(finding: Mapping[str, Any]) -> tuple[str, str, int]:
+    """Return the word, the look and the rank of a finding; the worst rank first.
+
+    >>> badge({"status": "measured", "limit": None, "exceeded": None})
+    ('no limit', 'plain', 3)
+    """
+    if finding.get("exceeded"):
+        return ("limit exceeded", "bad", 0)
+    if finding["status"] == "failed":
+        return ("failed", "bad", 1)
+    if finding["status"] == "skipped":
+        return ("not measured", "unsure", 4)
+    if finding.get("limit") is None:
+        return ("no limit", "plain", 3)
+    if finding.get("exceeded") is None:
+        return ("not decided", "unsure", 1)
+    return ("within limit", "good", 2)
+
+
+class Glance(NamedTuple):
+    """How one question stands, in a line."""
+
+    question: str
+    title: str
+    look: str
+    says: str
+
+
+def glance(findings: Iterable[Mapping[str, Any]]) -> list[Glance]:
+    """Return a line for each question that has findings."""
+    listed, lines = list(findings), []
+    for name, question in QUESTIONS.items():
+        own = [one for one in listed if one["question"] == name != "table"]
+        if not own:
+            continue
+        looks = sorted((badge(one) for one in own), key=lambda look: (look[2], look[0]))
+        counts = Counter(word for word, _, _ in looks if word != "no limit")
+        says = [
+            f"{count} {word.replace('limit', 'limits') if count > 1 else word}"
+            for word, count in counts.items()
+        ]
+        if known := sum(one["status"] == "measured" for one in own):
+            says.append(f"{known} measured")
+        lines.append(Glance(name, question.title, looks[0][1], ", ".join(says)))
+    return lines
+
+
+def flat(plan: Any, at: str = "") -> list[tuple[str, str]]:
+    """Write nested parameters as lines of name and value.
+
+    >>> flat({"data": {"quasi": ["age", "sex"], "joint": False}, "limits": {}})
+    [('data.quasi', 'age, sex'), ('data.joint', 'no'), ('limits', 'none')]
+    """
+    if isinstance(plan, Mapping) and plan:
+        return [
+            line
+            for key, inner in plan.items()
+            for line in flat(inner, f"{at}.{plain.name(str(key))}" if at else plain.name(str(key)))
+        ]
+    return [(at, _value(plan))]
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "not set"
+    if isinstance(value, str):
+        return plain.message(value) if value else "(empty text)"
+    if isinstance(value, bool):
+        return number(value)
+    if isinstance(value, int | float):
+        return str(value).removesuffix(".0")
+    if isinstance(value, Sequence):
+        return ", ".join(_value(one) for one in value) if value else "none"
+    return "none" if not value else plain.message(str(value))

@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from indiff import text as plain
-from indiff.report.finding import MIN_CELL
-from indiff.report.words import (
-    MEASURES,
-    PROMISE,
-    QUESTIONS,
-    RISK_COLUMNS,
-    UTILITY_COLUMNS,
-    VERDICTS,
-    compared_number,
-    limited,
-    measured,
-    recommendation,
-)
+from indiff.report import finding as words
+from indiff.report.page.html import templates
 from indiff.text import number
 
 if TYPE_CHECKING:
@@ -42,18 +31,17 @@ def render(document: Mapping[str, Any]) -> str:
     """
     findings = {
         name: [one for one in document["findings"] if one["question"] == name]
-        for name in QUESTIONS
+        for name in words.QUESTIONS
         if name != "table"
     }
     template = _environment().get_template("report.md.j2")
     text = template.render(
         document=document,
         findings={name: found for name, found in findings.items() if found},
-        plan=list(_flat(document["plan"])),
-        questions=QUESTIONS,
-        verdicts=VERDICTS,
+        plan=words.flat(document["plan"]),
+        questions=words.QUESTIONS,
+        verdicts=words.VERDICTS,
         kinds=_KINDS,
-        usual_cell=MIN_CELL,
     )
     return text.rstrip() + "\n"
 
@@ -61,42 +49,31 @@ def render(document: Mapping[str, Any]) -> str:
 def render_comparison(document: Mapping[str, Any]) -> str:
     """Return a comparison as Markdown: one table, then what failed and what is recommended."""
     template = _environment().get_template("comparison.md.j2")
-    return template.render(
+    text = template.render(
         document=document,
-        columns=RISK_COLUMNS | UTILITY_COLUMNS,
-        measure=MEASURES[document["utility"]],
-        recommendation=recommendation(document),
+        columns=words.RISK_COLUMNS | words.UTILITY_COLUMNS,
+        measure=words.MEASURES[document["utility"]],
+        recommendation=words.recommendation(document),
     )
+    return text + "\n"
 
 
 @cache
 def _environment() -> Environment:
     """Return what renders the templates: whatever no filter has escaped is a sentence."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        loader=PackageLoader("indiff.report", "templates"),
-        autoescape=True,  # never reached: every text is marked as escaped before
-        finalize=lambda value: value if isinstance(value, Markup) else Markup(sentence(value)),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
+    return templates(
+        lambda value: value if isinstance(value, Markup) else Markup(sentence(value)),
+        beside=_beside,
+        compared_number=words.compared_number,
+        escaped=lambda text: Markup(escaped(text)),
+        limit=words.limited,
+        name=lambda text: Markup(escaped(plain.name(str(text)))),
+        outcome=_outcome,
+        short=lambda text: plain.name(str(text)),
+        value=_value,
     )
-    environment.filters |= {
-        "promise": PROMISE.__getitem__,
-        "beside": _beside,
-        "compared_number": compared_number,
-        "escaped": lambda text: Markup(escaped(text)),
-        "limit": limited,
-        "name": lambda text: Markup(escaped(plain.name(str(text)))),
-        "number": number,
-        "outcome": _outcome,
-        "short": lambda text: plain.name(str(text)),
-        "value": _value,
-    }
-    return environment
 
 
 def escaped(text: Any) -> str:
@@ -128,7 +105,7 @@ def _outcome(finding: Mapping[str, Any]) -> str:
 
 
 def _value(one: Mapping[str, Any]) -> str:
-    shown = measured(one)
+    shown = words.measured(one)
     if one["status"] == "measured" and one["interval"] is not None:
         shown += f" (between {number(one['interval'][0])} and {number(one['interval'][1])})"
     return shown
@@ -147,17 +124,5 @@ def _beside(one: Mapping[str, Any]) -> str:
     if one["exactness"] not in (None, "exact"):
         parts.append(str(one["exactness"]).replace("-", " "))
     if one["limit"] is not None:
-        parts.append(f"limit: {limited(one)}, {_outcome(one)}")
+        parts.append(f"limit: {words.limited(one)}, {_outcome(one)}")
     return f" ({'; '.join(parts)})" if parts else ""
-
-
-def _flat(plan: Any, at: str = "") -> Iterable[tuple[str, Any]]:
-    """Return nested parameters as pairs."""
-    for key, value in plan.items():
-        where = f"{at}.{plain.name(str(key))}" if at else str(key)
-        if isinstance(value, Mapping) and value:
-            yield from _flat(value, where)
-        elif isinstance(value, list | tuple):
-            yield where, ", ".join(plain.name(str(one)) for one in value) or "none"
-        else:
-            yield where, "none" if value in (None, {}) else value

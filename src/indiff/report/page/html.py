@@ -1,4 +1,4 @@
-"""Writes the report as one HTML file that needs no network and runs only its own charts."""
+"""Writes the report as one HTML file that needs no network, and short tables for notebooks."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ import base64
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indiff import text as plain
 from indiff.errors import InternalError, UserError
 from indiff.files import write_text
-from indiff.report.finding import MIN_CELL
+from indiff.report import finding as words
 from indiff.report.page.figures import by_distance, figures
-from indiff.report.words import PROMISE, QUESTIONS, VERDICTS, badge, flat, glance, headline
 from indiff.text import apart, duration, moment, number, percent
 
 if TYPE_CHECKING:
@@ -50,16 +48,17 @@ def render(document: Mapping[str, Any]) -> str:
     True
     """
     drawn = figures(document)
-    scripts = [chart_bundle() if drawn else "", starter()]
+    scripts = [chart_bundle() if drawn else "", resource("charts.js")]
+    styles = resource("report.css")
     plan = document.get("plan") or {}
     template = environment().get_template("report.html.j2")
     return template.render(
         document=document,
-        verdict=VERDICTS[document["verdict"]["status"]],
-        headline=headline(document),
+        verdict=words.VERDICTS[document["verdict"]["status"]],
+        headline=words.headline(document),
         released_elsewhere=bool((plan.get("release") or {}).get("file")),
-        glance=glance(document["findings"]),
-        questions=QUESTIONS,
+        glance=words.glance(document["findings"]),
+        questions=words.QUESTIONS,
         findings=by_question(document["findings"]),
         figures={
             question: [one for one in drawn if one.question == question]
@@ -67,10 +66,10 @@ def render(document: Mapping[str, Any]) -> str:
         },
         drawn=drawn,
         worst=by_distance(document["charts"].get("worst") or []),
-        plan=flat(plan),
+        plan=words.flat(plan),
         scripts=scripts,
-        styles=stylesheet(),
-        policy=_policy(scripts, stylesheet()),
+        styles=styles,
+        policy=_policy(scripts, styles),
         most_columns=MOST_COLUMNS,
         most_records=MOST_RECORDS,
     )
@@ -86,7 +85,7 @@ def by_question(
         kinds[one.get("inference")].append({**one, "place": place})
     for kinds in found.values():
         for listed in kinds.values():
-            listed.sort(key=lambda one: badge(one)[2])
+            listed.sort(key=lambda one: words.badge(one)[2])
     return found
 
 
@@ -99,10 +98,26 @@ def _policy(scripts: Sequence[str], styles: str) -> str:
     )
 
 
+def templates(finalize: Callable[[Any], Any], **filters: Callable[..., Any]) -> Environment:
+    """Return what renders the templates of reports: every text goes through ``finalize``."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("indiff.report", "templates"),
+        autoescape=True,
+        finalize=finalize,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {"flat": words.flat, "usual_cell": words.MIN_CELL}
+    environment.filters |= {"promise": words.PROMISE.__getitem__, "number": number, **filters}
+    return environment
+
+
 @cache
 def environment() -> Environment:
     """Return what renders the report's templates; the web application adds its own to it."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
     def shown(value: Any) -> Any:
@@ -111,33 +126,18 @@ def environment() -> Environment:
             return plain.message(value)
         return value
 
-    def raw(text: str) -> Markup:
-        """Mark our own scripts and styles, and JSON that is already escaped, as markup."""
-        return Markup(text)
-
-    environment = Environment(
-        loader=PackageLoader("indiff.report", "templates"),
-        autoescape=True,
-        finalize=shown,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    return templates(
+        shown,
+        apart=apart,
+        badge=words.badge,
+        duration=duration,
+        json_data=lambda value: Markup(script_json(value)),
+        moment=moment,
+        name=lambda text: plain.name(str(text)),
+        percent=percent,
+        raw=Markup,  # for our own scripts and styles alone
+        short=lambda text: plain.shortened(plain.escaped(str(text)), LONGEST_HEADING),
     )
-    environment.globals |= {"flat": flat, "usual_cell": MIN_CELL}
-    environment.filters |= {
-        "promise": PROMISE.__getitem__,
-        "apart": apart,
-        "badge": badge,
-        "duration": duration,
-        "json_data": lambda value: raw(script_json(value)),
-        "moment": moment,
-        "name": lambda text: plain.name(str(text)),
-        "number": number,
-        "percent": percent,
-        "raw": raw,
-        "short": lambda text: plain.shortened(plain.escaped(str(text)), LONGEST_HEADING),
-    }
-    return environment
 
 
 @cache
@@ -157,30 +157,19 @@ def chart_bundle() -> str:
     script: str = make()
     if "</script" in script.lower() or "<!--" in script:
         raise InternalError("the chart bundle would end the element that holds it.")
-    _keep(script, kept)
+    with contextlib.suppress(OSError, UserError):  # a cache that cannot be written is no error
+        kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_text(kept, script)
     return script
 
 
-def _keep(script: str, place: Path) -> None:
-    """Write a file at once or not at all: a cache that cannot be written is not an error."""
-    with contextlib.suppress(OSError, UserError):
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_text(place, script)
-
-
 @cache
-def starter() -> str:
-    """Return the script that draws every ``[data-chart]`` of a page from the data beside it."""
-    return _resource("charts.js")
+def resource(name: str) -> str:
+    """Return a file of the report as text.
 
-
-@cache
-def stylesheet() -> str:
-    """Return the report's styles; the charts take their colours from its variables."""
-    return _resource("report.css")
-
-
-def _resource(name: str) -> str:
+    ``charts.js`` draws every ``[data-chart]`` of a page from the data beside it; the charts take
+    their colours from the variables of ``report.css``.
+    """
     return (files("indiff.report") / "templates" / name).read_text(encoding="utf-8")
 
 
@@ -202,3 +191,41 @@ def source_hash(script: str) -> str:
     """
     digest = hashlib.sha256(script.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def summary(document: Mapping[str, Any]) -> str:
+    """Return a short HTML summary; everything that comes from the table is escaped."""
+    verdict = document["verdict"]
+    reasons = "".join(f"<li>{plain.html(reason)}</li>" for reason in verdict["reasons"])
+    mark = "<p><strong>This shows values of the table.</strong></p>"
+    rows = [
+        (
+            one["title"],
+            words.measured(one) + (" ✕" if one["exceeded"] else ""),
+            number(one["before"]),
+            words.limited(one) + (": exceeded" if one["exceeded"] else ""),
+        )
+        for one in document["findings"]
+        if one["question"] != "table"
+    ]
+    return (
+        f"<div><h3>{plain.html(document['title'])}: {plain.html(verdict['status'])}</h3>"
+        f"{mark if document['show_values'] else ''}<ul>{reasons}</ul>"
+        f"{plain.html_table(('finding', 'value', 'in the original', 'limit'), rows)}</div>"
+    )
+
+
+def compared(document: Mapping[str, Any]) -> str:
+    """Return a comparison's settings, risk against utility; those on the front are marked."""
+    about = f"{len(document['rows']):,} settings about {document['sensitive']}"
+    columns = words.RISK_COLUMNS | words.MEASURES
+    rows = []
+    for row in document["rows"]:
+        last = "on the front" if row["on_front"] else ""
+        if row["status"] == "failed":
+            last = f"failed: {row['reason']}"
+        elif row["constraint_met"] is False:
+            last = "does not meet its own constraint"
+        rows.append((row["setting"], *(number(row[name]) for name in columns), last))
+    table = plain.html_table(("setting", *columns.values(), ""), rows)
+    return f"<div><h3>{plain.html(about)}</h3>{table}</div>"

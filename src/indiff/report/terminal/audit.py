@@ -1,41 +1,36 @@
-"""Prints an audit: the verdict, the findings by question, the worst records."""
+"""Prints an audit (its verdict, findings and worst records), a fix, a comparison of settings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
 from indiff import text as plain
-from indiff.report.finding import MIN_CELL
+from indiff.report import finding as words
 from indiff.report.terminal import tables as terminal
-from indiff.report.terminal.tables import print_clean, section
-from indiff.report.words import PROMISE, QUESTIONS, VERDICTS, measured
+from indiff.report.terminal.tables import print_clean, right, section, show_grid
 from indiff.text import number
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+MOST_ROUNDS = 40
+LONGEST_SETTING = 30
+_BETTER = {
+    "ncp": "NCP (0 to 1, less is better)",
+    "discernibility": "discernibility (less is better)",
+    "average_group": "average group (less is better)",
+    "accuracy": "analyst's accuracy (more is better)",
+}
+Document = Mapping[str, Any]
 
-def show_audit(console: Console, document: Mapping[str, Any]) -> None:
+
+def show_audit(console: Console, document: Document) -> None:
     """Show what was audited, every finding, the worst records, and the verdict."""
-    _show_table(console, document["table"])
-    _show_release(console, document["release"])
-    for name, question in QUESTIONS.items():
-        found = [one for one in document["findings"] if one["question"] == name]
-        if name != "table" and found:
-            _show_findings(console, question.heading, found)
-    worst = document["charts"]["worst"]
-    if worst:
-        terminal.show_worst(console, worst)
-    _show_curve(console, document["charts"]["parameter"])
-    _show_naming(console, document)
-    _show_verdict(console, document["verdict"])
-
-
-def _show_table(console: Console, table: Mapping[str, Any]) -> None:
+    table, release, charts = document["table"], document["release"], document["charts"]
     dropped = f" ({table['dropped']:,} more were left out)" if table["dropped"] else ""
     lines = [("records", f"{table['records']:,}{dropped}")]
     lines += terminal.role_lines(
@@ -44,81 +39,66 @@ def _show_table(console: Console, table: Mapping[str, Any]) -> None:
     )
     lines += [("note", plain.message(note)) for note in table["notes"]]
     section(console, f"Table {plain.name(table['source'])}", lines)
-
-
-def _show_release(console: Console, release: Mapping[str, Any]) -> None:
     groups = "" if release["groups"] is None else f" in {release['groups']:,} groups"
     lines = [
         ("sanitizer", plain.message(release["sanitizer"])),
         ("rows", f"{release['records']:,}{groups}"),
-        ("constraint", PROMISE[release["constraint_met"]]),
+        ("constraint", words.PROMISE[release["constraint_met"]]),
+        *(("note", plain.message(note)) for note in release["notes"]),
     ]
-    lines += [("note", plain.message(note)) for note in release["notes"]]
     section(console, "Release", lines)
-
-
-def _show_findings(console: Console, title: str, findings: Sequence[Mapping[str, Any]]) -> None:
-    rows = []
-    for one in findings:
-        label = Text(plain.message(one["title"]))
-        if one["inference"] is not None:
-            label.append(f" [{one['inference']}]", style="dim")
-        if one["reason"] is not None:
-            label.append(f"\n{one['status']}: {plain.message(one['reason'])}", style="dim")
-        before = "" if one["before"] is None else number(one["before"])
-        is_bad = one["exceeded"] or one["status"] == "failed"
-        style = "bold red" if is_bad else "dim" if one["status"] == "skipped" else ""
-        rows.append((label, before, Text(measured(one), style), _limit(one)))
-    columns = [("finding", "fold"), *terminal.right("before", "after"), ("limit", "left")]
-    terminal.show_grid(console, title, columns, rows)
-
-
-def _limit(one: Mapping[str, Any]) -> Text:
-    if one["limit"] is None:
-        return Text("")
-    side = "≥" if one["limit"]["rule"] == "at least" else "≤"
-    text = f"{side} {number(one['limit']['value'])}"
-    if one["exceeded"] is None:
-        open_ = "undecided" if one["status"] == "measured" else "unknown"
-        return Text(f"{text} {open_}", style="bold red")
-    return Text(f"{text} EXCEEDED", style="bold red") if one["exceeded"] else Text(f"{text} holds")
-
-
-def _show_curve(console: Console, curve: Mapping[str, Any] | None) -> None:
-    if curve is None:
-        return
-    lines = [
-        (
-            plain.name(point["setting"]),
-            plain.message(point["reason"])
-            if point["delta"] is None
-            else f"δ {number(point['delta'])}, mean {number(point['mean'])}",
-        )
-        for point in curve["points"]
-    ]
-    section(console, "Other parameters", lines)
-
-
-def _show_naming(console: Console, document: Mapping[str, Any]) -> None:
-    """Say it where the report names more than it usually does."""
-    few, text = document["min_cell"], None
+    columns = [("finding", "fold"), *right("before", "after"), ("limit", "left")]
+    for name, question in words.QUESTIONS.items():
+        found = [_finding(one) for one in document["findings"] if one["question"] == name]
+        if name != "table" and found:
+            show_grid(console, question.heading, columns, found)
+    if charts["worst"]:
+        terminal.show_worst(console, charts["worst"])
+    if charts["parameter"] is not None:
+        lines = [
+            (
+                plain.name(point["setting"]),
+                plain.message(point["reason"])
+                if point["delta"] is None
+                else f"δ {number(point['delta'])}, mean {number(point['mean'])}",
+            )
+            for point in charts["parameter"]["points"]
+        ]
+        section(console, "Other parameters", lines)
+    few = document["min_cell"]
     if document["show_values"]:
-        text = "The report names values of the table: it is as confidential as the table itself."
-    elif few < MIN_CELL:
-        text = f"The report may name values that few records hold: from {few} on, not {MIN_CELL}."
-    if text is not None:
-        console.print()
-        print_clean(console, Text(text, style="bold"))
-
-
-def _show_verdict(console: Console, verdict: Mapping[str, Any]) -> None:
-    style = "bold green" if verdict["status"] == "pass" else "bold red"
-    if verdict["status"] == "no-limits":
-        style = "bold"
+        more = "The report names values of the table: it is as confidential as the table itself."
+        terminal.headline(console, more)
+    elif few < words.MIN_CELL:
+        usual = f"from {few} on, not {words.MIN_CELL}"
+        more = f"The report may name values that few records hold: {usual}."
+        terminal.headline(console, more)
+    verdict = document["verdict"]
+    style = {"pass": "bold green", "no-limits": "bold"}.get(verdict["status"], "bold red")
     console.print()
-    print_clean(console, Text(f"Verdict: {VERDICTS[verdict['status']].short}", style=style))
+    print_clean(console, Text(f"Verdict: {words.VERDICTS[verdict['status']].short}", style=style))
     for reason in verdict["reasons"]:
         print_clean(console, Text(f"  {plain.message(reason)}", style=style))
+
+
+def _finding(one: Document) -> tuple[str | Text, ...]:
+    label = Text(plain.message(one["title"]))
+    if one["inference"] is not None:
+        label.append(f" [{one['inference']}]", style="dim")
+    if one["reason"] is not None:
+        label.append(f"\n{one['status']}: {plain.message(one['reason'])}", style="dim")
+    is_bad = one["exceeded"] or one["status"] == "failed"
+    style = "bold red" if is_bad else "dim" if one["status"] == "skipped" else ""
+    limit = Text("")
+    if one["limit"] is not None:
+        side = "≥" if one["limit"]["rule"] == "at least" else "≤"
+        outcome = "EXCEEDED" if one["exceeded"] else "holds"
+        if one["exceeded"] is None:
+            outcome = "undecided" if one["status"] == "measured" else "unknown"
+        limit = Text(f"{side} {number(one['limit']['value'])} {outcome}")
+        limit.style = "" if outcome == "holds" else "bold red"
+    before = "" if one["before"] is None else number(one["before"])
+    return label, before, Text(words.measured(one), style), limit
 
 
 def show_paths(console: Console, paths: Mapping[str, Path]) -> None:
@@ -126,3 +106,92 @@ def show_paths(console: Console, paths: Mapping[str, Path]) -> None:
     console.print()
     for path in paths.values():
         console.out(plain.escaped(str(path)), highlight=False)
+
+
+def show_fix(console: Console, fixed: Any, paths: Mapping[str, Path] | None = None) -> None:
+    """Show δ at each round, what was removed and lost, and what it does not prove."""
+    heading = f"Removing outliers until δ is at most {fixed.limit:g}"
+    rows = [
+        (str(place), f"{one.removed:,}", number(one.delta), number(one.mean), f"{one.above:,}")
+        for place, one in enumerate(fixed.rounds)
+    ]
+    if len(rows) > MOST_ROUNDS:
+        rows[MOST_ROUNDS - 1 : -1] = [("…",) * 5]
+    show_grid(console, heading, right("round", "removed", "δ", "mean", "above the limit"), rows)
+    verified = plain.message(fixed.verified_by)
+    if fixed.verified_delta is not None:
+        verified = f"δ = {number(fixed.verified_delta)} by {fixed.verified_by}, from scratch"
+    lines = [
+        ("sanitizer", plain.message(fixed.sanitizer)),
+        ("model", plain.message(fixed.model)),
+        ("outcome", plain.message(fixed.reason)),
+        ("removed", f"{len(fixed.removed):,} of {fixed.records:,} (budget {fixed.budget:,})"),
+        ("verified", verified),
+    ]
+    if fixed.utility_before is not None and fixed.utility_after is not None:
+        for name, title in _BETTER.items():
+            was, now = getattr(fixed.utility_before, name), getattr(fixed.utility_after, name)
+            if was is not None and now is not None:
+                lines.append(("utility", f"{title}: {number(was)} → {number(now)}"))
+    lines += [("written", plain.message(str(path))) for path in (paths or {}).values()]
+    if paths is not None and fixed.release is None:
+        lines.append(("no release", "none is written, since none is below the limit"))
+    lines.append(("proves not", fixed.does_not_prove))
+    section(console, "Fix", lines)
+
+
+def show_comparison(console: Console, document: Document) -> None:
+    """Show the settings' risk, then what they keep, then what failed and what is recommended."""
+    rows, before = document["rows"], document["before"]
+    original = {"setting": "(original records)", **before}
+    heading = "Risk: lower is safer, but for k and ℓ"
+    _show(console, heading, [original, *rows], words.RISK_COLUMNS,
+          lambda row: row.get("exactness") or "")  # fmt: skip
+    kept = {"setting": "(original records)", "accuracy": before["accuracy"], "ncp": 0.0}
+    heading = "Utility: lower keeps more, but for accuracy"
+    _show(console, heading, [kept, *rows], words.UTILITY_COLUMNS,
+          lambda row: "on the front" if row.get("on_front") else "")  # fmt: skip
+    measure = words.MEASURES[document["utility"]]
+    predicted = f"of predicting {plain.name(document['task'])} for records held out"
+    majority = words.compared_number(document["accuracy_majority"])
+    lines = [
+        ("front", f"no other setting has less δ and keeps more by {measure}"),
+        ("accuracy", f"{predicted}; the most frequent value alone: {majority}"),
+        ("seed", str(document["seed"])),
+        ("fingerprint", document["fingerprint"][:16]),
+    ]
+    failed = [row for row in rows if row["status"] == "failed"]
+    lines += [(_name(row), f"FAILED: {plain.message(row['reason'])}") for row in failed]
+    unmet = [row for row in rows if row["constraint_met"] is False]
+    lines += [(_name(row), "its own constraint is NOT met: never recommended") for row in unmet]
+    about: dict[str, list[str]] = {}
+    for row in rows:
+        for note in row["notes"]:
+            if not note.startswith("normalised_average_group"):  # not shown here
+                about.setdefault(note, []).append(_name(row))
+    notes = [f"{', '.join(names)}: {note}" for note, names in about.items()]
+    lines += [("note", plain.message(note)) for note in notes]
+    section(console, f"{len(rows):,} settings, {document['records']:,} records", lines)
+
+
+def _show(
+    console: Console,
+    heading: str,
+    rows: Sequence[Document],
+    columns: Mapping[str, str],
+    last: Callable[[Document], str],
+) -> None:
+    cells = [
+        (
+            _name(row),
+            *(words.compared_number(row.get(key)) for key in columns),
+            "FAILED" if row.get("status") == "failed" else last(row),
+        )
+        for row in rows
+    ]
+    shown = [("setting", "left"), *right(*columns.values()), ("", "left")]
+    show_grid(console, heading, shown, cells, gap=1)
+
+
+def _name(row: Document) -> str:
+    return plain.shortened(plain.escaped(row["setting"]), LONGEST_SETTING)

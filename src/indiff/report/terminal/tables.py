@@ -1,4 +1,4 @@
-"""Prints tables, releases and results on a terminal: 80 columns, plain and stable when piped.
+"""Prints tables, grids and progress on a terminal: 80 columns, plain and stable when piped.
 
 Nothing here shows a value of the table: records are named by their number, columns by their name.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
@@ -19,19 +20,16 @@ from rich.text import Text
 
 from indiff import text as plain
 from indiff.data.schema import Role
-from indiff.report.words import EXACTNESS, PROMISE
 from indiff.text import number, percent_down
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from indiff.data.table import Table
-    from indiff.differential.result import DifferentialResult
-    from indiff.differential.strongest import StrongestResult
-    from indiff.release.release import Release
 
 WIDTH = 80
 BAR = 34
+LOOK_EVERY = 0.5  # seconds between two looks at the numbers so far
 LONGEST_LIST = 30  # columns of one role that are named; the rest are counted
 
 
@@ -88,146 +86,6 @@ def listed(texts: Sequence[str]) -> str:
     """Join names with commas; of very many the first, and how many more."""
     more = f" and {len(texts) - LONGEST_LIST:,} more" if len(texts) > LONGEST_LIST else ""
     return ", ".join(texts[:LONGEST_LIST]) + more
-
-
-def show_release(
-    console: Console, release: Release, table: Table, place: str, seed: int | None
-) -> None:
-    """Show what a release holds and where it was written."""
-    shuffle = "at random" if seed is None else f"by seed {seed}, which can undo it"
-    rows = "records" if release.weights is None else "cells"
-    lines = [
-        ("sanitizer", plain.message(release.sanitizer)),
-        (rows, f"{len(release):,}, in an order shuffled {shuffle}"),
-    ]
-    if release.groups is not None and len(release):
-        sizes = np.bincount(release.groups)
-        sizes = sizes[sizes > 0]
-        lines.append(("groups", f"{len(sizes):,} of {sizes.min():,} to {sizes.max():,} records"))
-    lines.append(("constraint", PROMISE[release.constraint_met]))
-    dropped = table.schema.names(Role.IDENTIFIER)
-    if release.kept is None:
-        dropped += table.schema.names(Role.OTHER)
-    else:
-        lines.append(("kept as is", listed([_kept(release, n) for n in release.kept.column_names])))
-    if dropped:
-        lines.append(("left out", listed([plain.name(name) for name in dropped])))
-    lines.append(("written to", plain.message(place)))
-    lines.append(("fingerprint", f"{table.fingerprint[:16]} of the input"))
-    section(console, "Release", lines)
-
-
-def _kept(release: Release, name: str) -> str:
-    """Name a kept column, and say so where it gives every record away."""
-    import pyarrow.compute as pc
-
-    assert release.kept is not None
-    unique = pc.count_distinct(release.kept[name], mode="all").as_py() == len(release.kept) > 1
-    return plain.name(name) + (" (DIFFERENT IN EVERY RECORD)" if unique else "")
-
-
-def show_result(
-    console: Console, result: DifferentialResult, *, known: Sequence[str] = (), worst: int = 10
-) -> None:
-    """Show a differential test: how it was made, its numbers, the worst records, the CDF."""
-    lines = [
-        ("sanitizer", plain.message(result.sanitizer)),
-        ("model", plain.message(result.model)),
-        ("distance", distance_line(result)),
-        ("method", f"{result.method}; {EXACTNESS[result.exactness]}"),
-        _tested(result),
-        *missing_lines(result),
-        ("seed", str(result.seed)),
-        ("fingerprint", result.fingerprint[:16]),
-    ]
-    if result.guarantee is not None:
-        lines.append(("sample", plain.message(result.guarantee)))
-    lines += [("note", plain.message(note)) for note in result.notes if note not in known]
-    section(console, f"Differential test of {plain.name(result.sensitive_name)}", lines)
-    if len(result.distances):
-        section(console, "Result", _numbers(result))
-        show_worst(console, result.worst(worst))
-        show_cdf(console, result.distances)
-
-
-def missing_lines(result: DifferentialResult | StrongestResult) -> list[tuple[str, str]]:
-    """Return lines about the calls that failed and the records that were not measured."""
-    lines = []
-    if result.failures:
-        first = plain.message(result.failures[0])
-        lines.append(("failures", f"{len(result.failures):,}; {first}"))
-    if (missing := result.requested - len(result.distances)) > 0:
-        lines.append(("incomplete", f"{missing:,} requested, not measured"))
-    return lines
-
-
-def _tested(result: DifferentialResult) -> tuple[str, str]:
-    tested = f"{len(result.distances):,} tested of"
-    if result.individual is None or result.sizes is None:
-        return "records", f"{tested} {result.table_size:,}"
-    return (
-        "people",
-        f"{tested} {result.population:,} by {plain.name(result.individual)}; they hold "
-        f"{int(result.sizes.sum()):,} of {result.table_size:,} records; shown by their first",
-    )
-
-
-def distance_line(result: DifferentialResult) -> str:
-    """Name the distance and its range."""
-    return f"{plain.name(result.distance)}, from 0 to {number(result.largest)}"
-
-
-def _numbers(result: DifferentialResult) -> list[tuple[str, str]]:
-    infinite = f" ({result.infinite:,} infinite)" if result.infinite else ""
-    usual = {0.5: "median", 0.95: "95 %", 0.99: "99 %"}
-    quantiles = [f"{name} {number(result.quantile(share))}" for share, name in usual.items()]
-    covered = f"{result.uncovered:,} targets with their record, {result.uncovered_without:,}"
-    lines = [
-        *constraint_lines(result),
-        ("δ, the largest", number(result.delta) + infinite),
-        *limit_lines(result, f", {result.runs or 0:,} runs"),
-        ("mean", number(result.mean)),
-        ("standard deviation", number(result.std)),
-        ("quantiles", ", ".join(quantiles)),
-        ("changed predictions", _changed(result)),
-        ("not covered", f"{covered} without it"),
-    ]
-    if result.generalized_without:
-        unmet = f"without {result.generalized_without:,} of the records the constraint cannot be "
-        lines.append(("generalized", f"{unmet}met, and everything was generalized"))
-    return lines
-
-
-def _changed(result: DifferentialResult) -> str:
-    """Say how many predictions change; with chance, how many in the mean."""
-    share = changed_share(result)
-    if result.change_chances is not None:
-        return f"{share}, in the mean over the noise"
-    return f"{int(result.predictions_changed.sum()):,} of {len(result.distances):,} ({share})"
-
-
-def changed_share(result: DifferentialResult | StrongestResult) -> str:
-    """Return the percentage of changed predictions, with its limits where it is an estimate."""
-    share, how = f"{result.changed_predictions:.2f} %", result.changed_exactness
-    if result.changed_interval is None:
-        return share if how == "exact" else f"{share} ({how})"
-    low, high = result.changed_interval
-    return f"{share} ({how}: {low:.2f} to {high:.2f} %)"
-
-
-def constraint_lines(result: DifferentialResult | StrongestResult) -> list[tuple[str, str]]:
-    """Return a line where the sanitizer's constraint is not met."""
-    if result.constraint_met is not False:
-        return []
-    return [("constraint", PROMISE[False])]
-
-
-def limit_lines(result: DifferentialResult | StrongestResult, how: str) -> list[tuple[str, str]]:
-    """Return the line on δ's limits; none where δ is no estimate."""
-    if result.delta_interval is None or result.confidence is None:
-        return []
-    low, high = map(number, result.delta_interval)
-    return [("δ, limits", f"{low} to {high} ({result.confidence:.4g} confidence{how})")]
 
 
 def _prediction(changed: float) -> str:
@@ -362,3 +220,66 @@ def stages() -> Iterator[Callable[[str], object] | None]:
         return
     with console.status("starting") as shown:
         yield lambda stage: shown.update(Text(plain.message(stage)))
+
+
+class Bar:
+    """A progress that shows the distances so far, which the test hands to ``measured``."""
+
+    def __init__(self, bar: Any, task: Any) -> None:
+        self._bar, self._task = bar, task
+        self._distances: list[float] = []
+        self._began = time.monotonic()
+        self._before: int | None = None  # what a run folder already had
+        self._looked = 0.0
+
+    def __call__(self, done: int, total: int) -> None:
+        """Move the bar."""
+        now = time.monotonic()
+        if self._before is None:
+            self._before, self._began = done, now
+        if self._distances and now - self._looked > LOOK_EVERY:
+            self._looked = now
+            rate = (done - self._before) / max(now - self._began, 1e-9)
+            self._bar.update(self._task, so_far=f"{rate:.3g}/s, {so_far(self._distances)}")
+        self._bar.update(self._task, completed=done, total=total)
+
+    def measured(self, distance: float) -> None:
+        """Take note of one more distance."""
+        self._distances.append(distance)
+
+
+def so_far(distances: list[float]) -> str:
+    """Say what is known of δ, which can only grow, and of the CDF.
+
+    >>> so_far([0.1, 0.2, 0.3, 0.4])
+    'δ so far 0.4, median 0.2, 95 % 0.4'
+    """
+    found = np.asarray(distances)
+    median, high = np.quantile(found, [0.5, 0.95], method="inverted_cdf")
+    return f"δ so far {number(float(found.max()))}, median {number(median)}, 95 % {number(high)}"
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Bar | None]:
+    """Show a bar on the terminal's error stream; nothing when piped."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    console = open_console(sys.stderr)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=8),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[so_far]}", markup=False),
+    )
+    with Progress(*columns, console=console, transient=True, speed_estimate_period=120) as bar:
+        yield Bar(bar, bar.add_task(what, total=None, so_far=""))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from indiff.report.words import QUESTIONS, badge
+from indiff.report.finding import QUESTIONS, badge
 from indiff.web.api.results import side_by_side
 from indiff.web.jobs.audit import largest_delta
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from indiff.report.page.html import chart_bundle, starter, stylesheet
+from indiff.report.page.html import chart_bundle, resource
 from indiff.web.access.guard import cookie_name
 from indiff.web.api.common import Server, TheServer
 from indiff.web.pages.common import fields, go, page, text
@@ -89,13 +89,13 @@ def logout(request: Request, server: TheServer) -> Response:
 @router.get("/static/report.css")
 def styles() -> Response:
     """Return the report's styles, which the pages share."""
-    return Response(stylesheet(), media_type="text/css; charset=utf-8")
+    return Response(resource("report.css"), media_type="text/css; charset=utf-8")
 
 
 @router.get("/static/charts.js")
 def charts() -> Response:
     """Return the script that draws every chart of a page."""
-    return Response(starter(), media_type=SCRIPT)
+    return Response(resource("charts.js"), media_type=SCRIPT)
 
 
 @router.get("/static/vega.js")
