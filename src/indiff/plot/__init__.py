@@ -7,8 +7,7 @@ columns, settings) is only ever data of a chart: never a field's name, an expres
 
 from __future__ import annotations
 
-from indiff.plot.curves import cdf, parameter
-from indiff.plot.pairs import columns, risk, worst
+from indiff.plot.charts import cdf, columns, parameter, risk, worst
 from indiff.plot.tradeoff import tradeoff
 
 __all__ = ["cdf", "columns", "parameter", "risk", "tradeoff", "worst"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import cycle
 from typing import Any, cast
 
 import altair as alt
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indiff.errors import UserError
+from indiff.text import shortened
 
 # At least 3:1 on white, and apart in luminance for those who see no hue.
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#1d5fa6", "#b4530a", "#1c7c54", "#7d4aa8", "#5f6b7a"
@@ -40,9 +42,10 @@ def number(value: Any) -> float:
     return math.nan if value is None else float(value)
 
 
-def drawn(value: float) -> float | None:
+def drawn(value: Any) -> float | None:
     """Return what a chart can draw; infinite and undefined numbers are left to its text."""
-    return value if math.isfinite(value) else None
+    size = number(value)
+    return size if math.isfinite(size) else None
 
 
 def label(text: object) -> str:
@@ -58,10 +61,7 @@ def label(text: object) -> str:
     )
     if clean == "__proto__":  # Vega looks labels up in objects, where this name is taken
         return "__proto__\N{WORD JOINER}"
-    if len(clean) <= LONGEST_LABEL:
-        return clean
-    head = LONGEST_LABEL // 2
-    return clean[:head] + "…" + clean[-(LONGEST_LABEL - head - 1) :]
+    return shortened(clean, LONGEST_LABEL)
 
 
 def labels(texts: Iterable[object]) -> list[str]:
@@ -81,22 +81,12 @@ def labels(texts: Iterable[object]) -> list[str]:
     return list(taken)
 
 
-def powers_of_ten(low: float, high: float) -> list[float]:
-    """Return the powers of ten from one number to another: a logarithmic axis' calm ticks.
-
-    >>> powers_of_ten(0.005, 20)
-    [0.01, 0.1, 1.0, 10.0]
-    """
-    first = math.ceil(math.log10(low) - 1e-9)
-    return [10.0**power for power in range(first, 1 + math.floor(math.log10(high) + 1e-9))]
-
-
 def log_axis(low: float, high: float) -> alt.Axis:
     """Return an axis with a tick at each power of ten, or a few where there are none to show."""
-    ticks = powers_of_ten(low, high)
-    if len(ticks) > 1:
-        return alt.Axis(values=ticks, format="~g", labelOverlap=True, labelSeparation=8)
-    return alt.Axis(tickCount=4, format="~g", labelOverlap=True, labelSeparation=8)
+    first = math.ceil(math.log10(low) - 1e-9)
+    ticks = [10.0**power for power in range(first, 1 + math.floor(math.log10(high) + 1e-9))]
+    few = {"values": ticks} if len(ticks) > 1 else {"tickCount": 4}
+    return alt.Axis(format="~g", labelOverlap=True, labelSeparation=8, **few)  # type: ignore[arg-type]
 
 
 def legend(*, lines: bool = False) -> alt.Legend:
@@ -112,15 +102,21 @@ def legend(*, lines: bool = False) -> alt.Legend:
     )
 
 
-def series(names: Sequence[str]) -> tuple[alt.Color, alt.StrokeDash]:
-    """Tell lines apart by colour and by dashes, so that neither is needed alone."""
-    domain, shown = list(names), legend(lines=True)
-    colours = [SERIES[place % len(SERIES)] for place in range(len(domain))]
-    dashes = [DASHES[place % len(DASHES)] for place in range(len(domain))]
-    return (
-        alt.Color("series:N", scale=alt.Scale(domain=domain, range=colours), legend=shown),
-        alt.StrokeDash("series:N", scale=alt.Scale(domain=domain, range=dashes), legend=shown),
-    )
+def coded(
+    channel: Any, field: str, names: Sequence[str], looks: Iterable[Any], *, lines: bool = False
+) -> Any:
+    """Return a channel of a chart (colour, shape, dashes) that tells names apart by their looks."""
+    turns = [look for _, look in zip(names, cycle(looks), strict=False)]
+    scale = alt.Scale(domain=list(names), range=turns)
+    return channel(field, scale=scale, legend=legend(lines=lines))
+
+
+def tips(titles: Mapping[str, str]) -> list[alt.Tooltip]:
+    """Return what is shown of a point below the pointer: each field with its title."""
+    return [
+        alt.Tooltip(field, title=title, format=".4~g" if field.endswith(":Q") else alt.Undefined)
+        for field, title in titles.items()
+    ]
 
 
 MOST_POINTS = 500

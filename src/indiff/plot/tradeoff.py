@@ -8,7 +8,7 @@ from typing import Any, Literal
 import altair as alt
 
 from indiff.errors import UserError, unknown
-from indiff.plot.style import BLUE, GREEN, GREY, data, drawn, label, labels, layered, legend, number
+from indiff.plot.style import BLUE, GREEN, GREY, coded, data, drawn, label, labels, layered, tips
 
 RISKS = {
     "delta": "δ, the largest distance (lower is safer)",
@@ -51,7 +51,7 @@ def tradeoff(
     found = list(document["rows"])
     rows = []
     for name, row in zip(labels(row["setting"] for row in found), found, strict=True):
-        across, up = drawn(number(row.get(utility))), drawn(number(row.get(risk)))
+        across, up = drawn(row.get(utility)), drawn(row.get(risk))
         if across is None or up is None:
             continue
         kind = FRONT if row.get("on_front") else BEATEN
@@ -88,16 +88,6 @@ def _drawn(rows: list[dict[str, Any]], across: str, up: str) -> alt.LayerChart:
         scale=alt.Scale(domain=[0, 1.1 * top], nice=False),
         axis=alt.Axis(format="~g", tickCount=6),
     )
-    colour = alt.Color(
-        "kind:N",
-        scale=alt.Scale(domain=kinds, range=[looks[kind][0] for kind in kinds]),
-        legend=legend(),
-    )
-    shape = alt.Shape(
-        "kind:N",
-        scale=alt.Scale(domain=kinds, range=[looks[kind][1] for kind in kinds]),
-        legend=legend(),
-    )
     front = sorted(
         (row for row in rows if row["kind"] != BEATEN), key=lambda row: (row["x"], row["y"])
     )
@@ -110,13 +100,9 @@ def _drawn(rows: list[dict[str, Any]], across: str, up: str) -> alt.LayerChart:
         .encode(
             x=x,
             y=y,
-            color=colour,
-            shape=shape,
-            tooltip=[
-                alt.Tooltip("setting:N", title="setting"),
-                alt.Tooltip("y:Q", title="risk", format=".4~g"),
-                alt.Tooltip("x:Q", title="utility", format=".4~g"),
-            ],
+            color=coded(alt.Color, "kind:N", kinds, [looks[kind][0] for kind in kinds]),
+            shape=coded(alt.Shape, "kind:N", kinds, [looks[kind][1] for kind in kinds]),
+            tooltip=tips({"setting:N": "setting", "y:Q": "risk", "x:Q": "utility"}),
         )
     )
     middle = (low + high) / 2
