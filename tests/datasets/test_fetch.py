@@ -13,9 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from indiff.datasets import adult, download, fetch, internet_usage
-from indiff.datasets.download import RemoteFile, cache_folder, locate
-from indiff.datasets.fetch import adult_frame, internet_usage_frame
+from indiff.datasets import adult, fetch, internet_usage
+from indiff.datasets.fetch import (
+    RemoteFile,
+    adult_frame,
+    cache_folder,
+    internet_usage_frame,
+    locate,
+)
 from indiff.errors import UserError
 
 BODY = b"39, State-gov, 77516\n" * 9000  # several chunks
@@ -177,7 +182,7 @@ def test_a_server_that_falls_silent(
     cache: Path, monkeypatch: pytest.MonkeyPatch, answer: bytes
 ) -> None:
     monkeypatch.setenv("no_proxy", "*")
-    monkeypatch.setattr(download, "_TIMEOUT", 0.2)
+    monkeypatch.setattr(fetch, "_TIMEOUT", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         connections: list[socket.socket] = []

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from indiff.datasets.download import RemoteFile, locate
+from indiff.datasets.fetch import RemoteFile, locate
 
 if TYPE_CHECKING:
     from indiff.data.table import Table
