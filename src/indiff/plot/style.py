@@ -86,7 +86,7 @@ def log_axis(low: float, high: float) -> alt.Axis:
     first = math.ceil(math.log10(low) - 1e-9)
     ticks = [10.0**power for power in range(first, 1 + math.floor(math.log10(high) + 1e-9))]
     few = {"values": ticks} if len(ticks) > 1 else {"tickCount": 4}
-    return alt.Axis(format="~g", labelOverlap=True, labelSeparation=8, **few)  # type: ignore[arg-type]
+    return alt.Axis(format="~g", labelOverlap=True, labelSeparation=8, **few)
 
 
 def legend(*, lines: bool = False) -> alt.Legend:
