@@ -135,7 +135,7 @@ def in_json(error: UserError, *, data: bool = True) -> str:
         name = json.dumps(part.name)
         return name if part.value is None else f"{name}: {json.dumps(part.value)}"
 
-    return error.worded(assigned, _shown if data else _withheld)
+    return error.worded(assigned, lambda part: part.text if data else "a value")
 
 
 def on_page(error: UserError, dataset: str | None = None, *, data: bool = True) -> Markup:
@@ -146,7 +146,7 @@ def on_page(error: UserError, dataset: str | None = None, *, data: bool = True) 
     no &lt;value&gt;. Set <a href="/data/0a/adversary#seed">Seed of everything random</a>: 3.
     """
     words = {
-        Data: lambda part: escape((_shown if data else _withheld)(part)),
+        Data: lambda part: escape(part.text if data else "a value"),
         Option: lambda part: _linked(part, dataset),
         str: escape,
     }
@@ -173,14 +173,6 @@ def _linked(part: Option, dataset: str | None) -> Markup:
 
 def _assigned(part: Option) -> str:
     return f"{part.name}={'' if part.value is None else part.value}"
-
-
-def _shown(part: Data) -> str:
-    return part.text
-
-
-def _withheld(part: Data) -> str:
-    return "a value"
 
 
 def as_error(error: Exception) -> UserError:

@@ -7,9 +7,10 @@ import time
 from pathlib import Path
 
 import pytest
+from starlette.datastructures import Headers
 
 from indiff.errors import UserError
-from indiff.web.access.guard import HEADERS, _impatient
+from indiff.web.access.guard import HEADERS, _awaited
 from indiff.web.access.sessions import IDLE_SECONDS
 from indiff.web.pages import data, entry, release, runs
 from indiff.web.refusals import Refused
@@ -300,4 +301,4 @@ def test_a_body_that_stops_coming_ends(monkeypatch: pytest.MonkeyPatch) -> None:
         return {}
 
     with pytest.raises(Refused, match="sent nothing for"):
-        asyncio.run(_impatient(silent)())  # type: ignore[arg-type]
+        asyncio.run(_awaited(silent, Headers(), 1, Refused(413, "no"))())  # type: ignore[arg-type]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
 import stat
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow.csv as pv
+import pyarrow.feather as feather
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -221,6 +224,17 @@ def test_an_honest_workbook_is_taken(site: Site) -> None:
     found = site.upload(out.getvalue(), "people.xlsx")
     assert found["state"] == "done"
     assert found["profile"]["records"] == 500
+
+
+def test_what_the_command_line_reads_is_taken(site: Site) -> None:
+    frame = pv.read_csv(io.BytesIO(people(30)))
+    arrow = io.BytesIO()
+    feather.write_feather(frame, arrow)
+    lines = "".join(f"{json.dumps(row)}\n" for row in frame.to_pylist()).encode()
+    for name, body in (("people.feather", arrow.getvalue()), ("people.jsonl", lines)):
+        found = site.upload(body, name)
+        assert found["state"] == "done", found["problem"]
+        assert found["profile"]["records"] == 30
 
 
 def test_only_files_below_the_folder_can_be_chosen(site: Site, tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ class Guard:
         too_large = too_large_file(limit) if largest else Refused(413, TOO_LARGE)
         if largest and not path.startswith(API):
             limit += FIELDS_BYTES
-        bounded = _bounded(_impatient(receive), headers, limit, too_large)
+        bounded = _awaited(receive, headers, limit, too_large)
         # What other programs on this machine left in the header may be anything.
         name = cookie_parser(headers.get("cookie", "")).get(cookie_name(scope))
         session = self.sessions.find(name)
@@ -207,37 +207,25 @@ def too_large_file(limit: int) -> Refused:
     return Refused(413, rule, way_out="Start the server with a larger --max-upload")
 
 
-def _bounded(receive: Receive, headers: Headers, limit: int, too_large: Refused) -> Receive:
-    """Refuse a body that is too large by its declared length, else by counting on the way."""
+def _awaited(receive: Receive, headers: Headers, limit: int, too_large: Refused) -> Receive:
+    """Refuse a body that is too large, declared or counted, and end one that stops coming."""
     declared = headers.get("content-length", "0")
     if not declared.isdecimal() or len(declared) > 18 or int(declared) > limit:
         raise too_large
-    count = 0
-
-    async def counted() -> Message:
-        nonlocal count
-        message = await receive()
-        count += len(message.get("body", b""))
-        if count > limit:
-            raise too_large
-        return message
-
-    return counted
-
-
-def _impatient(receive: Receive) -> Receive:
-    """End a request whose body stops coming; what follows a whole body may take its time."""
-    whole = False
+    count, whole = 0, False
 
     async def awaited() -> Message:
-        nonlocal whole
-        if whole:
+        nonlocal count, whole
+        if whole:  # what follows may take its time
             return await receive()
         try:
             message = await asyncio.wait_for(receive(), STALLED_SECONDS)
         except TimeoutError:
             silent = f"{STALLED_SECONDS:.0f} seconds"
             raise Refused(408, f"this request sent nothing for {silent}; send it again.") from None
+        count += len(message.get("body", b""))
+        if count > limit:
+            raise too_large
         whole = message["type"] != "http.request" or not message.get("more_body", False)
         return message
 

@@ -12,10 +12,11 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from indiff.data.reading.input_files import PARQUET, TEXT, WORKBOOK
+from indiff.data.reading import input_files as files
+from indiff.data.reading.input_files import WORKBOOK
 from indiff.errors import UserError
 
-TABLES = TEXT + PARQUET + WORKBOOK
+TABLES = files.TEXT + files.PARQUET + WORKBOOK + files.ARROW + files.JSON_LINES + files.STATISTICS
 # What a packed workbook may grow to, and by which factor: text packs well, but not a thousandfold.
 LARGEST_UNPACKED = 4 * 10**9
 LARGEST_FACTOR = 200

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, StringConstraints, create_model
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    PlainSerializer,
+    StringConstraints,
+    create_model,
+)
 
 from indiff.audit.plan import plan
 from indiff.errors import UserError
@@ -18,11 +26,9 @@ KindName = Literal["numeric", "categorical", "ordinal"]
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Tokens = Annotated[list[str], Field(max_length=100)]
-# Why a job failed: a sentence for a program; the pages word its parts themselves.
-Failure = Annotated[
-    UserError | None,
-    PlainSerializer(lambda error: error and in_json(error), return_type=str | None),
-]
+# An error in its parts, which the pages word themselves; for a program it is a sentence.
+Told = PlainSerializer(lambda error: error and in_json(error), return_type=str | None)
+Failure = Annotated[InstanceOf[UserError] | None, Told]
 
 
 class Model(BaseModel):
@@ -40,12 +46,6 @@ def _taken(section: type[BaseModel], *names: str, **narrower: Any) -> Any:
         kind = narrower.get(name, option.annotation)
         found[name] = (annotated[(kind, Field(), *option.metadata)], option.default)
     return create_model(section.__name__, __base__=Model, **found)
-
-
-class Shown(BaseModel):
-    """Something that the store has, as the interface shows it."""
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
 
 
 class Problem(BaseModel):
@@ -69,14 +69,10 @@ class ChosenFile(Model):
 
 
 _READING = _taken(
-    plan.Data,
-    "decimal",
-    "header_row",
-    encoding=Short | None,
-    sheet=Short | None,
+    plan.Data, "decimal", "header_row", encoding=Short | None, sheet=Short | None,
     missing_tokens=Tokens,
     date_format=Short | Annotated[dict[Name, Short], Field(max_length=1000)] | None,
-)
+)  # fmt: skip
 
 
 class Reading(_READING):  # type: ignore[misc, valid-type]
@@ -95,7 +91,7 @@ class ColumnProfile(BaseModel):
     reason: str
 
 
-class Profile(Shown):
+class Profile(BaseModel):
     """What a table looks like; ``preview`` has its first records as text."""
 
     records: int
@@ -129,7 +125,7 @@ class ColumnState(BaseModel):
     hierarchy: bool
 
 
-class Dataset(Shown):
+class Dataset(BaseModel):
     """A table that the server knows."""
 
     id: str
@@ -199,25 +195,18 @@ class Choices(BaseModel):
 
 
 _ADVERSARY = _taken(
-    plan.Adversary,
-    "confidence",
-    "membership",
+    plan.Adversary, "confidence", "membership", distance=Short,
     models=Annotated[list[Short], Field(max_length=8)],
-    distance=Short,
     known=Annotated[list[Name], Field(max_length=1000)] | None,
     targets=Annotated[int, Field(ge=1, le=10**9)] | None,
     runs=Annotated[int, Field(le=100_000)],
-)
+)  # fmt: skip
 _BINS = Annotated[dict[str, Annotated[int, Field(ge=2, le=50)]], Field(max_length=50)]
 _DATA = _taken(plan.Data, "joint", "missing", bins=_BINS | None)
 _REPORT = _taken(
-    plan.Report,
-    "show_values",
-    "worst",
-    title=Short | None,
+    plan.Report, "show_values", "worst", title=Short | None, task=Name | None,
     min_cell=Annotated[int, Field(le=10**9)],
-    task=Name | None,
-)
+)  # fmt: skip
 _RUN = _taken(plan.Run, seed=Annotated[int, Field(le=2**31)])
 
 
@@ -263,7 +252,7 @@ class Verdict(BaseModel):
     delta: float | str | None
 
 
-class Run(Shown):
+class Run(BaseModel):
     """One audit of one release."""
 
     id: str
@@ -287,7 +276,7 @@ class Event(BaseModel):
     text: str
 
 
-class Estimate(Shown):
+class Estimate(BaseModel):
     """How long a run will take, roughly; poll until its state is done."""
 
     id: str

@@ -55,8 +55,8 @@ def records_above(
         raise UserError("this run measured no distances, so none can be counted.")
     if curve is not None and curve not in names:
         raise unknown("curve", curve, names, field="curve")
-    largest = [float(one["x"][-1]) for one in curves]
-    place = largest.index(max(largest)) if curve is None else names.index(curve)
+    largest = max(curves, key=lambda one: float(one["x"][-1]))["name"]
+    place = names.index(largest if curve is None else curve)
     try:
         distances = np.load(distances_file(server.settings.run_folder(run), place), mmap_mode="r")
     except FileNotFoundError:
@@ -78,12 +78,10 @@ def comparison(
 ) -> list[dict[str, Any]]:
     """Put finished runs side by side: each finding with its value in every run."""
     rows = side_by_side([document_of(server, one) for one in run])
+    values = [[one and one["value"] for one in row["findings"]] for row in rows]
     return [
-        {
-            **{name: row[name] for name in ("id", "title", "better")},
-            "values": [one and one["value"] for one in row["findings"]],
-        }
-        for row in rows
+        {**{name: row[name] for name in ("id", "title", "better")}, "values": found}
+        for row, found in zip(rows, values, strict=True)
     ]
 
 
@@ -94,12 +92,12 @@ def files(server: TheServer, run: RunId) -> list[Download]:
     folder = server.settings.run_folder(run)
     return [
         Download(
-            name=name,
-            bytes=(folder / name).stat().st_size,
-            address=f"/api/v1/runs/{run}/files/{name}",
+            name=path.name,
+            bytes=path.stat().st_size,
+            address=f"/api/v1/runs/{run}/files/{path.name}",
         )
-        for name in FILES
-        if (folder / name).is_file()
+        for path in map(folder.joinpath, FILES)
+        if path.is_file()
     ]
 
 

@@ -38,9 +38,8 @@ class Settings:
                 "Set INDIFF_PASSWORD, or leave out --host",
             )
         if self.password is not None and len(self.password) < 12:
-            raise UserError(
-                "a password needs at least 12 characters", len(self.password), "Choose a longer one"
-            )
+            rule = "a password needs at least 12 characters"
+            raise UserError(rule, len(self.password), "Choose a longer one")
         if self.password is not None and self.password != self.password.strip():
             raise UserError("a password begins and ends with a character that can be seen.")
         if self.address is not None and not re.fullmatch(
