@@ -143,7 +143,10 @@ def test_each_loading_of_the_page_is_a_form_of_its_own(browser: Site) -> None:
 
 def test_a_role_that_does_not_exist_is_refused(browser: Site) -> None:
     place = opened(browser, people())
-    for field, sentence in (("role-3", "no role 'king'"), ("kind-3", "no kind 'king'")):
+    for field, sentence in (
+        ("role-3", "role must be 'identifier'"),
+        ("kind-3", "must be 'numeric'"),
+    ):
         sent = {"csrf": browser.token, "role-3": "quasi", field: "king"}
         answer = browser.client.post(f"{place}/roles", data=sent)
         assert answer.status_code == 422

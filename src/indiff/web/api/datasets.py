@@ -9,26 +9,10 @@ from fastapi import APIRouter, Body, Query, Request, Response
 
 from indiff.data.hierarchy import Hierarchy
 from indiff.errors import UserError, unknown
-from indiff.web.access.uploads import (
-    FolderFile,
-    check_packed,
-    drop,
-    find_in_folder,
-    list_folder,
-    receive,
-    safe_name,
-)
+from indiff.web.access import uploads
+from indiff.web.access.uploads import receive, safe_name
+from indiff.web.api import models
 from indiff.web.api.common import ERRORS, ColumnName, DatasetId, ReleaseId, Server, TheServer
-from indiff.web.api.models import (
-    Bands,
-    ChosenFile,
-    ColumnState,
-    Dataset,
-    Masks,
-    Reading,
-    Roles,
-    UploadedRelease,
-)
 from indiff.web.store.store import UNFINISHED, Row, new_id
 
 router = APIRouter(tags=["datasets"], responses=ERRORS)
@@ -44,19 +28,19 @@ BINARY: dict[str, Any] = {
 
 
 @router.get("/folder")
-def folder(server: TheServer) -> list[FolderFile]:
+def folder(server: TheServer) -> list[uploads.FolderFile]:
     """List the tables below the folder that the server was started with."""
-    return list_folder(server.settings.folder)
+    return uploads.list_folder(server.settings.folder)
 
 
 @router.get("/datasets")
-def datasets(server: TheServer) -> list[Dataset]:
+def datasets(server: TheServer) -> list[models.Dataset]:
     """List the datasets, the newest first."""
     return [_shown(server, row) for row in server.store.datasets()]
 
 
 @router.post("/datasets", status_code=201, openapi_extra=BINARY)
-async def upload(request: Request, server: TheServer, name: FileName) -> Dataset:
+async def upload(request: Request, server: TheServer, name: FileName) -> models.Dataset:
     """Upload a table: the body is the file itself. Its profile follows; poll the dataset."""
     return add_table(server, await receive(request.stream(), table_path(server, name)))
 
@@ -66,31 +50,31 @@ def table_path(server: Server, name: str) -> Path:
     return server.settings.dataset_folder(new_id()) / safe_name(name)
 
 
-def add_table(server: Server, path: Path, *, origin: str = "upload") -> Dataset:
+def add_table(server: Server, path: Path, *, origin: str = "upload") -> models.Dataset:
     """Keep a table and queue its profile; the folder of an uploaded one is named by its id."""
     dataset = path.parent.name if origin == "upload" else new_id()
-    reading = Reading().model_dump()
+    reading = models.Reading().model_dump()
     server.store.add_dataset(id=dataset, name=path.name, path=path, origin=origin, reading=reading)
     server.queue.wake()
     return show(server, dataset)
 
 
 @router.post("/datasets/from-folder", status_code=201)
-def choose(server: TheServer, chosen: ChosenFile) -> Dataset:
+def choose(server: TheServer, chosen: models.ChosenFile) -> models.Dataset:
     """Take a table from below the server's folder; it is read where it is."""
-    path = find_in_folder(server.settings.folder, chosen.path)
-    check_packed(path)
+    path = uploads.find_in_folder(server.settings.folder, chosen.path)
+    uploads.check_packed(path)
     return add_table(server, path, origin="folder")
 
 
 @router.get("/datasets/{dataset}")
-def show(server: TheServer, dataset: DatasetId) -> Dataset:
+def show(server: TheServer, dataset: DatasetId) -> models.Dataset:
     """Return one dataset with its profile and roles."""
     return _shown(server, server.store.dataset(dataset))
 
 
 @router.put("/datasets/{dataset}/reading")
-def read_again(server: TheServer, dataset: DatasetId, reading: Reading) -> Dataset:
+def read_again(server: TheServer, dataset: DatasetId, reading: models.Reading) -> models.Dataset:
     """Read the file in another way (encoding, sheet, missing tokens) and profile it anew."""
     server.store.dataset(dataset)
     for job in server.store.jobs(dataset=dataset, kind="profile"):
@@ -101,7 +85,7 @@ def read_again(server: TheServer, dataset: DatasetId, reading: Reading) -> Datas
 
 
 @router.put("/datasets/{dataset}/roles")
-def set_roles(server: TheServer, dataset: DatasetId, roles: Roles) -> Dataset:
+def set_roles(server: TheServer, dataset: DatasetId, roles: models.Roles) -> models.Dataset:
     """Set the roles, kinds and orders of some columns."""
     server.store.dataset(dataset)
     kinds = {column["name"]: column["kind"] for column in server.store.columns(dataset)}
@@ -134,7 +118,7 @@ def delete(server: TheServer, dataset: DatasetId) -> Response:
 @router.put("/datasets/{dataset}/hierarchies/{column:path}", openapi_extra=BINARY)
 async def attach(
     request: Request, server: TheServer, dataset: DatasetId, column: ColumnName
-) -> Dataset:
+) -> models.Dataset:
     """Attach a hierarchy: the body is a file of ``value;group;…;*`` lines."""
     path = await receive(request.stream(), hierarchy_path(server, dataset, column))
     return attach_hierarchy(server, dataset, column, path)
@@ -146,12 +130,12 @@ def hierarchy_path(server: Server, dataset: str, column: str) -> Path:
     return server.settings.dataset_folder(dataset) / "hierarchies" / f"{new_id()}.csv"
 
 
-def attach_hierarchy(server: Server, dataset: str, column: str, path: Path) -> Dataset:
+def attach_hierarchy(server: Server, dataset: str, column: str, path: Path) -> models.Dataset:
     """Check a hierarchy's file and give it to a column."""
     try:
         Hierarchy.from_lines(path.read_text(encoding="utf-8-sig").splitlines())
     except (UserError, UnicodeDecodeError) as error:
-        drop(path)
+        uploads.drop(path)
         if isinstance(error, UserError):
             raise
         rule = "a hierarchy file is UTF-8 text; this one is not"
@@ -164,8 +148,8 @@ def attach_hierarchy(server: Server, dataset: str, column: str, path: Path) -> D
 def build(
     server: TheServer,
     dataset: DatasetId,
-    built: Annotated[Bands | Masks, Body(discriminator="build")],
-) -> Dataset:
+    built: Annotated[models.Bands | models.Masks, Body(discriminator="build")],
+) -> models.Dataset:
     """Build a hierarchy from a column's values: bands of numbers, or masked codes."""
     _check_column(server, dataset, built.column)
     tasks = [(f"hierarchy of {built.column}", built.model_dump())]
@@ -175,7 +159,7 @@ def build(
 
 
 @router.delete("/datasets/{dataset}/hierarchies/{column:path}")
-def detach(server: TheServer, dataset: DatasetId, column: ColumnName) -> Dataset:
+def detach(server: TheServer, dataset: DatasetId, column: ColumnName) -> models.Dataset:
     """Take a column's hierarchy off."""
     _check_column(server, dataset, column)
     server.store.set_hierarchy(dataset, column, None)
@@ -190,16 +174,16 @@ def _check_column(server: Server, dataset: str, column: str) -> None:
 
 
 @router.get("/datasets/{dataset}/releases")
-def releases(server: TheServer, dataset: DatasetId) -> list[UploadedRelease]:
+def releases(server: TheServer, dataset: DatasetId) -> list[models.UploadedRelease]:
     """List the releases of a dataset that were made elsewhere."""
     server.store.dataset(dataset)
-    return [UploadedRelease(**row) for row in server.store.releases(dataset)]
+    return [models.UploadedRelease(**row) for row in server.store.releases(dataset)]
 
 
 @router.post("/datasets/{dataset}/releases", status_code=201, openapi_extra=BINARY)
 async def upload_release(
     request: Request, server: TheServer, dataset: DatasetId, name: FileName
-) -> UploadedRelease:
+) -> models.UploadedRelease:
     """Upload a release that was made elsewhere: the body is the file itself."""
     path = await receive(request.stream(), release_path(server, dataset, name))
     return add_release(server, dataset, path)
@@ -211,11 +195,11 @@ def release_path(server: Server, dataset: str, name: str) -> Path:
     return server.settings.dataset_folder(dataset) / "releases" / new_id() / safe_name(name)
 
 
-def add_release(server: Server, dataset: str, path: Path) -> UploadedRelease:
+def add_release(server: Server, dataset: str, path: Path) -> models.UploadedRelease:
     """Keep an uploaded release; its folder is named by its id."""
     release = path.parent.name
     server.store.add_release(id=release, dataset=dataset, name=path.name, path=path)
-    return UploadedRelease(**server.store.release(dataset, release))
+    return models.UploadedRelease(**server.store.release(dataset, release))
 
 
 @router.delete("/datasets/{dataset}/releases/{release}", status_code=204, response_class=Response)
@@ -225,18 +209,20 @@ def delete_release(server: TheServer, dataset: DatasetId, release: ReleaseId) ->
     return Response(status_code=204)
 
 
-def _shown(server: Server, row: Row) -> Dataset:
+def _shown(server: Server, row: Row) -> models.Dataset:
     """Return a dataset as the interface shows it; its state is that of its latest preparation."""
     jobs = server.store.jobs(dataset=row["id"])
     preparing = [job for job in jobs if job["kind"] in ("profile", "hierarchy")]
     waiting = [job for job in preparing if job["state"] in UNFINISHED]
     latest = next(iter(waiting or preparing), {"state": "done", "problem": None})
     columns = [
-        ColumnState(**{**one, "order": one["ordering"], "hierarchy": one["hierarchy"] is not None})
+        models.ColumnState(
+            **{**one, "order": one["ordering"], "hierarchy": one["hierarchy"] is not None}
+        )
         for one in server.store.columns(row["id"])
     ]
     profile = row["profile"]
     if profile is not None:
         profile = {**profile, "notes": [UserError(note) for note in profile["notes"]]}
     told = {name: latest[name] for name in ("state", "problem")}
-    return Dataset(**{**row, **told, "columns": columns, "profile": profile})
+    return models.Dataset(**{**row, **told, "columns": columns, "profile": profile})

@@ -12,21 +12,11 @@ from fastapi import APIRouter, Request
 from starlette.datastructures import FormData
 from starlette.responses import Response
 
-from indiff.errors import UserError, unknown
+from indiff.errors import UserError
 from indiff.web.access.uploads import LARGEST_HIERARCHY
 from indiff.web.api import datasets as api
+from indiff.web.api import models
 from indiff.web.api.common import DatasetId, Server, TheServer
-from indiff.web.api.models import (
-    Bands,
-    ChosenFile,
-    ColumnRole,
-    ColumnState,
-    KindName,
-    Masks,
-    Reading,
-    RoleName,
-    Roles,
-)
 from indiff.web.pages.common import checked, chosen, fields, go, page, sent_file, text
 from indiff.web.store.store import UNFINISHED, Row, new_id
 
@@ -39,8 +29,7 @@ HINTS = {
 }  # fmt: skip
 AT_ONCE = 200
 LONGEST = 200
-ROLES: tuple[str, ...] = get_args(RoleName)
-KINDS: tuple[str, ...] = get_args(KindName)
+ROLES: tuple[str, ...] = get_args(models.RoleName)
 
 
 @dataclass(frozen=True)
@@ -87,11 +76,11 @@ class Shown:
     parts: int
 
 
-def look(columns: Sequence[ColumnState], view: View) -> Shown:
+def look(columns: Sequence[models.ColumnState], view: View) -> Shown:
     """Return the columns of a view; a part beyond the last is the last.
 
-    >>> columns = [ColumnState(name=f"c{n}", role="quasi", kind=None, order=None, hierarchy=False)
-    ...            for n in range(450)]
+    >>> known = {"role": "quasi", "kind": None, "order": None, "hierarchy": False}
+    >>> columns = [models.ColumnState(name=f"c{n}", **known) for n in range(450)]
     >>> shown = look(columns, View(part=9))
     >>> shown.view.part, shown.parts, shown.places[0], len(shown.places)
     (3, 3, 400, 50)
@@ -135,7 +124,7 @@ async def upload(request: Request, server: TheServer) -> Response:
 async def choose(request: Request, server: TheServer) -> Response:
     """Take a file from the server's folder."""
     path = text(await fields(request), "path")
-    return go(f"/data/{api.choose(server, checked(ChosenFile, {'path': path})).id}")
+    return go(f"/data/{api.choose(server, checked(models.ChosenFile, {'path': path})).id}")
 
 
 @router.get("/{dataset}")
@@ -181,14 +170,14 @@ async def roles(request: Request, server: TheServer, dataset: DatasetId) -> Resp
     edit = text(form, "edit", "0")
     number = int(edit) if edit.isdecimal() and len(edit) < 16 else 0
     if wanted and server.is_newest(f"{dataset} {text(form, 'form_id')}", number):
-        api.set_roles(server, dataset, Roles(columns=wanted))
+        api.set_roles(server, dataset, models.Roles(columns=wanted))
     if request.headers.get("hx-request"):
         return Response(status_code=204)  # the page shows what was chosen already
     view = View.of(form)
     return go(f"/data/{dataset}/release" if text(form, "next") else view.address(dataset))
 
 
-def _role(form: FormData, column: Row) -> ColumnRole:
+def _role(form: FormData, column: Row) -> models.ColumnRole:
     place = column["place"]
     kind = text(form, f"kind-{place}") or column["kind"]
     order = [part.strip() for part in text(form, f"order-{place}").split(",") if part.strip()]
@@ -198,18 +187,17 @@ def _role(form: FormData, column: Row) -> ColumnRole:
         "kind": kind,
         "order": order if order and kind == "ordinal" else None,
     }
-    for name, known in (("role", ROLES), ("kind", KINDS)):
-        if given[name] is not None and given[name] not in known:
-            raise unknown(name, given[name], known, field=f"{name}s")
-    return ColumnRole(**given)
+    return checked(models.ColumnRole, given)
 
 
 @router.post("/{dataset}/reading")
 async def reading(request: Request, server: TheServer, dataset: DatasetId) -> Response:
     """Read the file in another way."""
-    given = chosen(await fields(request), Reading)
+    given = chosen(await fields(request), models.Reading)
     tokens = dict.fromkeys(["", *given.get("missing_tokens", ())])
-    api.read_again(server, dataset, checked(Reading, {**given, "missing_tokens": list(tokens)}))
+    api.read_again(
+        server, dataset, checked(models.Reading, {**given, "missing_tokens": list(tokens)})
+    )
     return go(f"/data/{dataset}")
 
 
@@ -238,12 +226,12 @@ async def build(request: Request, server: TheServer, dataset: DatasetId) -> Resp
     """Build a hierarchy from the column's values."""
     form = await fields(request)
     column = _column_at(server, dataset, form)
-    built: Bands | Masks = Masks(build="masks", column=column)
+    built: models.Bands | models.Masks = models.Masks(build="masks", column=column)
     if text(form, "build") != "masks":
         widths = [part.strip() for part in text(form, "widths", "5, 10, 20, 40").split(",")]
         if not all(part.isdecimal() and 0 < len(part) < 10 for part in widths):
             raise UserError("widths are whole numbers such as 5, 10, 20", f"{', '.join(widths)!r}")
-        built = Bands(build="bands", column=column, widths=[int(width) for width in widths])
+        built = models.Bands(build="bands", column=column, widths=[int(width) for width in widths])
     api.build(server, dataset, built)
     return go(View.of(form).address(dataset))
 
