@@ -50,7 +50,7 @@ OTHER_FORMATS = (
 _kept: list[tuple[Any, Path]] = []
 
 Format = Literal["text", "json", "parquet", "arrow", "workbook", "statistics"]
-_ENDINGS: dict[Format, tuple[str, ...]] = {
+ENDINGS: dict[Format, tuple[str, ...]] = {
     "text": TEXT, "json": (".jsonl", ".ndjson"), "parquet": PARQUET,
     "arrow": (".feather", ".arrow", ".ipc"), "workbook": WORKBOOK,
     "statistics": (".dta", ".sav", ".zsav", ".por", ".sas7bdat", ".xpt"),
@@ -70,7 +70,7 @@ def format_of(path: str | Path) -> Format | None:
     elif packed:
         path = Path(path.stem)
     ending = path.suffix.lower()
-    found = next((kind for kind, endings in _ENDINGS.items() if ending in endings), None)
+    found = next((kind for kind, endings in ENDINGS.items() if ending in endings), None)
     return None if packed and found not in ("text", "json") else found
 
 
@@ -166,7 +166,7 @@ def _format_of_file(path: Path) -> Format:
         found = format_of(path)
         if found is None:
             raise UserError(
-                f"a file's ending must tell its format ({', '.join(sum(_ENDINGS.values(), ()))})",
+                f"a file's ending must tell its format ({', '.join(sum(ENDINGS.values(), ()))})",
                 f"{where}: rename it, or unpack it if it is compressed",
             )
         if not path.is_file():

@@ -12,11 +12,10 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from indiff.data.reading import input_files as files
-from indiff.data.reading.input_files import WORKBOOK
+from indiff.data.reading.input_files import ENDINGS, WORKBOOK
 from indiff.errors import UserError
 
-TABLES = files.TEXT + files.PARQUET + WORKBOOK + files.ARROW + files.JSON_LINES + files.STATISTICS
+TABLES = tuple(ending for endings in ENDINGS.values() for ending in endings)
 # What a packed workbook may grow to, and by which factor: text packs well, but not a thousandfold.
 LARGEST_UNPACKED = 4 * 10**9
 LARGEST_FACTOR = 200
