@@ -167,3 +167,38 @@ class Shared:
                 ticker[1] = 1
             for future in futures:
                 future.result()
+
+
+@kernel
+def first_at_least(values: Any, start: Any, end: Any, bound: Any) -> Any:
+    """The first place in the sorted ``values[start:end]`` that is not below ``bound``."""
+    while start < end:
+        middle = (start + end) // 2
+        if values[middle] < bound:
+            start = middle + 1
+        else:
+            end = middle
+    return start
+
+
+@kernel
+def sort(values: Any) -> Any:
+    """Sort in place by a heap: numba's own sort takes seconds to compile."""
+    size = values.shape[0]
+    for end in range(size // 2 + size - 1, 0, -1):
+        if end >= size:
+            root, stop = end - size, size
+        else:
+            values[0], values[end] = values[end], values[0]
+            root, stop = 0, end
+        value = values[root]
+        child = 2 * root + 1
+        while child < stop:
+            if child + 1 < stop and values[child + 1] > values[child]:
+                child += 1
+            if values[child] <= value:
+                break
+            values[root] = values[child]
+            root = child
+            child = 2 * root + 1
+        values[root] = value

@@ -57,14 +57,13 @@ class Sample:
 
     def limits(self, sanitizer: Mondrian) -> Limits:
         """Return a sanitizer's limits for the reference implementation."""
-        asked = sanitizer.constraints
         return Limits(
-            asked.k,
-            asked.l,
-            asked.distinct_l,
-            asked.entropy_l,
-            asked.recursive,
-            asked.t,
+            sanitizer.k,
+            sanitizer.l,
+            sanitizer.distinct_l,
+            sanitizer.entropy_l,
+            sanitizer.recursive,
+            sanitizer.t,
             sensitive_ladder=self.ladder,
         )
 

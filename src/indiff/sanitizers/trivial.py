@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -24,7 +24,9 @@ class Identity:
 
     def sanitize(self, table: Table, rng: Generator | None = None) -> Release:
         """Return a release in which every cell is its own value."""
-        return release_of(table, [single_values(a) for a in table.attributes], sanitizer="identity")
+        values = [(a, np.arange(len(a.values), dtype=np.int32)) for a in table.attributes]
+        columns = [span_column(a, a.codes, each, each, region_of) for a, each in values]
+        return release_of(table, columns, sanitizer="identity")
 
 
 @dataclass(frozen=True)
@@ -35,12 +37,12 @@ class Suppress:
 
     def sanitize(self, table: Table, rng: Generator | None = None) -> Release:
         """Return a release in which every cell is ``*``."""
-        return release_of(table, [anything(a) for a in table.attributes], sanitizer="suppress")
+        return release_of(table, map(anything, table.attributes), sanitizer="suppress")
 
 
 def release_of(
     table: Table,
-    columns: Sequence[ReleasedColumn],
+    columns: Iterable[ReleasedColumn],
     *,
     sanitizer: str,
     groups: NDArray[np.int32] | None = None,
@@ -60,26 +62,29 @@ def release_of(
     )
 
 
-def single_values(attribute: Attribute) -> ReleasedColumn:
-    """Release an attribute as it is: one region per value."""
-    codes = np.arange(len(attribute.values), dtype=np.int32)
-    return ReleasedColumn(
-        attribute,
-        attribute.codes,
-        codes,
-        codes,
-        codes,
-        len(codes),
-        lambda: [region_of(attribute, int(code), int(code)) for code in codes],
-    )
+def span_column(
+    attribute: Attribute,
+    index: NDArray[np.int32],
+    low: NDArray[np.int32],
+    high: NDArray[np.int32],
+    make: Callable[[Attribute, int, int], Region],
+) -> ReleasedColumn:
+    """Release an attribute by regions that go from one code to another, ``index`` for each row."""
+
+    def make_regions() -> list[Region]:
+        pairs = list(zip(low.tolist(), high.tolist(), strict=True))
+        known = {pair: make(attribute, *pair) for pair in dict.fromkeys(pairs)}
+        return [known[pair] for pair in pairs]
+
+    numbers = np.arange(len(low), dtype=np.int32)
+    return ReleasedColumn(attribute, index, numbers, low, high, len(low), make_regions)
 
 
 def anything(attribute: Attribute) -> ReleasedColumn:
     """Release an attribute as ``*`` everywhere."""
-    zero = np.zeros(1, np.int32)
     last = np.array([len(attribute.values) - 1], np.int32)
     rows = np.zeros(len(attribute.codes), np.int32)
-    return ReleasedColumn(attribute, rows, zero, zero, last, 1, lambda: [Anything()])
+    return span_column(attribute, rows, np.zeros(1, np.int32), last, lambda *_: Anything())
 
 
 def region_of(attribute: Attribute, low: int, high: int) -> Region:
@@ -87,10 +92,6 @@ def region_of(attribute: Attribute, low: int, high: int) -> Region:
     if attribute.kind != Kind.CATEGORICAL and high == attribute.missing_code:
         return Missing()
     if attribute.kind == Kind.NUMERIC:
-        return Interval(_number(attribute, low), _number(attribute, high))
+        ends = (attribute.values[low].item(), attribute.values[high].item())
+        return Interval(*map(int, ends)) if attribute.is_date else Interval(*ends)
     return ValueSet(frozenset(plain(value) for value in attribute.values[low : high + 1]))
-
-
-def _number(attribute: Attribute, code: int) -> float | int:
-    value = attribute.values[code].item()
-    return int(value) if attribute.is_date else value

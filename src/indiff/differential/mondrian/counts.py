@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from indiff.data.table import Table
 from indiff.inference import Frequency, NaiveBayes
-from indiff.kernels import kernel
-from indiff.sanitizers.mondrian.layout import END, LABEL, MEMBERS, START, Problem, Tree
+from indiff.kernels import first_at_least, kernel, sort
 from indiff.sanitizers.mondrian.partition import group_counts
-from indiff.sanitizers.mondrian.ranks import first_at_least, sort
+from indiff.sanitizers.mondrian.problem import END, LABEL, MEMBERS, START, Problem, Tree
 
 NAIVE_BAYES, FREQUENCY = 0, 1
 PRODUCTS, LOGARITHMS = 0, 1

@@ -39,10 +39,15 @@ from indiff.differential.mondrian.node import (
     look_outside,
     try_attribute,
 )
-from indiff.kernels import borrow, kernel
-from indiff.sanitizers.mondrian import layout
-from indiff.sanitizers.mondrian.partition import line_width, top_node, tree_width, widest_first
-from indiff.sanitizers.mondrian.ranks import cut_rank, first_at_least
+from indiff.kernels import borrow, first_at_least, kernel
+from indiff.sanitizers.mondrian import problem as layout
+from indiff.sanitizers.mondrian.partition import (
+    cut_rank,
+    line_width,
+    top_node,
+    tree_width,
+    widest_first,
+)
 
 
 @kernel

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.kernels import kernel
-from indiff.sanitizers.mondrian.constraints import meets
-from indiff.sanitizers.mondrian.layout import BY_TREE, CUT_BY, DEPTH, FIRST, LEAVES
 from indiff.sanitizers.mondrian.partition import (
+    cut_rank,
     group_counts,
     group_widths,
+    nth_between,
     top_node,
     widest_first,
 )
-from indiff.sanitizers.mondrian.ranks import cut_rank, nth_between
+from indiff.sanitizers.mondrian.problem import BY_TREE, CUT_BY, DEPTH, FIRST, LEAVES, meets
 
 # Keys: 2a for a cut of attribute a at A (or by its tree), 2a + 1 for one at B, or one of these.
 STAYS, BECOMES_LEAF, ALONE, OPEN = -2, -1, -3, -4

@@ -43,9 +43,9 @@ from indiff.differential.mondrian.node import (
     extremes_without,
     look_outside,
 )
-from indiff.kernels import borrow, kernel
-from indiff.sanitizers.mondrian import layout, partition
-from indiff.sanitizers.mondrian.ranks import first_at_least
+from indiff.kernels import borrow, first_at_least, kernel
+from indiff.sanitizers.mondrian import partition
+from indiff.sanitizers.mondrian import problem as layout
 
 
 @kernel

@@ -21,14 +21,14 @@ from indiff.data.table import Table
 from indiff.errors import UserError
 from indiff.papers.published.partition import NO_MISSING
 from indiff.release.release import Release
-from indiff.sanitizers.mondrian import layout
-from indiff.sanitizers.mondrian.layout import Problem, total_extremes
+from indiff.sanitizers.mondrian import problem as layout
 from indiff.sanitizers.mondrian.mondrian import (
     Mondrian,
     RegionStyle,
     full_box,
     release_of_groups,
 )
+from indiff.sanitizers.mondrian.problem import Problem, total_extremes
 
 Rows = NDArray[np.int64]
 Codes = NDArray[np.int32]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar, Literal
 
@@ -13,13 +14,21 @@ from numpy.typing import NDArray
 
 from indiff.data.schema import Kind
 from indiff.data.table import Attribute, Table
-from indiff.errors import UserError, from_data, option
+from indiff.errors import UserError, check_whole, from_data, option
 from indiff.release.regions import Anything, Interval, Missing, Region, ValueSet, node_region, plain
 from indiff.release.release import Release, ReleasedColumn
-from indiff.sanitizers.mondrian.constraints import Constraints, as_limits, meets
-from indiff.sanitizers.mondrian.layout import LABEL, MEMBERS, Problem, Tree, as_problem
 from indiff.sanitizers.mondrian.partition import grow
-from indiff.sanitizers.trivial import anything, region_of, release_of
+from indiff.sanitizers.mondrian.problem import (
+    LABEL,
+    MEMBERS,
+    Limits,
+    Problem,
+    Tree,
+    as_problem,
+    ground_distance,
+    meets,
+)
+from indiff.sanitizers.trivial import anything, region_of, release_of, span_column
 
 MOST_CELLS_PER_ROW = 16  # a cell is a group and a value
 
@@ -65,22 +74,43 @@ class Mondrian:
     randomized: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if self.regions not in ("tight", "cut"):
-            raise UserError("regions must be 'tight' or 'cut'", repr(self.regions), field="regions")
-        if self.unmet not in ("error", "generalize"):
-            raise UserError(
-                "unmet must be 'error' or 'generalize'", repr(self.unmet), field="unmet"
-            )
-        self.constraints  # noqa: B018 - validated when made
-
-    @cached_property
-    def constraints(self) -> Constraints:
-        """The limits that every group meets."""
-        return Constraints(self.k, self.l, self.distinct_l, self.entropy_l, self.recursive, self.t)
+        for name, one, other in (("regions", "tight", "cut"), ("unmet", "error", "generalize")):
+            if getattr(self, name) not in (one, other):
+                rule = f"{name} must be {one!r} or {other!r}"
+                raise UserError(rule, repr(getattr(self, name)), field=name)
+        for name in ("k", "l", "distinct_l"):
+            if name == "k" or getattr(self, name) is not None:
+                check_whole(name, getattr(self, name), 1)
+        if self.entropy_l is not None and not (
+            _is_number(self.entropy_l) and 1 <= self.entropy_l < math.inf
+        ):
+            rule = "entropy_l must be a number of at least 1"
+            raise UserError(rule, repr(self.entropy_l), field="entropy_l")
+        if self.t is not None and not (_is_number(self.t) and 0 <= self.t <= 1):
+            raise UserError("t must be a number from 0 to 1", repr(self.t), field="t")
+        if self.recursive is None:
+            return
+        rule = "recursive must be a pair (c, l) such as (3, 2)"
+        if isinstance(self.recursive, Sequence) and len(self.recursive) == 2:
+            c, depth = self.recursive
+            if _is_number(c) and 0 < c < math.inf and type(depth) is int and depth >= 1:
+                return
+            rule = "recursive=(c, l) needs a positive number c and a whole number l of at least 1"
+        raise UserError(rule, repr(self.recursive), field="recursive")
 
     def __str__(self) -> str:
         style = "" if self.regions == "tight" else f",regions={self.regions}"
-        return f"mondrian:{self.constraints.describe().replace(', ', ',')}{style}"
+        return f"mondrian:{','.join(self._asked())}{style}"
+
+    def _asked(self) -> list[str]:
+        """Write each limit that is asked for as the command line takes it."""
+        names = ("l", "distinct_l", "entropy_l", "recursive", "t")
+        asked = {name: value for name in names if (value := getattr(self, name)) is not None}
+        if self.recursive is not None:
+            asked["recursive"] = "/".join(map(str, self.recursive))
+        if self.k > 1 or not asked:
+            asked = {"k": self.k, **asked}
+        return [f"{name}={value}" for name, value in asked.items()]
 
     def sanitize(self, table: Table, rng: Generator | None = None) -> Release:
         """Return the release; ``rng`` is not used, the result is the same for any row order."""
@@ -90,29 +120,40 @@ class Mondrian:
         if obstacle is not None:
             if self.unmet == "error":
                 raise obstacle
+            columns, one_group = map(anything, table.attributes), np.zeros(len(table), np.int32)
             return release_of(
-                table,
-                [anything(a) for a in table.attributes],
-                sanitizer=str(self),
-                groups=np.zeros(len(table), np.int32),
-                constraint_met=False,
+                table, columns, sanitizer=str(self), groups=one_group, constraint_met=False
             )
-        return release_from_tree(table, problem, grow_parts(table, problem, parts), self)
+        tree = grow_parts(table, problem, parts)
+        low, high = tree.low[tree.leaves], tree.high[tree.leaves]
+        return release_of_groups(table, problem, tree.groups(len(table)), low, high, self)
 
     def problem(self, table: Table, reference: NDArray[np.int64] | None = None) -> Problem:
         """Lay the table out for the compiled partition; ``reference`` is for t-closeness."""
         counts = table.sensitive.counts if reference is None else reference
-        limits = as_limits(self.constraints, table.sensitive, counts)
+        beyond = (self.distinct_l, self.entropy_l, self.recursive, self.t)
+        c, depth = self.recursive or (0.0, 0)
+        limits = Limits(
+            np.int64(self.k),
+            np.int64(self.l or 0),
+            np.int64(any(limit is not None for limit in beyond)),
+            np.int64(self.distinct_l or 0),
+            np.float64(math.log(self.entropy_l) if self.entropy_l else 0.0),
+            np.float64(c),
+            np.int64(depth),
+            np.float64(2.0 if self.t is None else self.t),
+            np.asarray(counts / max(1, int(counts.sum())), np.float64),
+            *ground_distance(table.sensitive),
+        )
         return as_problem(table, limits, tight=self.regions == "tight")
 
     def obstacle(
         self, table: Table, problem: Problem, parts: list[NDArray[np.int32]]
     ) -> UserError | None:
         """Return why the constraints cannot be met at all; None where they can."""
-        size, asked = len(table), self.constraints
-        if asked.k > size:
-            rule = f"k must be at least 1 and at most the number of records ({size:,})"
-            return UserError(rule, f"{asked.k:,}", "Lower k", field="k")
+        if self.k > len(table):
+            rule = f"k must be at least 1 and at most the number of records ({len(table):,})"
+            return UserError(rule, f"{self.k:,}", "Lower k", field="k")
         for part in parts:
             counts = np.bincount(problem.classes[part], minlength=int(problem.class_count))
             if not meets(counts.astype(np.int64), len(part), problem.limits):
@@ -120,16 +161,16 @@ class Mondrian:
         return None
 
     def _explain(self, table: Table, counts: NDArray[np.int64], split: bool) -> UserError:
-        size, asked = int(counts.sum()), self.constraints
+        size = int(counts.sum())
         where = "a part with missing values" if split else "the whole table"
         generalize = option("unmet", "generalize", of="sanitizer")
         way_out = f"Lower the constraint, or pass {generalize} to publish one group"
-        if asked.k > size:
-            rule = f"k={asked.k} cannot be met: {where} has only {size:,} records"
+        if self.k > size:
+            rule = f"k={self.k} cannot be met: {where} has only {size:,} records"
             return UserError(rule, way_out=way_out, field="k")
         present = int((counts > 0).sum())
         for name in ("l", "distinct_l", "entropy_l"):
-            wanted = getattr(asked, name)
+            wanted = getattr(self, name)
             if wanted is not None and wanted > present:
                 return UserError(
                     f"{name}={wanted} cannot be met: {where} has only {present} distinct values of "
@@ -139,11 +180,15 @@ class Mondrian:
                 )
         top = from_data(table.sensitive.values[int(counts.argmax())])
         return UserError(
-            f"{asked.describe()} cannot be met even by {where} as one group: the sensitive value "
-            f"{top} is held by {counts.max() / size:.1%} of its {size:,} records",
+            f"{', '.join(self._asked())} cannot be met even by {where} as one group: the sensitive "
+            f"value {top} is held by {counts.max() / size:.1%} of its {size:,} records",
             way_out=way_out,
             field="sanitizer",
         )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
 
 
 def missing_parts(table: Table) -> list[NDArray[np.int32]]:
@@ -187,12 +232,6 @@ def grow_parts(table: Table, problem: Problem, parts: list[NDArray[np.int32]]) -
     return tree
 
 
-def release_from_tree(table: Table, problem: Problem, tree: Tree, sanitizer: Mondrian) -> Release:
-    """Turn a partition into a release: groups are numbered from left to right."""
-    low, high = tree.low[tree.leaves], tree.high[tree.leaves]
-    return release_of_groups(table, problem, tree.groups(len(table)), low, high, sanitizer)
-
-
 def release_of_groups(
     table: Table,
     problem: Problem,
@@ -202,12 +241,14 @@ def release_of_groups(
     sanitizer: Mondrian,
 ) -> Release:
     """Turn groups with the codes that their regions span into a release."""
-    columns = [
-        _members_column(a, groups, len(low))
-        if problem.meta[place, LABEL] == MEMBERS
-        else _span_column(a, groups, low[:, place], high[:, place], sanitizer)
-        for place, a in enumerate(table.attributes)
-    ]
+    columns = []
+    for place, a in enumerate(table.attributes):
+        if problem.meta[place, LABEL] == MEMBERS:
+            columns.append(_members_column(a, groups, len(low)))
+            continue
+        make = region_of if sanitizer.regions == "tight" else _cut_region
+        make = make if a.hierarchy is None else _node_region
+        columns.append(span_column(a, groups, low[:, place], high[:, place], make))
     return release_of(table, columns, sanitizer=str(sanitizer), groups=groups, constraint_met=True)
 
 
@@ -228,27 +269,6 @@ def _members_column(attribute: Attribute, groups: NDArray[np.int32], count: int)
         ]
 
     return ReleasedColumn(attribute, groups, owner, code, code, count, make_sets)
-
-
-def _span_column(
-    attribute: Attribute,
-    groups: NDArray[np.int32],
-    low: NDArray[np.int32],
-    high: NDArray[np.int32],
-    sanitizer: Mondrian,
-) -> ReleasedColumn:
-    """Return a column whose regions go from one code to another."""
-    make = region_of if sanitizer.regions == "tight" else _cut_region
-    if attribute.hierarchy is not None:
-        make = _node_region
-
-    def make_regions() -> list[Region]:
-        pairs = list(zip(low.tolist(), high.tolist(), strict=True))
-        known = {pair: make(attribute, *pair) for pair in dict.fromkeys(pairs)}
-        return [known[pair] for pair in pairs]
-
-    numbers = np.arange(len(low), dtype=np.int32)
-    return ReleasedColumn(attribute, groups, numbers, low, high, len(low), make_regions)
 
 
 def _node_region(attribute: Attribute, low: int, high: int) -> Region:

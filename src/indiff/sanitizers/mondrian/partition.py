@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from indiff.kernels import borrow, kernel
-from indiff.sanitizers.mondrian.constraints import meets
-from indiff.sanitizers.mondrian.layout import (
+from indiff.sanitizers.mondrian.problem import (
     ATTRIBUTE,
     BY_TREE,
     CHILD,
@@ -29,8 +28,65 @@ from indiff.sanitizers.mondrian.layout import (
     RANGE_AT,
     START,
     Tree,
+    meets,
 )
-from indiff.sanitizers.mondrian.ranks import cut_rank, nth_between
+
+
+@kernel
+def nth_smallest(values: Any, size: Any, rank: Any) -> Any:
+    """The ``rank``-th smallest (from 1) of ``values[:size]``, which is rearranged."""
+    left, right, place = 0, size - 1, rank - 1
+    while left < right:
+        middle = (left + right) // 2
+        if values[middle] < values[left]:
+            values[middle], values[left] = values[left], values[middle]
+        if values[right] < values[left]:
+            values[right], values[left] = values[left], values[right]
+        if values[right] < values[middle]:
+            values[right], values[middle] = values[middle], values[right]
+        pivot = values[middle]
+        i, j = left, right
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if place <= j:
+            right = j
+        elif place >= i:
+            left = i
+        else:
+            return values[place]
+    return values[place]
+
+
+@kernel
+def nth_between(values: Any, size: Any, rank: Any, low: Any, high: Any, bins: Any) -> Any:
+    """The same for values from ``low`` to ``high``: counted where few differ, which is faster."""
+    spread = high - low + 1
+    if spread > 2 * size:
+        return nth_smallest(values, size, rank)
+    for bin in range(spread):
+        bins[bin] = 0
+    for place in range(size):
+        bins[values[place] - low] += 1
+    seen = 0
+    for bin in range(spread):
+        seen += bins[bin]
+        if seen >= rank:
+            return np.int32(low + bin)
+    return np.int32(high)
+
+
+@kernel
+def cut_rank(size: Any) -> Any:
+    """Which order statistic cuts a group: the max(1, m // 2)-th smallest value."""
+    return max(1, size // 2)
+
 
 # Arrays go into these functions one by one: handing a whole Problem to a function that runs once
 # per record or per small group costs more than what the function does.
@@ -123,10 +179,7 @@ def line_cut(
 
 @kernel
 def tree_cut(problem: Any, a: Any, order: Any, start: Any, end: Any, node: Any, sizes: Any) -> Any:
-    """Whether a group may be cut into the children of its tree node on attribute a.
-
-    The parts must be several, none smaller than k, and all meet the limits.
-    """
+    """Whether a group may be cut into the children of its node: several parts, all allowed."""
     codes, classes, limits = problem.codes[a], problem.classes, problem.limits
     path, trees, row = problem.path, problem.trees, problem.meta[a, LEAVES]
     level, offset = trees[node, DEPTH] + 1, trees[node, FIRST]
@@ -262,12 +315,9 @@ def grow(problem: Any, order: Any, root_end: Any, root_low: Any, root_high: Any)
     """
     n, d, roots = order.shape[0], problem.codes.shape[0], root_end.shape[0]
     room = 2 * (n // max(1, problem.limits.k)) + 2 * roots + 3
-    tree = np.zeros((room, 6), np.int32)
-    low = np.empty((room, d), np.int32)
-    high = np.empty((room, d), np.int32)
-    leaves = np.empty(room, np.int32)
-    own_low = np.empty((room, d), np.int32)
-    own_high = np.empty((room, d), np.int32)
+    tree, leaves = np.zeros((room, 6), np.int32), np.empty(room, np.int32)
+    low, high = np.empty((room, d), np.int32), np.empty((room, d), np.int32)
+    own_low, own_high = np.empty((room, d), np.int32), np.empty((room, d), np.int32)
     nodes, leaf_count = fill(
         problem, order, root_end, root_low, root_high, tree, low, high, own_low, own_high, leaves
     )
@@ -288,12 +338,10 @@ def fill(
     leaves = borrow(leaves)
     n, d, roots = order.shape[0], problem.codes.shape[0], root_end.shape[0]
     stack = np.empty(tree.shape[0], np.int32)
-    work = np.empty(n, np.int32)
-    bins = np.empty(2 * n, np.int32)
+    work, bins = np.empty(n, np.int32), np.empty(2 * n, np.int32)
     ends = np.empty(problem.path.shape[0] + 2, np.int32)
     spread = np.empty(problem.path.shape[0], np.int32)
-    widths = np.empty(d, np.float64)
-    ranking = np.empty(d, np.int32)
+    widths, ranking = np.empty(d, np.float64), np.empty(d, np.int32)
     totals = np.zeros(problem.class_count, np.int64)
     counts = np.zeros(problem.class_count, np.int64)
     others = np.zeros(problem.class_count, np.int64)

@@ -1,16 +1,28 @@
-"""Lays a table and its partition out for compiled code: few arrays, whole numbers."""
+"""Lays a table, the limits on its groups and its partition out for compiled code.
+
+A group is described by how many of its records hold each sensitive value; one compiled check
+serves every combination of limits: k-anonymity (Samarati and Sweeney 1998), ℓ-diversity in the
+papers' form (no value holds more than 1/ℓ of a group; DIT v2, Section 4.2.1) and in the distinct,
+entropy and recursive forms (Machanavajjhala et al. 2007), t-closeness (Li et al. 2007).
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.schema import Kind
-from indiff.data.table import Table
-from indiff.sanitizers.mondrian.constraints import Limits
+from indiff.data.table import Sensitive, Table
+from indiff.kernels import kernel
+
+# Rounding may not turn an exactly met limit into a failure; integer counts cannot come this close.
+SLACK = 1e-12
+
+GROUND_EQUAL, GROUND_ORDERED, GROUND_TREE = 0, 1, 2
 
 ON_A_LINE, BY_TREE = 0, 1  # how an attribute is cut
 RANGE, MEMBERS = 0, 1  # what a tight region covers: lowest to highest, or just the values held
@@ -20,6 +32,49 @@ LEAF = -1
 CUT_BY, LABEL, POINTS, LEAVES, RANGE_AT = 0, 1, 2, 3, 4
 FIRST, LAST, DEPTH = 0, 1, 2
 START, END, ATTRIBUTE, CUT, CHILD, CHILDREN = 0, 1, 2, 3, 4, 5
+
+
+class Limits(NamedTuple):
+    """What every group must satisfy; 0 (or 2 for ``t``) switches a limit off.
+
+    ``more`` tells whether any limit beyond k and l is on.
+    """
+
+    k: np.int64
+    l: np.int64  # noqa: E741 - the literature's name
+    more: np.int64
+    distinct_l: np.int64
+    log_entropy_l: np.float64
+    recursive_c: np.float64
+    recursive_l: np.int64
+    t: np.float64
+    reference: NDArray[np.float64]
+    ground: np.int64
+    tree_parent: NDArray[np.int32]
+    tree_height: NDArray[np.float64]
+    tree_node: NDArray[np.int32]
+
+
+def ground_distance(
+    sensitive: Sensitive,
+) -> tuple[np.int64, NDArray[np.int32], NDArray[np.float64], NDArray[np.int32]]:
+    """Choose what t-closeness measures with: the hierarchy's levels, ranks over m − 1, or 0/1.
+
+    Of a hierarchy it returns each node's parent and height above the deepest value below it, over
+    the root's (Li et al. 2007, Section 5), and each value's node.
+    """
+    tree = sensitive.hierarchy
+    if tree is None:
+        ordered = sensitive.kind in (Kind.NUMERIC, Kind.ORDINAL)
+        kind = np.int64(GROUND_ORDERED if ordered else GROUND_EQUAL)
+        return kind, np.zeros(1, np.int32), np.zeros(1), np.zeros(1, np.int32)
+    height = np.zeros(len(tree.labels))
+    for node in range(len(tree.labels) - 1, 0, -1):
+        above = tree.parent[node]
+        height[above] = max(height[above], height[node] + 1)
+    nodes = [tree.value_node[tree.code_of[value]] for value in sensitive.values]
+    height /= max(1.0, height[0])
+    return np.int64(GROUND_TREE), tree.parent, height, np.array(nodes, np.int32)
 
 
 class Problem(NamedTuple):
@@ -146,3 +201,103 @@ def _lay_out_trees(
         path[row, : len(steps)] = steps
         path[row, len(steps) :] = steps[-1]
     return np.array(nodes or [(0, 0, 0)], np.int32), path, leaf_start
+
+
+@kernel
+def fits(counts: Any, size: Any, k: Any, l: Any) -> Any:  # noqa: E741 - the literature's name
+    """Tell whether a group satisfies k-anonymity and the papers' ℓ-diversity."""
+    if size < k or size < 1:
+        return False
+    if l > 1:
+        for c in range(counts.shape[0]):
+            if counts[c] * l > size:
+                return False
+    return True
+
+
+@kernel
+def meets(counts: Any, size: Any, limits: Any) -> Any:
+    """Tell whether a group with these counts of sensitive values satisfies every limit."""
+    if not fits(counts, size, limits.k, limits.l):
+        return False
+    return not limits.more or meets_more(counts, size, limits)
+
+
+@kernel
+def meets_more(counts: Any, size: Any, limits: Any) -> Any:
+    """Tell whether a group satisfies the limits beyond k and l."""
+    if limits.distinct_l > 1:
+        distinct = 0
+        for c in range(counts.shape[0]):
+            if counts[c] > 0:
+                distinct += 1
+        if distinct < limits.distinct_l:
+            return False
+    if limits.log_entropy_l > 0.0 and entropy(counts, size) < limits.log_entropy_l - SLACK:
+        return False
+    if limits.recursive_l > 0 and not recursive_diverse(counts, limits):
+        return False
+    return not (limits.t < 1.0 and closeness(counts, size, limits) > limits.t + SLACK)
+
+
+@kernel
+def entropy(counts: Any, size: Any) -> Any:
+    """Entropy of the sensitive values of a group, in nats."""
+    total = 0.0
+    for c in range(counts.shape[0]):
+        if counts[c] > 0:
+            p = counts[c] / size
+            total -= p * math.log(p)
+    return total
+
+
+@kernel
+def recursive_diverse(counts: Any, limits: Any) -> Any:
+    """r₁ < c (r_ℓ + … + r_m), the counts in descending order."""
+    left = counts.copy()
+    tail = left.sum()
+    largest = left.max()
+    for _ in range(limits.recursive_l - 1):  # take away the ℓ − 1 most common values
+        place = left.argmax()
+        tail -= left[place]
+        left[place] = 0
+    return largest < limits.recursive_c * tail
+
+
+@kernel
+def closeness(counts: Any, size: Any, limits: Any) -> Any:
+    """Earth mover's distance from a group's sensitive values to the whole table's."""
+    m = counts.shape[0]
+    if limits.ground == GROUND_ORDERED:
+        if m < 2:
+            return 0.0
+        carried, total = 0.0, 0.0
+        for c in range(m - 1):
+            carried += counts[c] / size - limits.reference[c]
+            total += abs(carried)
+        return total / (m - 1)
+    if limits.ground == GROUND_TREE:
+        nodes = limits.tree_parent.shape[0]
+        extra = np.zeros(nodes)
+        surplus = np.zeros(nodes)
+        lack = np.zeros(nodes)
+        for c in range(m):
+            # A value that is an inner node is a leaf of its own below that node.
+            own = counts[c] / size - limits.reference[c]
+            node = limits.tree_node[c]
+            extra[node] += own
+            surplus[node] += max(own, 0.0)
+            lack[node] += max(-own, 0.0)
+        total = 0.0
+        for node in range(nodes - 1, -1, -1):
+            total += limits.tree_height[node] * min(surplus[node], lack[node])
+            above = limits.tree_parent[node]
+            if above >= 0:
+                extra[above] += extra[node]
+                surplus[above] += max(extra[node], 0.0)
+                lack[above] += max(-extra[node], 0.0)
+        return total
+    total = 0.0
+    for c in range(m):
+        total += abs(counts[c] / size - limits.reference[c])
+    return 0.5 * total
