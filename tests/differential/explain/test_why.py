@@ -14,8 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from indiff import Laplace, Mondrian, NaiveBayes, UserError, differential_test, read_table
 from indiff.data.side_files import label_of
-from indiff.differential.explain.groups import GroupChange
-from indiff.differential.explain.why import DecisionPath, explain
+from indiff.differential.explain.why import DecisionPath, GroupChange, explain
 from indiff.inference.classifier import Classifier
 from indiff.inference.encodings import Encoding
 from tests.properties.random_tables import Sample, samples, sanitizers

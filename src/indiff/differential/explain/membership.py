@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -64,10 +64,10 @@ class MembershipResult:
         """Return the result as plain data, without any value of the table."""
         return {
             "kind": "membership-inference",
-            "advantage": _plain(self.advantage),
-            "area": _plain(self.area),
+            "advantage": asdict(self.advantage),
+            "area": asdict(self.area),
             "true_positives_at": {
-                str(rate): _plain(found) for rate, found in self.true_positives_at.items()
+                str(rate): asdict(found) for rate, found in self.true_positives_at.items()
             },
             "told_apart": self.told_apart,
             "records": self.records,
@@ -79,11 +79,7 @@ class MembershipResult:
 
 
 def membership_inference(
-    result: DifferentialResult,
-    *,
-    confidence: float = 0.95,
-    resamples: int = 1000,
-    seed: int = 0,
+    result: DifferentialResult, *, confidence: float = 0.95, resamples: int = 1000, seed: int = 0
 ) -> MembershipResult:
     """Turn a differential test into membership inference (DIT v2, Section 2.1).
 
@@ -113,10 +109,10 @@ def membership_inference(
     place_in, place_out = places[: len(present)], places[len(present) :]
 
     def curve(weights: Floats | None) -> tuple[Floats, Floats]:
-        return (
-            _reached(place_out, weights, len(thresholds)),
-            _reached(place_in, weights, len(thresholds)),
-        )
+        """Return the share of records at or above each threshold, from none to all: out, in."""
+        held = (np.bincount(of, weights, len(thresholds))[::-1] for of in (place_out, place_in))
+        false, true = (np.concatenate([[0.0], np.cumsum(one)]) for one in held)
+        return false / false[-1], true / true[-1]
 
     false, true = curve(None)
     found = np.array(_summary(false, true))
@@ -147,13 +143,6 @@ def membership_inference(
         confidence, resamples, seed, false, true, np.append(math.inf, thresholds[::-1]),
         tuple(notes),
     )  # fmt: skip
-
-
-def _reached(places: NDArray[np.intp], weights: Floats | None, size: int) -> Floats:
-    """Return the share of records at or above each threshold, from none to all."""
-    held = np.bincount(places, weights=weights, minlength=size).astype(np.float64)
-    reached = np.concatenate([[0.0], np.cumsum(held[::-1])])
-    return np.asarray(reached / reached[-1], np.float64)
 
 
 def _lower(found: Floats, drawn: Floats, above: Floats, confidence: float) -> Floats:
@@ -242,7 +231,3 @@ def _check(result: DifferentialResult, confidence: float, resamples: int, seed: 
         raise UserError(rule, repr(confidence), field="confidence")
     check_whole("resamples", resamples, 100)
     check_whole("seed", seed, 0)
-
-
-def _plain(found: Estimate) -> dict[str, float]:
-    return {"value": found.value, "lower": found.lower, "upper": found.upper}

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from indiff.data.schema import Kind
 from indiff.data.table import Table
-from indiff.differential.explain.groups import records
 from indiff.errors import InternalError
 from indiff.inference import NaiveBayes
 from indiff.inference.background import Prior
@@ -63,10 +62,8 @@ def shifts(
             return Shift(name, float(one[value] - one[rival]), float(other[value] - other[rival]))
 
     follows = prior is None and model.prior == "release"
-    return (
-        shift("how common it is" if follows else "the prior", before, before_without),
-        tuple(map(shift, names, scores, scores_without)),
-    )
+    first = shift("how common it is" if follows else "the prior", before, before_without)
+    return first, tuple(map(shift, names, scores, scores_without))
 
 
 def _log_scores(
@@ -87,6 +84,15 @@ def _log_scores(
     return prior, scores
 
 
+def records(count: float) -> str:
+    """Write a number of records.
+
+    >>> records(1), records(2000), records(2.5)
+    ('1 record', '2,000 records', '2.5 records')
+    """
+    return "1 record" if count == 1 else f"{count:,.10g} records"
+
+
 @dataclass(frozen=True)
 class DecisionPath:
     """The questions on the way from the root to the target's leaf, and what the leaf holds.
@@ -101,9 +107,8 @@ class DecisionPath:
     held: float
 
     def __str__(self) -> str:
-        where = "all records"
-        if self.steps:
-            where = "records that " + ", ".join(dict.fromkeys(self.steps))
+        steps = ", ".join(dict.fromkeys(self.steps))
+        where = f"records that {steps}" if steps else "all records"
         return f"{where} ({self.held:,.10g} of {records(self.size)})"
 
 
@@ -126,8 +131,7 @@ def decision_path(
     trained = model.trained(release, target)
     if trained is None:
         return None
-    tree = trained.model.tree_
-    asked = trained.asked[0]
+    tree, asked = trained.model.tree_, trained.asked[0]
     node, steps = 0, []
     while tree.children_left[node] != tree.children_right[node]:
         feature, cut = int(tree.feature[node]), float(tree.threshold[node])
@@ -147,9 +151,8 @@ def _words(
     """Say what a released record has in common with the target on one feature."""
     column, place = _home(trained, feature)
     name = column.attribute.name
-    encoding = model.encoding
-    if not isinstance(encoding, Encoding):
-        encoding = Encoding.named(encoding)
+    chosen = model.encoding
+    encoding = chosen if isinstance(chosen, Encoding) else Encoding.named(chosen)
     numeric = column.attribute.kind == Kind.NUMERIC
     kind = encoding.numeric if numeric else encoding.categorical
     if kind == "TF":
@@ -162,9 +165,8 @@ def _words(
     side = "above" if above else "at most"
     if kind in ("Scaling", "Bounds") and place < 1 + (kind == "Bounds"):
         end = "middle" if kind == "Scaling" else ("low end", "high end")[place]
-        points = column.attribute.points[: len(column.attribute.values)]
-        if column.attribute.has_missing:
-            points = points[:-1]
+        known = len(column.attribute.values) - column.attribute.has_missing
+        points = column.attribute.points[:known]
         number = points.min() + cut * ((points.max() - points.min()) or 1.0)
         return f"have a {end} of {name} {side} {number:.6g}"
     return f"have feature {place + 1} of {name} in {kind} {side} {cut:.6g}"

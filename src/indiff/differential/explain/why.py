@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from indiff.data.table import Table
-from indiff.differential.explain.groups import GroupChange, covering, group_change, records
 from indiff.differential.explain.models import (
     DecisionPath,
     Shift,
     decision_path,
     is_tree,
+    records,
     shifts,
 )
 from indiff.differential.mondrian.leave_one_out import MondrianReleases
@@ -27,11 +27,89 @@ from indiff.errors import UserError
 from indiff.inference import Model, NaiveBayes
 from indiff.inference.background import Background, Prior, with_background
 from indiff.inference.protocol import is_randomized_model
-from indiff.release.release import Release
+from indiff.release.release import Release, write_regions
 from indiff.sanitizers.mondrian.mondrian import Mondrian
 from indiff.sanitizers.parse import as_sanitizer
 
 __all__ = ["DecisionPath", "Explanation", "GroupChange", "Shift", "explain"]
+
+
+Fate = Literal["keeps", "narrows", "disappears", "generalized"]
+
+
+@dataclass(frozen=True)
+class GroupChange:
+    """The record's group, and what becomes of its other members without the record.
+
+    ``keeps``: they stay together under the same regions; ``narrows``: together, under other
+    regions, of the attributes in ``changed``; ``disappears``: they are spread over, or merged
+    into, groups of ``sizes_without`` records, or there are none; ``generalized``: the constraint
+    cannot be met any more and everything is published as one group. ``regions`` is None unless
+    values may be shown.
+    """
+
+    size: int
+    fate: Fate
+    sizes_without: tuple[int, ...] = ()
+    changed: tuple[str, ...] = ()
+    regions: str | None = None
+
+    def __str__(self) -> str:
+        group = "its group" if self.regions is None else f"the group {self.regions}"
+        group += f" of {records(self.size)}"
+        if self.fate == "generalized":
+            return "the constraint cannot be met and everything is published as one group"
+        if self.fate == "keeps":
+            return f"{group} keeps its regions"
+        if self.fate == "narrows":
+            return f"{group} has other regions ({', '.join(self.changed)})"
+        if not self.sizes_without:
+            return f"{group} disappears"
+        sizes = self.sizes_without
+        spread = f"{len(sizes)} groups of {min(sizes):,} to {max(sizes):,} records"
+        if len(set(sizes)) == 1:
+            each = f"{len(sizes)} groups" if len(sizes) > 1 else "a group"
+            spread = f"{each} of {records(sizes[0])}"
+        return f"{group} disappears (the others go to {spread})"
+
+
+def _group_change(
+    release: Release, without: Release, row: int, show_values: bool
+) -> GroupChange | None:
+    """Follow the other members of the record's group into the release without it."""
+    if release.groups is None or without.groups is None:
+        return None
+    members = np.flatnonzero(release.groups == release.groups[row])
+    others = members[members != row]
+    places = others - (others > row)  # rows after the record's move up by one
+    regions = _regions(release, row)
+    shown = None
+    if show_values:
+        shown = " × ".join(text for text in regions.values() if text != "*") or "*"
+    if release.constraint_met and without.constraint_met is False:
+        return GroupChange(len(members), "generalized", (len(without),), regions=shown)
+    ends = np.unique(without.groups[places])
+    sizes = tuple(int((without.groups == end).sum()) for end in ends)
+    if sizes != (len(others),):
+        return GroupChange(len(members), "disappears", sizes, regions=shown)
+    left = _regions(without, int(places[0]))
+    changed = tuple(name for name, text in regions.items() if left[name] != text)
+    return GroupChange(len(members), "narrows" if changed else "keeps", sizes, changed, shown)
+
+
+def _covering(release: Release, target: Table) -> int:
+    """Count the released records whose regions all cover the target."""
+    mask = np.ones(len(release), dtype=bool)
+    for column in release.columns:
+        mask &= column.covering(int(target.attribute(column.attribute.name).codes[0]))
+    return int(mask.sum())
+
+
+def _regions(release: Release, row: int) -> dict[str, str]:
+    return {
+        c.attribute.name: write_regions([c.regions[int(c.index[row])]], c.attribute)[0]
+        for c in release.columns
+    }
 
 
 @dataclass(frozen=True)
@@ -65,7 +143,10 @@ class Explanation:
     def __str__(self) -> str:
         place = f"{self.model}: " if self.names_model else ""
         place += f"without record {self.record:,} "
-        cause = str(self.group) if self.group is not None else self._coverage()
+        present, absent = self.covering
+        cause = f"it is covered by {records(absent)} instead of {present:,}"
+        if self.group is not None:
+            cause = str(self.group)
         moved = self.belief_without - self.belief
         if abs(moved) <= 1e-12:
             return f"{place}{cause}: no belief changes"
@@ -82,15 +163,10 @@ class Explanation:
         if np.isinf(self.prior.log_odds_without):
             lost = "it" if self.prior.log_odds_without < 0 else "the record's own value"
             return f"{text}, since no other record holds {lost}"
-        shifts = sorted(
-            (*self.attributes, self.prior), key=lambda shift: -abs(shift.change)
-        )  # stable: ties in the order of the columns
+        # Stable: ties in the order of the columns.
+        shifts = sorted((*self.attributes, self.prior), key=lambda shift: -abs(shift.change))
         told = ", ".join(f"{s.name} {s.change:+.2f}" for s in shifts[:3] if abs(s.change) > 5e-3)
         return f"{text}; the record adds to its log-odds: {told}" if told else text
-
-    def _coverage(self) -> str:
-        present, absent = self.covering
-        return f"it is covered by {records(absent)} instead of {present:,}"
 
 
 def explain(
@@ -157,23 +233,22 @@ def _explain(
     rival = int(against.argmax())
     inner, own, seen, seen_without = _unwrapped(model, release, without)
     attributes: tuple[Shift, ...] = ()
-    prior, paths = None, None
+    prior = paths = None
     if isinstance(inner, NaiveBayes):
         prior, attributes = shifts(inner, own, (seen, seen_without), target, value, rival)
     elif is_tree(inner):
-        way, way_without = (
-            decision_path(inner, one, target, value, show_values=show_values)
-            for one in (seen, seen_without)
+        paths = (
+            decision_path(inner, seen, target, value, show_values=show_values),
+            decision_path(inner, seen_without, target, value, show_values=show_values),
         )
-        paths = way, way_without
     values = table.sensitive.values
     return Explanation(
         record=int(table.records[row]),
         belief=float(present[value]),
         belief_without=float(absent[value]),
         is_true_value=value == true,
-        group=group_change(release, without, row, show_values),
-        covering=(covering(release, target), covering(without, target)),
+        group=_group_change(release, without, row, show_values),
+        covering=(_covering(release, target), _covering(without, target)),
         attributes=attributes,
         prior=prior,
         value=values[value] if show_values else None,
@@ -192,9 +267,9 @@ def _unwrapped(
         return model, None, release, without
     if model.known is None:
         return model.model, model.prior, release, without
+    names = model.known
     seen, seen_without = (
-        replace(one, columns=tuple(one.column(name) for name in model.known))
-        for one in (release, without)
+        replace(one, columns=tuple(map(one.column, names))) for one in (release, without)
     )
     return model.model, model.prior, seen, seen_without
 
