@@ -15,8 +15,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
-from indiff.differential.beside.linkage import Linkage, link
-from indiff.differential.beside.matching import match_by_key, match_in_order
+from indiff.differential.beside.linkage import Linkage, link, match_by_key, match_in_order
 from indiff.differential.beside.result import ReleaseResult, Shift
 from indiff.differential.path import Beliefs, from_beliefs
 from indiff.differential.refit.refit import Releases, refit
@@ -111,8 +110,7 @@ def test_release(
         }
     start = time.perf_counter()
     check_testable(table)
-    name = "release" if isinstance(release, Release) else _name(release)
-    read, frame = _read(release, table, encoding, suppressed)
+    name, read, frame = _read(release, table, encoding, suppressed)
     adversary = choose_model(model, Identity())
     if is_randomized_model(adversary):
         raise UserError(
@@ -125,10 +123,8 @@ def test_release(
         raise UserError(
             f"a release beside its original has a row for each record; {name!r} has "
             "counts in a column 'weight'",
-            way_out=(
-                "Repeat each row as often as it counts, or test the sanitizer of a noisy "
-                "table instead"
-            ),
+            way_out="Repeat each row as often as it counts, or test the sanitizer of a noisy table "
+            "instead",
         )
     if len(read) < 2:
         raise UserError(f"a release needs at least 2 rows to be tested; {name!r} has {len(read)}.")
@@ -169,26 +165,19 @@ def test_release(
 test_release.__test__ = False  # type: ignore[attr-defined]  # nor may pytest collect it
 
 
-def _name(source: Any) -> str:
-    return Path(source).name if isinstance(source, str | Path) else "frame"
-
-
 def _read(
     release: Any, table: Table, encoding: str | None, suppressed: Sequence[str] | str
-) -> tuple[Release, pa.Table]:
-    """Return the release and all its columns as they were given."""
+) -> tuple[str, Release, pa.Table]:
+    """Return the name of a release, the release, and all its columns as they were given."""
     if isinstance(release, Release):
-        return release, release.to_arrow()
+        return "release", release, release.to_arrow()
     frame = read_released(release, table, encoding=encoding).frame
-    return replace(read_release(frame, table, suppressed=suppressed), backend=table.backend), frame
+    read = replace(read_release(frame, table, suppressed=suppressed), backend=table.backend)
+    return Path(release).name if isinstance(release, str | Path) else "frame", read, frame
 
 
 def _notes(
-    release: Release,
-    table: Table,
-    linkage: Linkage,
-    columns: Sequence[Unmeasured],
-    key: str | None,
+    release: Release, table: Table, linkage: Linkage, columns: Sequence[Unmeasured], key: str | None
 ) -> list[str]:
     notes = [*broken(columns), *gaps(columns), *key_notes(release, key), *release.notes]
     if len(release) > len(table):

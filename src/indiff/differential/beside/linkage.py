@@ -1,4 +1,4 @@
-"""Links each record to the released rows it could be, the most specific of them first."""
+"""Links each record to the released rows it could be, or, by a key or the order, to its own."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
+from indiff.errors import UserError, option, unknown
 from indiff.release.release import Release, ReleasedColumn
 
 Floats = NDArray[np.float64]
@@ -70,13 +72,13 @@ class Linkage:
     @property
     def certain(self) -> int:
         """How many records' closest candidates all hold the record's own sensitive value."""
-        own = np.take_along_axis(self.closest_shares, self.classes[:, None], axis=1)[:, 0]
+        own = of_own_value(self.closest_shares, self.classes)
         return int(((self.closest > 0) & (own == 1)).sum())
 
     @property
     def true_shares(self) -> Floats:
         """The share of each record's own sensitive value among its candidates."""
-        return np.take_along_axis(self.shares, self.classes[:, None], axis=1)[:, 0]
+        return of_own_value(self.shares, self.classes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain data, without any value of the table."""
@@ -91,6 +93,11 @@ class Linkage:
             "groups": _spread(self.groups),
             "certain": self.certain,
         }
+
+
+def of_own_value(each: Floats, classes: NDArray[np.int32]) -> Floats:
+    """Return what a table, records × sensitive values, says of each record's own value."""
+    return np.take_along_axis(each, classes[:, None], axis=1)[:, 0]
 
 
 def _spread(numbers: Ints | Floats) -> dict[str, float]:
@@ -122,8 +129,11 @@ def link(release: Release, table: Table, rows: NDArray[np.intp] | None = None) -
     kinds, kind_of = kinds[:, order], np.argsort(order)[kind_of]
     codes = np.stack([targets.attribute(c.attribute.name).codes for c in release.columns])
     distinct, back = _distinct(codes)
-    adds = _adds(release, kind_of, kinds.shape[1])
-
+    # What one kind of row adds: its rows, then its rows of each value, by weight.
+    adds = np.zeros((kinds.shape[1], 1 + len(release.sensitive_values)))
+    adds[:, 0] = np.bincount(kind_of, minlength=len(adds))
+    weighed = np.ones(len(release)) if release.weights is None else release.weights
+    np.add.at(adds, (kind_of, 1 + release.classes), weighed)
     covers = [_Covers(c, index) for c, index in zip(release.columns, kinds, strict=True)]
     groups = np.empty(distinct.shape[1], np.int64)
     sums = np.empty((distinct.shape[1], adds.shape[1]))
@@ -161,8 +171,8 @@ def _specific_first(
     logs = np.zeros(kinds.shape[1])
     for column, index in zip(release.columns, kinds, strict=True):
         codes = table.attribute(column.attribute.name).codes
-        below = np.cumsum(np.bincount(codes, minlength=len(column.attribute.values)))
-        below = np.concatenate([[0], below])
+        counts = np.bincount(codes, minlength=len(column.attribute.values))
+        below = np.concatenate([[0], np.cumsum(counts)])
         held = np.zeros(column.count)
         spanned = below[column.span_high + 1] - below[column.span_low]
         np.add.at(held, column.span_region, spanned)
@@ -170,15 +180,6 @@ def _specific_first(
     logs = np.round(logs, 9)
     order = np.argsort(-logs, kind="stable")
     return logs[order], order
-
-
-def _adds(release: Release, kind_of: NDArray[np.intp], kinds: int) -> Floats:
-    """Return what one kind of row adds: its rows, then its rows of each value, by weight."""
-    adds = np.zeros((kinds, 1 + len(release.sensitive_values)))
-    adds[:, 0] = np.bincount(kind_of, minlength=kinds)
-    weights = np.ones(len(release)) if release.weights is None else release.weights
-    np.add.at(adds, (kind_of, 1 + release.classes), weights)
-    return adds
 
 
 def _add_up(
@@ -272,3 +273,69 @@ class _Covers:
         if len(self._spanned):
             inside[:, self._spanned] = np.logical_or.reduceat(spans, self._starts, axis=1)
         return np.packbits(inside[:, self._index], axis=1)
+
+
+Rows = NDArray[np.intp]
+
+
+def match_in_order(table: Table, release: Release) -> tuple[Rows, list[str]]:
+    """Return each record's row in a release whose rows are declared to be in the input's order.
+
+    >>> import pyarrow as pa
+    >>> from indiff import read_release, read_table
+    >>> table = read_table(pa.table({"age": [28, 36], "ill": ["no", "yes"]}),
+    ...                    quasi=["age"], sensitive="ill")
+    >>> match_in_order(table, read_release(table.source, table))
+    (array([0, 1]), [])
+    """
+    if len(release) == table.source.num_rows:
+        return table.records.astype(np.intp), []
+    if len(release) == len(table):
+        return np.arange(len(table), dtype=np.intp), [
+            f"the release has the {len(table):,} records that were not dropped, in their order"
+        ]
+    raise UserError(
+        f"{option('rows_in_order')} needs as many released rows as records",
+        f"{len(release):,} rows for {table.source.num_rows:,} records",
+        f"Match them with {option('key')}",
+        field="rows_in_order",
+    )
+
+
+def match_by_key(table: Table, frame: pa.Table, key: str) -> tuple[Rows, list[str]]:
+    """Return each record's row in a release by a column of both; −1 where it has none.
+
+    >>> import pyarrow as pa
+    >>> from indiff import read_table
+    >>> table = read_table(pa.table({"id": [7, 8, 9], "age": [28, 36, 50],
+    ...                              "ill": ["no", "yes", "no"]}),
+    ...                    quasi=["age"], sensitive="ill", identifier="id")
+    >>> match_by_key(table, pa.table({"id": ["9", "7"]}), "id")
+    (array([ 1, -1,  0]), [])
+    """
+    for what, names in (("original", table.source.column_names), ("release", frame.column_names)):
+        if key not in names:
+            raise unknown(f"column of the {what} for the key", key, names, field="key")
+    own = _keys(table.source[key].take(pa.array(table.records)), key, "the original")
+    released = _keys(frame[key], key, "the release")
+    place = {text: row for row, text in enumerate(released)}
+    matched = np.array([place.get(text, -1) for text in own], np.intp)
+    strangers = len(set(released) - set(own))
+    note = f"{strangers:,} released rows have a key that no record of the table has"
+    return matched, [note] if strangers else []
+
+
+def _keys(column: pa.ChunkedArray, key: str, where: str) -> list[str]:
+    values = column.to_pylist()
+    lacking = sum(value is None or value == "" for value in values)
+    # 7, 7.0 and "7" are one key, "007" is another.
+    texts = [str(int(v) if isinstance(v, float) and v.is_integer() else v) for v in values]
+    twice = len(texts) - len(set(texts))
+    if lacking or twice:
+        raise UserError(
+            f"a key must be there and different in every row; column {key!r} of "
+            f"{where} lacks {lacking:,} and repeats {twice:,} of {len(texts):,}",
+            way_out="Choose another key",
+            field="key",
+        )
+    return texts

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from indiff.differential.beside.linkage import Linkage
+from indiff.differential.beside.linkage import Linkage, of_own_value
 from indiff.differential.result import DifferentialResult
 from indiff.release.release import to_backend
 from indiff.release.unmeasured import Unmeasured
@@ -37,12 +37,12 @@ class Shift:
     @property
     def true_beliefs(self) -> Floats:
         """The belief in each record's true value."""
-        return np.take_along_axis(self.beliefs, self.classes[:, None], axis=1)[:, 0]
+        return of_own_value(self.beliefs, self.classes)
 
     @property
     def true_priors(self) -> Floats:
         """The prior of each record's true value."""
-        return np.take_along_axis(self.prior, self.classes[:, None], axis=1)[:, 0]
+        return of_own_value(self.prior, self.classes)
 
     @property
     def raised(self) -> int:
@@ -124,16 +124,14 @@ class ReleaseResult:
             "distance_to_shares": self.shift.distances,
         }
         if self.test is not None:
-            place = np.flatnonzero(np.isin(self.linkage.records, self.test.records))
-            absent = np.ones(len(self.linkage.records), dtype=bool)
-            absent[place] = False
+            found = np.isin(self.linkage.records, self.test.records)
             for name, values in (
                 ("distance", self.test.distances),
                 ("belief_without", self.test.true_beliefs_without),
             ):
-                whole = np.zeros(len(absent))
-                whole[place] = values
-                columns[name] = pa.array(whole, mask=absent)
+                whole = np.zeros(len(found))
+                whole[found] = values
+                columns[name] = pa.array(whole, mask=~found)
         return pa.table(columns)
 
     def to_frame(self) -> Any:
