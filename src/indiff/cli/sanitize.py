@@ -26,7 +26,7 @@ def command(recipe: Recipe) -> None:
     from indiff.report.terminal import tables as terminal
     from indiff.report.terminal.results import show_release
     from indiff.sanitizers.noise.mechanisms import NotDifferentiallyPrivate
-    from indiff.sanitizers.promise import promise_of
+    from indiff.sanitizers.protocol import promise_of
 
     out, seed = recipe["out"], recipe["seed"]
     plan = recipe.plan(run={"seed": seed or 0})

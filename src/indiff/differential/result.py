@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from indiff.differential.noise.tail import Limits, largest_tail, smallest_epsilon
+from indiff.differential.noise.bracket import Limits, largest_tail, smallest_epsilon
 from indiff.errors import UserError, option
 from indiff.release.release import to_backend
 from indiff.release.unmeasured import Unmeasured

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.differential.noise.changes import change_limits
+from indiff.differential.noise.bracket import change_limits
 from indiff.differential.path import Beliefs, Measurement, Test, fold
 from indiff.differential.result import DifferentialResult, Exactness
 from indiff.differential.targets.guarantee import say
 from indiff.errors import Message, marked
 from indiff.release.unmeasured import broken, gaps, judge_columns
-from indiff.sanitizers.promise import promise_of
+from indiff.sanitizers.protocol import promise_of
 from indiff.text import describe
 
 

@@ -11,14 +11,9 @@ from indiff.sanitizers.mondrian.mondrian import Mondrian
 from indiff.sanitizers.noise.mechanisms import Gaussian, Geometric, Laplace, RandomizedResponse
 from indiff.sanitizers.oracles.command import parse_command
 from indiff.sanitizers.oracles.folder import Releases
-from indiff.sanitizers.oracles.function import Oracle
-from indiff.sanitizers.oracles.seeded import SeededOracle, takes_rng
+from indiff.sanitizers.oracles.function import Oracle, SeededOracle, takes_rng
 from indiff.sanitizers.protocol import Sanitizer
 from indiff.sanitizers.trivial import Identity, Suppress
-
-
-def _whole(text: str) -> int:
-    return int(text)
 
 
 def _pair(text: str) -> tuple[float, int]:
@@ -27,47 +22,33 @@ def _pair(text: str) -> tuple[float, int]:
     return float(c), int(depth)
 
 
-# What a parameter looks like, where a plain number would not do.
-_EXAMPLES: dict[Callable[[str], Any], str] = {
-    _whole: "give a whole number",
-    _pair: "give c and ℓ, as in 3/2",
-}
-
-
 def _bins(text: str) -> int | None:
     return None if text == "none" else int(text)
 
+
+# What a parameter looks like, where a plain number would not do.
+_EXAMPLES: dict[Callable[[str], Any], str] = {
+    int: "give a whole number",
+    _pair: "give c and ℓ, as in 3/2",
+}
+_BY_EPSILON: dict[str, Callable[[str], Any]] = {"epsilon": float, "bins": _bins}
 
 # Each sanitizer's parameters and how their text is read.
 SANITIZERS: dict[str, tuple[Callable[..., Sanitizer], dict[str, Callable[[str], Any]]]] = {
     "mondrian": (
         Mondrian,
         {
-            "k": _whole,
-            "l": _whole,
-            "distinct_l": _whole,
-            "entropy_l": float,
-            "recursive": _pair,
-            "t": float,
-            "regions": str,
-            "unmet": str,
+            "k": int, "l": int, "distinct_l": int, "entropy_l": float, "recursive": _pair,
+            "t": float, "regions": str, "unmet": str,
         },
     ),
-    "laplace": (Laplace, {"epsilon": float, "bins": _bins}),
-    "geometric": (Geometric, {"epsilon": float, "bins": _bins}),
+    "laplace": (Laplace, _BY_EPSILON),
+    "geometric": (Geometric, _BY_EPSILON),
     "gaussian": (Gaussian, {"sigma": float, "bins": _bins}),
-    "randomized-response": (RandomizedResponse, {"epsilon": float, "bins": _bins}),
+    "randomized-response": (RandomizedResponse, _BY_EPSILON),
     "identity": (Identity, {}),
     "suppress": (Suppress, {}),
-}
-
-# What a sanitizer cannot be made without.
-NEEDED = {
-    "laplace": "epsilon",
-    "geometric": "epsilon",
-    "gaussian": "sigma",
-    "randomized-response": "epsilon",
-}
+}  # fmt: skip
 
 
 def as_sanitizer(sanitizer: Any) -> Sanitizer:
@@ -134,7 +115,7 @@ def _parse(text: str) -> Sanitizer:
         except ValueError:
             way_out = _EXAMPLES.get(known[key], "give a number")
             raise UserError(f"{key} cannot be {value!r} in {text!r}; {way_out}.") from None
-    needed = NEEDED.get(name)
+    needed = getattr(make, "strength", None)  # noise cannot be made without
     if needed is not None and needed not in parameters:
         raise UserError(f"{name} needs {needed}", f"{text!r}", f"Write {name}:{needed}=0.5")
     return make(**parameters)

@@ -10,12 +10,13 @@ import pytest
 
 import indiff
 from indiff.audit.verdict import judge_tests
-from indiff.differential.noise.changes import change_limits, changed
+from indiff.differential.noise.bracket import change_limits
 from indiff.differential.noise.predictions import (
     answer_changes,
     change_probabilities,
     tie_changes,
 )
+from indiff.differential.noise.sampling import changed
 from indiff.differential.path import Changes
 from indiff.sanitizers.noise.draws import draw
 from indiff.sanitizers.noise.mechanisms import NoisyTable

@@ -18,8 +18,7 @@ from indiff.errors import UserError
 from indiff.inference import Frequency, NaiveBayes
 from indiff.inference.counting import SmoothedFrequency
 from indiff.release.release import Release
-from indiff.sanitizers.oracles.function import Oracle
-from indiff.sanitizers.oracles.seeded import SeededOracle
+from indiff.sanitizers.oracles.function import Oracle, SeededOracle
 
 MECHANISMS = [
     indiff.Laplace(0.5),

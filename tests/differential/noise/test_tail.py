@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from indiff.differential.noise.tail import largest_tail, smallest_epsilon
+from indiff.differential.noise.bracket import largest_tail, smallest_epsilon
 from indiff.errors import UserError
 
 TABLES = st.integers(1, 4).flatmap(

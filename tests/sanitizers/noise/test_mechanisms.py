@@ -17,7 +17,7 @@ import indiff
 from indiff.errors import UserError
 from indiff.release.reading import read_release
 from indiff.sanitizers.noise import draws as noise
-from indiff.sanitizers.noise.binning import quantile_edges
+from indiff.sanitizers.noise.grid import quantile_edges
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer, NotDifferentiallyPrivate, OnGrid
 from indiff.sanitizers.parse import as_sanitizer
 

@@ -18,9 +18,8 @@ import pytest
 from indiff import Command, Table, UserError, differential_test, read_table
 from indiff.differential.calls.identity import identity
 from indiff.differential.test import describe
-from indiff.sanitizers.oracles.child_process import KEPT, run_program
+from indiff.sanitizers.oracles.child_process import KEPT, private_folder, run_program, sweep
 from indiff.sanitizers.oracles.function import OracleFailed
-from indiff.sanitizers.oracles.private_folder import private_folder, sweep
 from indiff.sanitizers.parse import as_sanitizer
 
 

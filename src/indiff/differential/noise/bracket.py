@@ -1,4 +1,4 @@
-"""Brackets a record's distance by what R runs of a randomized sanitizer say about it.
+"""Limits what R runs of a randomized sanitizer say: distances, their tail, changed predictions.
 
 The distance of DIT v2, Section 3.2 is W = Σ_j W1(law of p_j, law of p'_j). Samples give two ends:
 
@@ -9,7 +9,11 @@ The distance of DIT v2, Section 3.2 is W = Σ_j W1(law of p_j, law of p'_j). Sam
   end, never an estimate.
 
 Beliefs lie in [0, 1] and sum to 1, so every limit below holds at any R and for any law: nothing
-is assumed to be normal.
+is assumed to be normal. (ε, δ)-differentiability (DIT v1, Definition 1: for every record,
+Pr[distance ≥ ε] ≤ δ over the randomness of sanitizer and model) is about a proportion of runs, so
+its limits are exact binomial ones (Clopper–Pearson), and those of its quantile are order
+statistics. Each side takes half of the allowed error, divided by the number of records, since the
+definition is about all of them.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from indiff.differential.path import Changes
 from indiff.errors import UserError
 
 Floats = NDArray[np.float64]
@@ -29,7 +34,7 @@ LARGEST_DISTANCE = 2.0  # Σ_j |p_j − p'_j| of two beliefs
 
 @dataclass(frozen=True)
 class Bracket:
-    """Two limits that hold together with the given confidence, and the estimates behind them.
+    """Two limits that hold together with a given confidence, and the estimates behind them.
 
     ``lower`` ≤ W ≤ ``upper``; ``lower_end`` and ``upper_end`` are the sample's own ends, without
     their uncertainty. What it does not prove: that W is near either end.
@@ -39,9 +44,6 @@ class Bracket:
     lower_end: float
     upper_end: float
     upper: float
-    confidence: float
-    runs: int
-    paired: bool
 
 
 def bracket(
@@ -92,9 +94,6 @@ def bracket(
         lower_end=float(np.abs(difference).sum()),
         upper_end=upper_end,
         upper=min(LARGEST_DISTANCE, upper),
-        confidence=confidence,
-        runs=runs,
-        paired=paired,
     )
 
 
@@ -186,8 +185,7 @@ def check_runs(present: ArrayLike, absent: ArrayLike) -> tuple[Floats, Floats]:
             f"{first.shape} and {second.shape}",
             "Make as many runs of each",
         )
-    if len(first) < 2:
-        raise UserError("a randomized sanitizer needs at least 2 runs", len(first), "Raise runs")
+    _check_number(len(first))
     for beliefs in (first, second):
         sound = (beliefs >= -1e-9).all(axis=1) & (np.abs(beliefs.sum(axis=1) - 1) <= 1e-6)
         if not sound.all():
@@ -199,12 +197,149 @@ def check_runs(present: ArrayLike, absent: ArrayLike) -> tuple[Floats, Floats]:
     return first, second
 
 
+def _check_number(runs: int) -> None:
+    if runs < 2:
+        raise UserError("a randomized sanitizer needs at least 2 runs", runs, "Raise runs")
+
+
 def check_confidence(confidence: float) -> None:
     """Raise where ``confidence`` is no probability strictly between 0 and 1."""
     if not 0 < confidence < 1:
+        rule = "confidence must lie between 0 and 1, both excluded"
+        raise UserError(rule, confidence, "Use 0.95")
+
+
+def change_limits(changes: Changes, confidence: float) -> tuple[float, float] | None:
+    """Return limits on the mean over the records; None where it is known.
+
+    They hold at any number of runs: the mean over the drawn records of one run lies in [0, 1].
+
+    >>> known = Changes(np.array([0.25]), np.full((1, 100), 0.25), np.array([False]))
+    >>> change_limits(known, 0.95)
+    (0.25, 0.25)
+    >>> low, high = change_limits(Changes.from_runs(np.zeros((3, 100))), 0.95)
+    >>> low, round(high, 3)
+    (0.0, 0.043)
+    """
+    if changes.runs is None or changes.drawn is None or not len(changes.each):
+        return None
+    known = float(changes.each[~changes.drawn].sum()) / len(changes.each)
+    share = float(changes.drawn.mean())
+    if share == 0:
+        return known, known
+    sources = None if changes.sources is None else changes.sources[changes.drawn]
+    low, high = _drawn_limits(changes.runs[changes.drawn], sources, error=(1 - confidence) / 2)
+    return known + share * low, known + share * high
+
+
+def _drawn_limits(
+    runs: Floats, sources: NDArray[np.intp] | None, *, error: float
+) -> tuple[float, float]:
+    """Return limits on the mean over the drawn records; each side may err."""
+    each = runs.mean(axis=0)
+    if sources is None:
+        return mean_limits(each, largest=1.0, error=error)
+    # Half of the error each: the runs as before, and Hoeffding's limit for independent sources.
+    low, high = mean_limits(each, largest=1.0, error=error / 2)
+    weights = np.unique(sources, return_counts=True)[1] / len(runs)
+    margin = math.sqrt(math.log(2 / error) * float((weights**2).sum()) / (2 * len(each)))
+    mean = float(each.mean())
+    return max(low, mean - margin), min(high, mean + margin)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """An estimate between two limits, and the (row of the) record that sets the estimate."""
+
+    lower: float
+    estimate: float
+    upper: float
+    record: int
+
+
+def largest_tail(distances: ArrayLike, epsilon: float, *, confidence: float = 0.95) -> Limits:
+    """Return δ for a given ε: the largest probability, over records, of a distance of ε or more.
+
+    ``distances`` is records × runs, one distance per paired run (DIT v1, Definition 1). No run at
+    or above ε does not prove δ = 0: see the upper limit.
+
+    >>> found = largest_tail([[0.1, 0.2, 0.3, 0.9], [0.1, 0.1, 0.1, 0.1]], 0.25)
+    >>> found.estimate, found.record
+    (0.5, 0)
+    >>> round(largest_tail([[0.0] * 100], 0.25).upper, 4)  # 1 − 0.025^(1/100)
+    0.0362
+    """
+    from scipy.stats import beta
+
+    table = _check_distances(distances, confidence)
+    if not epsilon >= 0:
+        raise UserError("epsilon must be at least 0", epsilon, "Give a distance")
+    records, runs = table.shape
+    error = (1 - confidence) / 2 / records
+    far = (table >= epsilon).sum(axis=1)
+    worst = int(far.argmax())
+    most = int(far[worst])  # both limits grow with the count, so the largest count sets both
+    return Limits(
+        lower=float(beta.ppf(error, most, runs - most + 1)) if most else 0.0,
+        estimate=most / runs,
+        upper=float(beta.ppf(1 - error, most + 1, runs - most)) if most < runs else 1.0,
+        record=worst,
+    )
+
+
+def smallest_epsilon(
+    distances: ArrayLike, delta: float, *, confidence: float = 0.95, largest: float = float("inf")
+) -> Limits:
+    """Return ε for a given δ: the smallest one that every record's tail probability allows.
+
+    It is the largest, over records, of the (1 − δ)-quantiles of the distance, as an infimum.
+    ``largest`` is the largest value the distance can take; it is the upper limit where R runs
+    are too few to give another, always so for δ = 0.
+
+    >>> runs = [[k / 100 for k in range(100)]]
+    >>> found = smallest_epsilon(runs, 0.1)
+    >>> found.lower, found.estimate, found.upper
+    (0.83, 0.89, 0.95)
+    >>> smallest_epsilon(runs, 0, largest=2.0).upper
+    2.0
+    """
+    from scipy.stats import binom
+
+    table = _check_distances(distances, confidence)
+    if not 0 <= delta < 1:
+        raise UserError("delta must be at least 0 and below 1", delta, "Give a tail probability")
+    records, runs = table.shape
+    error = (1 - confidence) / 2 / records
+    ordered = np.sort(table, axis=1)
+    # V_(m), counted from 1, is at most the quantile where Binomial(R, 1−δ) ≥ m, and at least
+    # the quantile where Binomial(R, 1−δ) ≤ m − 1.
+    ranks = np.arange(1, runs + 1)
+    below = np.flatnonzero(binom.sf(ranks - 1, runs, 1 - delta) >= 1 - error)
+    above = np.flatnonzero(binom.cdf(ranks - 1, runs, 1 - delta) >= 1 - error)
+    allowed = int(np.floor(delta * runs * (1 + 1e-12)))  # runs that may lie above the estimate
+    estimates = ordered[:, runs - 1 - allowed]
+    return Limits(
+        lower=float(ordered[:, below[-1]].max()) if len(below) else 0.0,
+        estimate=float(estimates.max()),
+        upper=float(ordered[:, above[0]].max()) if len(above) else largest,
+        record=int(estimates.argmax()),
+    )
+
+
+def _check_distances(distances: ArrayLike, confidence: float) -> NDArray[np.float64]:
+    check_confidence(confidence)
+    table = np.asarray(distances, dtype=np.float64)
+    if table.ndim != 2 or len(table) == 0:
+        rule = "distances must be a table of records × runs"
+        raise UserError(rule, f"shape {table.shape}", "Give one row per tested record")
+    _check_number(table.shape[1])
+    if not (table >= 0).all():
         raise UserError(
-            "confidence must lie between 0 and 1, both excluded", confidence, "Use 0.95"
+            "distances must be at least 0 in every run",
+            "a negative or undefined one",
+            "Choose a distance that is defined for these beliefs",
         )
+    return table
 
 
 def _mean_margin(sample: Floats, *, width: float, error: float) -> Floats:

@@ -11,6 +11,7 @@ randomized response it is a fraction.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,15 +51,12 @@ def distances(mechanism: NoisySanitizer, counts: ArrayLike, target_values: Array
     table, values = _check(counts, target_values)
     if isinstance(mechanism, RandomizedResponse):
         return _randomized_response(mechanism, table, values)
-    own, noise = table[np.arange(len(table)), values], noise_of(mechanism)
+    noise = noise_of(mechanism)
     if noise.scale < _NARROWEST_NOISE:
+        own = table[np.arange(len(table)), values]
         size = (table.sum(axis=1) + table.shape[1]).astype(np.float64)
         return np.asarray(2 * (size - 1 - own) / (size * (size - 1)))
-    keys = table.copy()
-    keys[np.arange(len(table)), values] = -1  # sorts first: the others follow in order
-    keys.sort(axis=1)
-    keys[:, 0] = own
-    cases, where = distinct_rows(keys)
+    cases, where = distinct_cases(table, values)
     return _noisy_distances(noise, cases)[where]
 
 
@@ -167,6 +165,20 @@ def distinct_rows(table: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[
     return table[first], where
 
 
+def distinct_cases(
+    counts: NDArray[np.int64], values: NDArray[np.integer[Any]]
+) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """Return the distinct cases, the target's own count first and then the others ascending.
+
+    The second array says which of them each row of ``counts`` is.
+    """
+    keys, rows = counts.copy(), np.arange(len(counts))
+    keys[rows, values] = -1  # sorts first: the others follow in order
+    keys.sort(axis=1)
+    keys[:, 0] = counts[rows, values]
+    return distinct_rows(keys)
+
+
 def _blocks(cases: int, nodes: int) -> list[slice]:
     """Cut the cases so that one block of cases × nodes stays in the processor's cache."""
     step = max(1, _BLOCK // nodes)
@@ -175,25 +187,16 @@ def _blocks(cases: int, nodes: int) -> list[slice]:
 
 def _check_counts(counts: ArrayLike) -> NDArray[np.int64]:
     table = np.asarray(counts)
+    way_out = "Count the records of each case's cell by sensitive value"
     if table.ndim != 2 or not np.issubdtype(table.dtype, np.integer):
-        raise UserError(
-            "counts must be a table of whole numbers, one row per case and one column "
-            "per sensitive value",
-            f"{table.ndim} dimension(s) of {table.dtype}",
-            "Count the records of each case's cell by sensitive value",
-        )
+        rule = "counts must be a table of whole numbers, one row per case and one column per "
+        got = f"{table.ndim} dimension(s) of {table.dtype}"
+        raise UserError(f"{rule}sensitive value", got, way_out)
     if table.shape[1] < 2:
-        raise UserError(
-            "the sensitive attribute must have at least 2 values for anything to be inferred",
-            table.shape[1],
-            "Choose another sensitive column",
-        )
+        rule = "the sensitive attribute must have at least 2 values for anything to be inferred"
+        raise UserError(rule, table.shape[1], "Choose another sensitive column")
     if table.size and table.min() < 0:
-        raise UserError(
-            "counts must not be negative",
-            table.min(),
-            "Count the records of each case's cell by sensitive value",
-        )
+        raise UserError("counts must not be negative", table.min(), way_out)
     return table.astype(np.int64, copy=False)
 
 
@@ -203,20 +206,15 @@ def _check(
     table = _check_counts(counts)
     cases, n = table.shape
     values = np.asarray(target_values)
+    way_out = "Give the column of each target's sensitive value"
     if values.shape != (cases,) or (cases and not np.issubdtype(values.dtype, np.integer)):
-        raise UserError(
-            f"target_values must be one whole number per case ({cases:,})",
-            f"shape {values.shape} of {values.dtype}",
-            "Give the column of each target's sensitive value",
-        )
+        rule = f"target_values must be one whole number per case ({cases:,})"
+        raise UserError(rule, f"shape {values.shape} of {values.dtype}", way_out)
     values = values.astype(np.int64, copy=False)
     outside = (values < 0) | (values >= n)
     if outside.any():
-        raise UserError(
-            f"target_values must be columns of counts (0 to {n - 1})",
-            values[outside][0],
-            "Give the column of each target's sensitive value",
-        )
+        rule = f"target_values must be columns of counts (0 to {n - 1})"
+        raise UserError(rule, values[outside][0], way_out)
     absent = table[np.arange(cases), values] < 1
     if absent.any():
         raise UserError(

@@ -10,14 +10,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.differential.calls.calls import Asking
-from indiff.differential.noise.cells import Cases, CellRuns, find_cases
-from indiff.differential.noise.changes import join_changes
-from indiff.differential.noise.randomized import measure_by_runs, measure_exactly
-from indiff.differential.path import Column, Measurement, Named, Test, join_beliefs
-from indiff.distances.functions import DISTANCES
+from indiff.differential.noise import closed_form
+from indiff.differential.noise.predictions import answer_changes, change_probabilities, tie_changes
+from indiff.differential.noise.runs import Cases, CellRuns, find_cases
+from indiff.differential.noise.sampling import (
+    SMOOTHED,
+    answers_notes,
+    grid_notes,
+    measure_by_runs,
+)
+from indiff.differential.path import (
+    Beliefs,
+    Changes,
+    Column,
+    Measurement,
+    Named,
+    Test,
+    from_beliefs,
+    join_beliefs,
+)
+from indiff.distances.functions import DISTANCES, largest_distance
 from indiff.errors import InternalError, Message, UserError, marked, option
 from indiff.inference import Frequency, Model
-from indiff.sanitizers.noise.mechanisms import NoisySanitizer
+from indiff.sanitizers.noise.mechanisms import NoisySanitizer, NoisyTable, RandomizedResponse
 from indiff.sanitizers.protocol import Sanitizer
 from indiff.text import describe
 
@@ -87,6 +102,55 @@ class Sampled:
             return measure_by_runs(test, distances, test.people, asking)
 
 
+def measure_exactly(
+    test: Test, sanitizer: NoisySanitizer, distances: Sequence[Named], rows: NDArray[np.intp]
+) -> Measurement:
+    """Measure a noisy table by its closed form; beliefs are expectations over the noise.
+
+    DIT v2, Section 3.2, for 4.2.2's adversary (``docs/closed-form.md`` has the theorem). The cells
+    are the same with and without a record; what making them from the records tells is not measured.
+    """
+    table, grid = test.table, sanitizer.grid(test.table)
+    cases = find_cases(table, grid, rows)
+    # One call for both, since many a cell without a record is like another with it.
+    both = np.concatenate([cases.counts, cases.counts_without])
+    expected = np.split(closed_form.expected_beliefs(sanitizer, both), 2)
+    present, absent = (beliefs[cases.back] for beliefs in expected)
+    if sanitizer.randomized:
+        exact = closed_form.distances(sanitizer, cases.counts, cases.values)[cases.back]
+        size = present.shape[1]
+        columns = {one[0]: Column(exact, largest=largest_distance(one, size)) for one in distances}
+    else:
+        columns = from_beliefs(distances, present, absent)
+    covered = np.zeros(len(rows), np.bool_)
+    return Measurement(
+        Beliefs(rows, present, absent, covered, covered, covered, None),
+        columns,
+        grid.classes(table)[rows],
+        grid.sensitive_values,
+        "closed-form",
+        (*grid_notes(grid), SMOOTHED, *answers_notes(sanitizer)),
+        _changes(sanitizer, cases, runs=test.runs, seed=test.seed),
+    )
+
+
+def _changes(sanitizer: NoisySanitizer, cases: Cases, *, runs: int, seed: int) -> Changes:
+    """Return how often each target's record changes the prediction.
+
+    It is exact for noise on counts. The answers of randomized response are not independent of each
+    other, so that they are drawn; without noise nothing is left to draw.
+    """
+    if isinstance(sanitizer, NoisyTable):
+        return Changes(change_probabilities(sanitizer, cases.counts, cases.values)[cases.back])
+    if not isinstance(sanitizer, RandomizedResponse):
+        raise InternalError(f"no predictions for {type(sanitizer).__name__}")
+    if not sanitizer.randomized:
+        rows = np.arange(len(cases.values))
+        return Changes(tie_changes(cases.counts_without)[rows, cases.values][cases.back])
+    drawn, sources = answer_changes(sanitizer, cases.counts, cases.values, runs=runs, seed=seed)
+    return Changes.from_runs(drawn[cases.back], sources[cases.back])
+
+
 def _measure_people(
     test: Test, sanitizer: NoisySanitizer, distances: Sequence[Named], asking: Asking
 ) -> Measurement:
@@ -106,47 +170,27 @@ def _measure_people(
     cases = find_cases(table, sanitizer.grid(table), rows)
     source = CellRuns(sanitizer, cases, test.runs, test.seed)
     beliefs = join_beliefs(exact.beliefs, sampled.beliefs, people)
-    order = _order(exact.beliefs.rows, sampled.beliefs.rows, beliefs.rows)
-    columns = {
-        name: _join(exact.columns[name], sampled.columns[name], each, order)
-        for (name, _), each in zip(distances, _each_run(source, cases, distances), strict=True)
-    }
+    # Where the joined rows stand among the exact ones followed by the others.
+    both = np.concatenate([exact.beliefs.rows, sampled.beliefs.rows])
+    place = np.empty(int(both.max(initial=0)) + 1, np.intp)
+    place[both] = np.arange(len(both))
+    order = place[beliefs.rows]
+    pairs = [source.pairs(case)[0] for case in range(len(source))]
+    columns = {}
+    for name, function in distances:
+        each = [np.asarray(function(one.present, one.absent), np.float64) for one in pairs]
+        runs = np.stack(each)[cases.back]
+        columns[name] = _join(exact.columns[name], sampled.columns[name], runs, order)
     note = (
         f"the {len(several):,} people with several records have no closed form and were sampled; "
         f"the distances of the other {len(rows):,} are exact"
     )
     classes = np.concatenate([exact.classes, sampled.classes])[order]
     parts = [part.changes for part in (exact, sampled) if part.changes is not None]
-    changes = join_changes(parts, order, test.runs)
     return replace(
-        sampled,
-        beliefs=beliefs,
-        columns=columns,
-        classes=classes,
-        notes=(*exact.notes, note),
-        changes=changes,
-    )
-
-
-def _order(
-    one: NDArray[np.intp], two: NDArray[np.intp], joined: NDArray[np.intp]
-) -> NDArray[np.intp]:
-    """Return where the joined rows stand in the one followed by the two."""
-    both = np.concatenate([one, two])
-    place = np.empty(int(both.max(initial=0)) + 1, np.intp)
-    place[both] = np.arange(len(both))
-    return place[joined]
-
-
-def _each_run(source: CellRuns, cases: Cases, distances: Sequence[Named]) -> list[Floats]:
-    """Return for each distance targets × runs."""
-    pairs = [source.pairs(place)[0] for place in range(len(source))]
-    return [
-        np.stack([np.asarray(function(one.present, one.absent), np.float64) for one in pairs])[
-            cases.back
-        ]
-        for _, function in distances
-    ]
+        sampled, beliefs=beliefs, columns=columns, classes=classes, notes=(*exact.notes, note),
+        changes=_join_changes(parts, order, test.runs),
+    )  # fmt: skip
 
 
 def _join(exact: Column, sampled: Column, each: Floats, order: NDArray[np.intp]) -> Column:
@@ -165,3 +209,15 @@ def _join(exact: Column, sampled: Column, each: Floats, order: NDArray[np.intp])
             Message(f"of the people with several records: {marked(text)}") for text in sampled.notes
         ),
     )
+
+
+def _join_changes(parts: Sequence[Changes], order: NDArray[np.intp], runs: int) -> Changes:
+    """Put records together of which some have a known probability and others runs."""
+    each = np.concatenate([part.each for part in parts])[order]
+    rows = [
+        np.repeat(part.each[:, None], runs, axis=1) if part.runs is None else part.runs
+        for part in parts
+        if len(part.each)
+    ]
+    drawn = [np.full(len(part.each), False) if part.drawn is None else part.drawn for part in parts]
+    return Changes(each, np.concatenate(rows)[order], np.concatenate(drawn)[order])

@@ -18,8 +18,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.differential.noise.closed_form import distinct_rows
+from indiff.differential.noise.closed_form import distinct_cases, distinct_rows
 from indiff.differential.noise.runs import ANSWERED
+from indiff.differential.noise.transforms import gauss_legendre
 from indiff.kernels import kernel
 from indiff.sanitizers.noise.mechanisms import Gaussian, Geometric, NoisyTable, RandomizedResponse
 
@@ -49,14 +50,17 @@ def change_probabilities(
     >>> change_probabilities(Laplace(0.5), np.array([[1, 0], [3, 0]]), np.zeros(2)).round(4)
     array([0.1209, 0.0807])
     """
-    rows, own_column = np.arange(len(counts)), np.asarray(values, np.intp)
-    own = counts[rows, own_column]
-    keys = counts.copy()
-    keys[rows, own_column] = -1  # sorts first: the others follow in order
-    keys.sort(axis=1)
-    keys[:, 0] = own
-    cases, back = distinct_rows(keys)
-    return _distinct(mechanism, cases)[back]
+    cases, back = distinct_cases(counts, np.asarray(values, np.intp))
+    if mechanism.scale <= _NARROWEST_NOISE:
+        cases[:, 0] -= 1
+        return tie_changes(cases)[back, 0]
+    table, result = cases.astype(np.float64), np.empty(len(cases))
+    if isinstance(mechanism, Geometric):
+        _sum_geometric(table, mechanism.epsilon, *_rules(table.shape[1], mechanism.epsilon), result)
+    else:
+        normal = isinstance(mechanism, Gaussian)
+        _integrate(table, mechanism.scale, normal, *_stacked(), result)
+    return result[back]
 
 
 def tie_changes(counts: NDArray[np.int64]) -> Floats:
@@ -109,35 +113,13 @@ def answer_changes(
     return found, cell
 
 
-def _distinct(mechanism: NoisyTable, cases: NDArray[np.int64]) -> Floats:
-    """Return the probability of each row: the target's count first, then the others, ascending."""
-    if mechanism.scale <= _NARROWEST_NOISE:
-        without = cases.copy()
-        without[:, 0] -= 1
-        return tie_changes(without)[:, 0]
-    result = np.empty(len(cases))
-    table = cases.astype(np.float64)
-    if isinstance(mechanism, Geometric):
-        _sum_geometric(table, mechanism.epsilon, *_rules(table.shape[1], mechanism.epsilon), result)
-    else:
-        points, weights = _stacked()
-        normal = isinstance(mechanism, Gaussian)
-        _integrate(table, mechanism.scale, normal, points, weights, result)
-    return result
-
-
 @cache
 def _stacked() -> tuple[Floats, Floats]:
     """Return the Gauss–Legendre rules on [0, 1] of all orders, one row each."""
     points, weights = np.zeros((len(_ORDERS), _POINTS)), np.zeros((len(_ORDERS), _POINTS))
     for row, (_, order) in enumerate(_ORDERS):
-        points[row, :order], weights[row, :order] = _legendre(order)
+        points[row, :order], weights[row, :order] = gauss_legendre(order)
     return points, weights
-
-
-def _legendre(order: int) -> tuple[Floats, Floats]:
-    points, weights = np.polynomial.legendre.leggauss(order)
-    return (points + 1) / 2, weights / 2
 
 
 def _rules(values: int, epsilon: float) -> tuple[Floats, Floats, Floats, Floats]:
@@ -153,7 +135,7 @@ def _rules(values: int, epsilon: float) -> tuple[Floats, Floats, Floats, Floats]
     sums = [_whole_numbers(size) for size in sizes]
     nodes = np.array([points for points, _ in sums]).reshape(len(sizes), _POINTS)
     weights = np.array([weight for _, weight in sums]).reshape(len(sizes), _POINTS)
-    return (*_legendre(order), nodes, weights)
+    return (*gauss_legendre(order), nodes, weights)
 
 
 @cache

@@ -9,23 +9,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.random import SeedSequence
+from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
 from indiff.differential.people import People, fallback, without_rows
-from indiff.errors import check_whole
-from indiff.inference import Model
+from indiff.errors import InternalError
+from indiff.inference import Frequency, Model
 from indiff.inference.protocol import is_randomized_model
-from indiff.release.release import Release
 from indiff.release.unmeasured import Unmeasured, judge_columns
-from indiff.sanitizers.noise.mechanisms import OnGrid
-from indiff.sanitizers.oracles.function import BlackBox, Oracle
-from indiff.sanitizers.promise import all_kept
-from indiff.sanitizers.protocol import Sanitizer
+from indiff.sanitizers.noise import draws as noise
+from indiff.sanitizers.noise.grid import Grid
+from indiff.sanitizers.noise.mechanisms import (
+    NoisySanitizer,
+    NoisyTable,
+    OnGrid,
+    RandomizedResponse,
+)
+from indiff.sanitizers.oracles.function import BlackBox, Oracle, SeededOracle
+from indiff.sanitizers.protocol import Sanitizer, all_kept
 
 Floats = NDArray[np.float64]
 
@@ -48,27 +53,6 @@ class Pairs:
     generalized: bool = False
 
 
-class RunSource(Protocol):
-    """Where the runs of each distinct target, a person with one or more records, come from."""
-
-    @property
-    def paired(self) -> bool:
-        """Whether run r has the same random numbers with and without the record."""
-        ...
-
-    def __len__(self) -> int:
-        """Return the number of distinct targets."""
-        ...
-
-    def pairs(self, place: int) -> list[Pairs]:
-        """Return the runs of one target, for each of its records."""
-        ...
-
-    def repeated(self, place: int, record: int) -> Floats:
-        """Return as many runs with one of the target's records, from other random numbers."""
-        ...
-
-
 @dataclass(frozen=True)
 class TableRuns:
     """Runs of any sanitizer and any model: sanitize the whole table again for every run."""
@@ -85,15 +69,17 @@ class TableRuns:
 
     @property
     def paired(self) -> bool:
-        """Whether the same random numbers can be given again.
+        """Whether run r has the same random numbers with and without the record.
 
         A sanitizer that ignores its generator makes the pairs independent, and the bracket wider;
         it does not make it wrong, since its upper end holds for any two runs put side by side.
         """
         model_repeats = not is_randomized_model(self.model) or hasattr(self.model, "seeded")
         # A black box that says it is random takes our numbers, but for a function without ``rng``.
-        takes_ours = self.sanitizer.randomized and not isinstance(self.sanitizer, Oracle)
-        return model_repeats and (takes_ours or not isinstance(self.sanitizer, BlackBox))
+        f: Any = self.sanitizer
+        function = isinstance(f, Oracle) and not isinstance(f, SeededOracle)
+        takes_ours = f.randomized and not function
+        return model_repeats and (takes_ours or not isinstance(f, BlackBox))
 
     @cached_property
     def whole(self) -> Believed:
@@ -117,7 +103,7 @@ class TableRuns:
         ]
 
     def repeated(self, place: int, record: int) -> Floats:
-        """Sanitize the whole table R times more."""
+        """Return as many runs with one of the target's records, from other random numbers."""
         target = self.table.take(self.people.of(place)[record : record + 1])
         return self._believe(self.table, target, REPEATED, self.sanitizer).beliefs[:, 0]
 
@@ -134,14 +120,23 @@ class TableRuns:
             if release is None or not fixed:
                 seed = SeedSequence(self.seed, spawn_key=(purpose, run))
                 release = sanitizer.sanitize(table, np.random.default_rng(seed))
-            model = _seeded(self.model, self.seed, purpose, run)
+            model = self._seeded_model(purpose, run)
             beliefs.append(np.asarray(model.beliefs(release, targets), np.float64))
             met.append(release.constraint_met)
-            if run == 0 or not fixed:
-                uncovered |= _uncovered(sanitizer, release, targets)
+            # A grid has a cell for everybody.
+            if (run == 0 or not fixed) and not isinstance(sanitizer, OnGrid):
+                uncovered |= ~Frequency().beliefs_and_coverage(release, targets)[1]
             if run == 0 and table is self.table:
                 columns = judge_columns(release, table)
         return Believed(np.stack(beliefs), uncovered, all_kept(met), columns)
+
+    def _seeded_model(self, purpose: int, run: int) -> Model:
+        """Return the model with this run's seed, if it is randomized and offers one."""
+        make: Any = getattr(self.model, "seeded", None)
+        if not is_randomized_model(self.model) or make is None:
+            return self.model
+        state = SeedSequence(self.seed, spawn_key=(purpose, run, 0)).generate_state(1)
+        return make(int(state[0]))
 
 
 @dataclass(frozen=True)
@@ -154,32 +149,99 @@ class Believed:
     unmeasured: tuple[Unmeasured, ...]  # of the first run
 
 
-def _uncovered(sanitizer: Sanitizer, release: Release, targets: Table) -> NDArray[np.bool_]:
-    """Tell which targets no released record covers on all quasi-identifiers."""
-    lost = np.zeros(len(targets), np.bool_)
-    if isinstance(sanitizer, OnGrid):  # a grid has a cell for everybody
-        return lost
-    codes = [targets.attribute(column.attribute.name).codes for column in release.columns]
-    distinct, back = np.unique(np.stack(codes), axis=1, return_inverse=True)
-    found = np.zeros(distinct.shape[1], np.bool_)
-    for place, combination in enumerate(distinct.T):
-        mask = np.ones(len(release), np.bool_) if release.weights is None else release.weights > 0
-        for column, code in zip(release.columns, combination, strict=True):
-            mask = mask & column.covering(int(code))
-        found[place] = mask.any()
-    return np.asarray(~found[back.ravel()])
+@dataclass(frozen=True)
+class Cases:
+    """The distinct situations of some targets: a cell's counts and the target's own value.
+
+    ``back`` says which case each target is; ``first`` is the lowest record number in the table
+    with that cell and value, the same whichever targets are asked for.
+    """
+
+    counts: NDArray[np.int64]
+    values: NDArray[np.int64]
+    first: NDArray[np.int64]
+    back: NDArray[np.intp]
+
+    @property
+    def counts_without(self) -> NDArray[np.int64]:
+        """The counts without the target's record."""
+        without = self.counts.copy()
+        without[np.arange(len(without)), self.values] -= 1
+        return without
 
 
-def _seeded(model: Model, seed: int, purpose: int, run: int) -> Model:
-    """Return the model with this run's seed, if it is randomized and offers ``seeded(seed)``."""
-    make: Any = getattr(model, "seeded", None)
-    if not is_randomized_model(model) or make is None:
-        return model
-    state = SeedSequence(seed, spawn_key=(purpose, run, 0)).generate_state(1)
-    return make(int(state[0]))
+def find_cases(table: Table, grid: Grid, rows: NDArray[np.intp]) -> Cases:
+    """Return the distinct cases of these rows of the table."""
+    cell, counts = grid.occupied(table)
+    value = grid.classes(table)
+    key = cell.astype(np.int64) * len(grid.sensitive_values) + value
+    wanted, back = np.unique(key[rows], return_inverse=True)
+    known, first = np.unique(key, return_index=True)
+    rows_of = first[np.searchsorted(known, wanted)]
+    own = value[rows_of].astype(np.int64)
+    return Cases(counts[cell[rows_of]], own, table.records[rows_of], back.ravel().astype(np.intp))
 
 
-def check_number_of_runs(runs: int) -> None:
-    """Refuse a number of runs from which nothing follows."""
-    way_out = "Use 100 or more: the interval narrows with the number of runs"
-    check_whole("runs", runs, 2, way_out)
+@dataclass(frozen=True)
+class CellRuns:
+    """R beliefs from noisy counts 1 + max(0, count + noise) (DIT v2, Eqs. 2 to 4), per case.
+
+    The noise is that of the whole table's mechanism, restricted to one cell; a case's random
+    numbers depend on the seed and on the case alone.
+    """
+
+    sanitizer: NoisySanitizer
+    cases: Cases
+    runs: int
+    seed: int
+    paired: bool = True
+
+    def __len__(self) -> int:
+        return len(self.cases.values)
+
+    def pairs(self, place: int) -> list[Pairs]:
+        """Return the runs of one case, with common noise."""
+        counts, value = self.cases.counts[place], int(self.cases.values[place])
+        without = counts - np.eye(len(counts), dtype=np.int64)[value]
+        rng = self._rng(PAIRED, place)
+        if isinstance(self.sanitizer, RandomizedResponse):
+            others = self._answers(self.sanitizer, without, rng)
+            own = self._answers(self.sanitizer, counts - without, rng)
+            return [Pairs(_smooth(others + own), _smooth(others))]
+        noises = self._noise(rng)
+        return [Pairs(_smooth(counts + noises), _smooth(without + noises))]
+
+    def repeated(self, place: int, record: int) -> Floats:
+        """Return as many runs with the record, from other random numbers."""
+        counts, rng = self.cases.counts[place], self._rng(REPEATED, place)
+        if isinstance(self.sanitizer, RandomizedResponse):
+            return _smooth(self._answers(self.sanitizer, counts, rng))
+        return _smooth(counts + self._noise(rng))
+
+    def _rng(self, purpose: int, place: int) -> Generator:
+        key = (purpose, int(self.cases.first[place]))
+        return np.random.default_rng(SeedSequence(self.seed, spawn_key=key))
+
+    def _noise(self, rng: Generator) -> Floats:
+        if not isinstance(self.sanitizer, NoisyTable):
+            raise InternalError(f"no runs for {type(self.sanitizer).__name__}")
+        shape = (self.runs, self.cases.counts.shape[1])
+        return noise.draw(self.sanitizer.kind, self.sanitizer.scale, shape, rng)
+
+    def _answers(
+        self, response: RandomizedResponse, counts: NDArray[np.int64], rng: Generator
+    ) -> Floats:
+        """Return how many of the records report each value, runs × values."""
+        number = len(counts)
+        keep = response.keep(number)
+        total = np.zeros((self.runs, number))
+        for value, count in enumerate(counts):
+            chances = np.full(number, (1 - keep) / (number - 1))
+            chances[value] = keep
+            total += rng.multinomial(int(count), chances, self.runs)
+        return total
+
+
+def _smooth(counts: NDArray[np.float64]) -> Floats:
+    clipped = 1 + np.maximum(counts, 0)
+    return np.asarray(clipped / clipped.sum(axis=1, keepdims=True))

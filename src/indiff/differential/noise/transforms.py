@@ -60,13 +60,12 @@ def noise_of(mechanism: NoisySanitizer) -> AdditiveNoise:
 
 @dataclass(frozen=True)
 class _LaplaceNoise:
-    """Laplace noise of scale 1/ε on every count: the mechanism of DIT v2, Section 4.2.2."""
+    """Laplace noise of scale 1/ε on every count (DIT v2, 4.2.2): docs/closed-form.md, "Laplace"."""
 
     scale: float
     epsilon: float
 
     def transforms(self, counts: Floats, nodes: Floats) -> tuple[Floats, Floats]:
-        """Return ln φ_c(t) and μ_c(t)/φ_c(t): docs/closed-form.md, "Laplace"."""
         epsilon = self.epsilon
         c, t = counts[:, None], nodes[None, :]
         z, at_zero, above = _weights(epsilon, c, t)
@@ -78,7 +77,6 @@ class _LaplaceNoise:
         return np.log(doubled / 2) - np.minimum(t, epsilon) * c, moment / doubled
 
     def log_drop(self, counts: Floats, nodes: Floats) -> Floats:
-        """Return ln D_c(t): docs/closed-form.md, "Laplace"."""
         epsilon = self.epsilon
         c, t = counts[:, None] - 1, nodes[None, :]
         z, at_zero, above = _weights(epsilon, c, t)
@@ -90,13 +88,12 @@ class _LaplaceNoise:
 
 @dataclass(frozen=True)
 class _GeometricNoise:
-    """Two-sided geometric noise on every count, P(z) ∝ e^{−ε|z|}: the discrete Laplace one."""
+    """Two-sided geometric noise, P(z) ∝ e^{−ε|z|}: docs/closed-form.md, "Geometric"."""
 
     scale: float
     epsilon: float
 
     def transforms(self, counts: Floats, nodes: Floats) -> tuple[Floats, Floats]:
-        """Return ln φ_c(t) and μ_c(t)/φ_c(t): docs/closed-form.md, "Geometric"."""
         epsilon = self.epsilon
         c, t = counts[:, None], nodes[None, :]
         z, at_zero, above = _weights(epsilon, c, t)
@@ -109,7 +106,6 @@ class _GeometricNoise:
         return np.log(total) - np.minimum(t, epsilon) * c, moment / total
 
     def log_drop(self, counts: Floats, nodes: Floats) -> Floats:
-        """Return ln D_c(t): docs/closed-form.md, "Geometric"."""
         epsilon = self.epsilon
         c, t = counts[:, None] - 1, nodes[None, :]
         z, at_zero, above = _weights(epsilon, c, t)
@@ -132,13 +128,12 @@ class _GeometricNoise:
 
 @dataclass(frozen=True)
 class _GaussianNoise:
-    """Normal noise of standard deviation σ on every count."""
+    """Normal noise of standard deviation σ on every count: docs/closed-form.md, "Gaussian"."""
 
     scale: float
     sigma: float
 
     def transforms(self, counts: Floats, nodes: Floats) -> tuple[Floats, Floats]:
-        """Return ln φ_c(t) and μ_c(t)/φ_c(t): docs/closed-form.md, "Gaussian"."""
         sigma = self.sigma
         c, t = counts[:, None], nodes[None, :]
         shift = t * sigma - c / sigma
@@ -152,7 +147,7 @@ class _GaussianNoise:
         return log_total, np.where(shift < 0, below, beyond)
 
     def log_drop(self, counts: Floats, nodes: Floats) -> Floats:
-        """Return ln D_c(t) = ln t ∫_{c−1}^{c} W_x(t) dx: docs/closed-form.md, "Gaussian"."""
+        # ln D_c(t) = ln t ∫_{c−1}^{c} W_x(t) dx
         offsets, weights = _unit_rule(self.sigma)
         c, t = counts[:, None, None], nodes[None, :, None]
         logs = self._log_positive(c - 1 + offsets, t)
@@ -215,7 +210,7 @@ def _laplace_crossing(epsilon: float, nodes: Floats) -> Floats:
     if epsilon > 0.5:
         near = t * (_mean_exp(t) - at_epsilon) / np.where(t < 0.1, epsilon - t, 1.0)
     else:
-        points, weights = _gauss_legendre(12)
+        points, weights = gauss_legendre(12)
         decay = np.exp(-epsilon * (1 - points))
         near = -np.expm1(-t[:, None] * points) @ (weights * decay)
     return np.where(t < 0.1, near, plain)
@@ -242,7 +237,7 @@ def _tilted_mills(x: Floats) -> Floats:
     return np.where(x < 10, direct, series)
 
 
-def _gauss_legendre(order: int) -> tuple[Floats, Floats]:
+def gauss_legendre(order: int) -> tuple[Floats, Floats]:
     """Return the points and weights of the Gauss–Legendre rule on [0, 1]."""
     points, weights = np.polynomial.legendre.leggauss(order)
     return (points + 1) / 2, weights / 2
@@ -254,7 +249,7 @@ def _unit_rule(sigma: float) -> tuple[Floats, Floats]:
     The clip makes a layer of width σ at 0: panels of two standard deviations follow it.
     """
     edges = [0.0, *(edge * sigma for edge in (2, 4, 6, 8, 10) if edge * sigma < 1), 1.0]
-    points, weights = _gauss_legendre(16)
+    points, weights = gauss_legendre(16)
     widths = np.diff(edges)
     offsets = np.asarray(edges[:-1])[:, None] + widths[:, None] * points
     return offsets.ravel(), (widths[:, None] * weights).ravel()

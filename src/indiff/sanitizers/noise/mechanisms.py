@@ -17,7 +17,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from indiff.data.table import Table
 from indiff.errors import UserError, from_data
@@ -51,6 +50,7 @@ class NoisySanitizer(ABC):
     domains: Declared = field(default_factory=dict, hash=False)
 
     name: ClassVar[str]
+    strength: ClassVar[str] = "epsilon"  # the parameter that says how much noise there is
 
     def __post_init__(self) -> None:
         if self.bins is not None and not (type(self.bins) is int and self.bins >= 1):
@@ -68,15 +68,17 @@ class NoisySanitizer(ABC):
 
     def __str__(self) -> str:
         bins = "" if self.bins == 5 else f",bins={'none' if self.bins is None else self.bins}"
-        return f"{self.name}:{self._strength()}{bins}"
-
-    @abstractmethod
-    def _strength(self) -> str: ...
+        return f"{self.name}:{self.strength}={getattr(self, self.strength):g}{bins}"
 
     @property
     @abstractmethod
+    def scale(self) -> float:
+        """The width of the noise, 1/ε or σ; 0 is none."""
+
+    @property
     def randomized(self) -> bool:
         """Whether there is any noise."""
+        return self.scale > 0
 
     @abstractmethod
     def release(self, grid: Grid, table: Table, rng: Generator | None, **marks: Any) -> Release:
@@ -92,8 +94,7 @@ class NoisySanitizer(ABC):
 
     def why_not_private(self, table: Table) -> str | None:
         """Say why a release of this table would not be differentially private; None if it is."""
-        reasons = self._reasons(self.grid(table))
-        return "; ".join(reasons) or None
+        return "; ".join(self._reasons(self.grid(table))) or None
 
     def _reasons(self, grid: Grid) -> list[str]:
         reasons = []
@@ -131,16 +132,6 @@ class NoisyTable(NoisySanitizer):
 
     kind: ClassVar[noise.Kind]
 
-    @property
-    @abstractmethod
-    def scale(self) -> float:
-        """The width of the noise; 0 is none."""
-
-    @property
-    def randomized(self) -> bool:
-        """Whether there is any noise."""
-        return self.scale > 0
-
     def release(self, grid: Grid, table: Table, rng: Generator | None, **marks: Any) -> Release:
         """Return the cells with their noisy counts as weights, every cell of the domain."""
         counts = grid.counts(table)
@@ -159,15 +150,12 @@ class ByEpsilon(NoisySanitizer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_epsilon(self.epsilon)
-
-    def _strength(self) -> str:
-        return f"epsilon={self.epsilon:g}"
-
-
-@dataclass(frozen=True)
-class EpsilonTable(ByEpsilon, NoisyTable):
-    """A noisy table whose noise is as wide as 1/ε."""
+        if not (_is_number(self.epsilon) and self.epsilon >= SMALLEST_EPSILON):
+            raise UserError(
+                f"epsilon must be greater than 0 (at least {SMALLEST_EPSILON:g})",
+                self.epsilon,
+                "Give a positive number, or inf for no noise",
+            )
 
     @property
     def scale(self) -> float:
@@ -176,7 +164,7 @@ class EpsilonTable(ByEpsilon, NoisyTable):
 
 
 @dataclass(frozen=True)
-class Laplace(EpsilonTable):
+class Laplace(ByEpsilon, NoisyTable):
     """Laplace noise of scale 1/ε on every count: ε-differentially private (DIT v2, 4.2.2).
 
     It concerns adding or removing one record. ``epsilon=inf`` is no noise at all.
@@ -200,7 +188,7 @@ class Laplace(EpsilonTable):
 
 
 @dataclass(frozen=True)
-class Geometric(EpsilonTable):
+class Geometric(ByEpsilon, NoisyTable):
     """Two-sided geometric noise, P(z) ∝ e^{−ε|z|}: ε-differentially private whole numbers.
 
     >>> Geometric(0.5).scale
@@ -225,13 +213,16 @@ class Gaussian(NoisyTable):
 
     name: ClassVar[str] = "gaussian"
     kind: ClassVar[noise.Kind] = "gaussian"
+    strength: ClassVar[str] = "sigma"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_sigma(self.sigma)
-
-    def _strength(self) -> str:
-        return f"sigma={self.sigma:g}"
+        if not (_is_number(self.sigma) and 0 < self.sigma <= LARGEST_SIGMA):
+            raise UserError(
+                f"sigma must be greater than 0 and at most {LARGEST_SIGMA:g}",
+                self.sigma,
+                "Give the standard deviation of the noise on each count",
+            )
 
     @property
     def scale(self) -> float:
@@ -252,11 +243,6 @@ class RandomizedResponse(ByEpsilon):
 
     name: ClassVar[str] = "randomized-response"
 
-    @property
-    def randomized(self) -> bool:
-        """Whether any answer may differ from the truth."""
-        return self.epsilon < math.inf
-
     def keep(self, number: int) -> float:
         """Return the probability of the true value among ``number`` values."""
         return self.chances(number)[0]
@@ -276,7 +262,9 @@ class RandomizedResponse(ByEpsilon):
         if rng is None:
             answers = noise.vetted_answers(truth, number, self.keep(number))
         else:
-            answers = noise.draw_answers(truth, number, self.keep(number), _by_record(table, rng))
+            # By record number, not by place: without one record the others answer the same.
+            each = rng.random((int(table.records.max(initial=-1)) + 1, 2))[table.records]
+            answers = noise.draw_answers(truth, number, self.keep(number), each)
         return grid.microdata(table, answers, **marks)
 
 
@@ -302,33 +290,5 @@ class OnGrid:
         return self.sanitizer.release(self.cells, table, rng, sanitizer=str(self))
 
 
-def check_epsilon(epsilon: float) -> None:
-    """Raise where ``epsilon`` is no privacy parameter; infinity is one, and means no noise."""
-    if not (_is_number(epsilon) and epsilon >= SMALLEST_EPSILON):
-        raise UserError(
-            f"epsilon must be greater than 0 (at least {SMALLEST_EPSILON:g})",
-            epsilon,
-            "Give a positive number, or inf for no noise",
-        )
-
-
-def check_sigma(sigma: float) -> None:
-    """Raise where ``sigma`` is no standard deviation of noise."""
-    if not (_is_number(sigma) and 0 < sigma <= LARGEST_SIGMA):
-        raise UserError(
-            f"sigma must be greater than 0 and at most {LARGEST_SIGMA:g}",
-            sigma,
-            "Give the standard deviation of the noise on each count",
-        )
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
-
-
-def _by_record(table: Table, rng: Generator) -> NDArray[np.float64]:
-    """Return two numbers per record that depend on the record's number, not on its neighbours.
-
-    So a table without one record gives the others the same answers: common random numbers.
-    """
-    return rng.random((int(table.records.max(initial=-1)) + 1, 2))[table.records]

@@ -11,7 +11,7 @@ import pyarrow as pa
 from indiff.data.schema import Kind, Schema
 from indiff.data.table import Attribute, Table
 from indiff.errors import check_whole
-from indiff.sanitizers.noise.binning import Axis, quantile_axis
+from indiff.sanitizers.noise.grid import Axis, quantile_axis
 
 NOTE = (
     "numbers were cut into quantiles of the full table before sanitizing: what making the "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import math
 import os
@@ -20,9 +21,8 @@ from indiff.data.table import Table
 from indiff.errors import UserError, marked, said
 from indiff.files import write_frame
 from indiff.release.release import Release
-from indiff.sanitizers.oracles.child_process import Ended, run_program
+from indiff.sanitizers.oracles.child_process import Ended, private_folder, run_program
 from indiff.sanitizers.oracles.function import BlackBox, OracleFailed, read_returned
-from indiff.sanitizers.oracles.private_folder import private_folder
 
 Format = Literal["csv", "parquet"]
 FORMATS = ("csv", "parquet")
@@ -78,7 +78,7 @@ class Command(BlackBox):
         if self.format not in FORMATS:
             raise UserError("format must be 'csv' or 'parquet'", f"{self.format!r}")
         for kind in ("input", "output"):
-            if not any(found[1] == kind for found in _PLACE.finditer(self._text)):
+            if not self._has(kind):
                 raise UserError(
                     f"a command needs {{{kind}}} where the name of its {kind} file goes",
                     f"{self._text!r}",
@@ -91,17 +91,20 @@ class Command(BlackBox):
                     f"{found[0]!r}",
                 )
         if not self.shell:
-            self._check_program(self._words())
+            self._check_program()
 
     @property
     def _text(self) -> str:
         assert isinstance(self.command, str)
         return self.command
 
+    def _has(self, kind: str) -> bool:
+        return any(found[1] == kind for found in _PLACE.finditer(self._text))
+
     @property
     def randomized(self) -> bool:
         """Whether the command takes a seed."""
-        return any(found[1] == "seed" for found in _PLACE.finditer(self._text))
+        return self._has("seed")
 
     @property
     def fingerprint(self) -> str:
@@ -120,25 +123,22 @@ class Command(BlackBox):
         return digest.hexdigest()
 
     def __str__(self) -> str:
-        limit = "" if self.timeout == TIMEOUT else f"timeout={self.timeout:g}"
-        kind = "" if self.format == "csv" else f"format={self.format}"
-        chosen = ",".join(filter(None, (limit, kind)))
-        return (
-            f"{'shell' if self.shell else 'command'}{f'({chosen})' if chosen else ''}:{self._text}"
-        )
+        limit = [] if self.timeout == TIMEOUT else [f"timeout={self.timeout:g}"]
+        kind = [] if self.format == "csv" else [f"format={self.format}"]
+        chosen = f"({','.join(limit + kind)})" if limit + kind else ""
+        return f"{'shell' if self.shell else 'command'}{chosen}:{self._text}"
 
     def _words(self) -> list[str]:
         try:
-            words = shlex.split(self._text)
+            return shlex.split(self._text)
         except ValueError as error:
             raise UserError(
                 "a command is split at blanks outside quotes, and every quote must be closed",
                 f"{self._text!r} ({error})",
             ) from None
-        return words
 
-    def _check_program(self, words: Sequence[str]) -> None:
-        program = words[0]
+    def _check_program(self) -> None:
+        program = self._words()[0]
         place = os.path.join(self.folder, program) if os.sep in program else program
         if shutil.which(place) is not None:
             return
@@ -163,7 +163,7 @@ class Command(BlackBox):
             places = self._places(room, seed)
             for place in {places[f[0]] for f in _PLACE.finditer(self._text) if f[1] == "input"}:
                 write_frame(table.frame(), place, lasting=False)
-            ended = self._run(places, room, table)
+            ended = self._run(places, room)
             if ended.code != 0:
                 raise OracleFailed(self._complaint(ended, table))
             return self._read(places, table)
@@ -177,7 +177,7 @@ class Command(BlackBox):
             for found in _PLACE.finditer(self._text)
         }
 
-    def _run(self, places: Mapping[str, str], room: Path, table: Table) -> Ended:
+    def _run(self, places: Mapping[str, str], room: Path) -> Ended:
         def fill(text: str, quote: Any) -> str:
             return _PLACE.sub(lambda found: quote(places[found[0]]), text)
 
@@ -198,8 +198,8 @@ class Command(BlackBox):
             ) from None
 
     def _complaint(self, ended: Ended, table: Table) -> str:
-        last = said(f"…{ended.words[-500:]}")
-        complaint = f" It said: {last}" if ended.words else " It said nothing."
+        last = f": {said(f'…{ended.words[-500:]}')}" if ended.words else " nothing."
+        complaint = f" It said{last}"
         if ended.code is None:
             return (
                 f"a command must end in time; {str(self)!r} was stopped after {self.timeout:g} "
@@ -248,12 +248,7 @@ def parse_command(name: str, options: str, text: str) -> Command:
                 f"Write {name}(timeout=60):{text or '…'}",
             )
         chosen[key] = value
-    if "timeout" in chosen:
-        given = chosen["timeout"]
-        try:
-            chosen["timeout"] = float(given)
-        except ValueError:
-            chosen["timeout"] = math.nan
-        if math.isnan(chosen["timeout"]):
-            raise UserError("timeout must be a number of seconds above 0", f"{given!r}")
+    with contextlib.suppress(KeyError, ValueError):  # the command refuses what is no number
+        timeout = float(chosen["timeout"])
+        chosen["timeout"] = chosen["timeout"] if math.isnan(timeout) else timeout
     return Command(text.strip(), shell=name == "shell", **chosen)

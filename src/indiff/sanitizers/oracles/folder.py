@@ -54,36 +54,30 @@ class Releases(BlackBox):
         object.__setattr__(self, "folder", folder)
         if not os.path.isdir(folder):
             raise UserError(f"releases are in a folder; there is no folder {folder!r}.")
-        self._file("release", "the release of the whole table")
+        self._file()
 
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the release of the whole table; :meth:`evidence` has those of the others."""
-        path = self._file("release", "the release of the whole table")
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return self.evidence(())
 
     def __str__(self) -> str:
         return f"releases:{self.folder}"
 
     def sanitize(self, table: Table, rng: Generator | None = None) -> Release:
         """Read the release of the table, told by the records that it lacks."""
-        absent = _absent(table)
-        if absent:
-            path = self._file_without(absent)
-        else:
-            path = self._file("release", "the release of the whole table")
-        return read_returned(path, table, str(self))
+        return read_returned(self._file(_absent(table)), table, str(self))
 
     def evidence(self, records: Sequence[int]) -> str:
         """SHA-256 of the release without these records."""
-        return hashlib.sha256(self._file_without(sorted(records)).read_bytes()).hexdigest()
+        return hashlib.sha256(self._file(sorted(records)).read_bytes()).hexdigest()
 
-    def _file_without(self, absent: Sequence[int]) -> Path:
-        numbers = "-".join(map(str, absent[:_NAMED])) + ("-…" if len(absent) > _NAMED else "")
-        what = f"record{'s' if len(absent) > 1 else ''} {numbers.replace('-', ', ')}"
-        return self._file(f"without-{numbers}", f"the release without {what}")
-
-    def _file(self, stem: str, what: str) -> Path:
+    def _file(self, absent: Sequence[int] = ()) -> Path:
+        stem, what = "release", "the release of the whole table"
+        if absent:
+            numbers = "-".join(map(str, absent[:_NAMED])) + ("-…" if len(absent) > _NAMED else "")
+            named = f"record{'s' if len(absent) > 1 else ''} {numbers.replace('-', ', ')}"
+            stem, what = f"without-{numbers}", f"the release without {named}"
         found = [path for end in ENDINGS if (path := Path(self.folder, stem + end)).is_file()]
         if len(found) == 1:
             return found[0]

@@ -1,11 +1,13 @@
-"""Oracles: a sanitizer that is only known by what it returns."""
+"""Oracles: sanitizers that are only known by what they return, and functions as such."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.random import Generator
 
 from indiff.data.table import Table
@@ -62,9 +64,11 @@ class Oracle(BlackBox):
 
     def sanitize(self, table: Table, rng: Generator | None = None) -> Release:
         """Call the function and read what it returns."""
-        frame = own_frame(table)
+        frame = to_backend(table.frame(), table.backend)  # a copy: Arrow's take shares no memory
+        if table.backend == "pandas":
+            frame = frame.copy()  # some columns of to_pandas are read-only; a user's never are
         try:
-            returned = self.function(frame)
+            returned = self._call(frame, rng)
         except (OracleFailed, MemoryError):
             raise
         except Exception as error:  # a stranger's code may raise anything
@@ -78,14 +82,44 @@ class Oracle(BlackBox):
             )
         return read_returned(returned, table, str(self))
 
+    def _call(self, frame: Any, rng: Generator | None) -> Any:
+        return self.function(frame)
 
-def own_frame(table: Table) -> Any:
-    """Return the table's original columns as a frame that its receiver may write into."""
-    frame = table.frame()  # a copy: Arrow's take never shares memory
-    if table.backend == "pandas":
-        # Some columns of to_pandas are read-only views; a user's own frame never is.
-        return to_backend(frame, "pandas").copy()
-    return to_backend(frame, table.backend)
+
+@dataclass(frozen=True)
+class SeededOracle(Oracle):
+    """A function of a frame and a numpy generator, called ``function(frame, rng=generator)``.
+
+    The test calls it with the same random numbers with and without a record, which tells much
+    more from as many runs than two runs that have nothing in common.
+
+    >>> import pyarrow as pa
+    >>> from indiff.data.table import read_table
+    >>> def shake(frame, rng):
+    ...     return frame.set_column(0, "age", pa.array(rng.permutation(frame["age"].to_numpy())))
+    >>> table = read_table(pa.table({"age": [28, 36], "ill": ["no", "yes"]}),
+    ...                    quasi=["age"], sensitive="ill")
+    >>> SeededOracle(shake).sanitize(table, np.random.default_rng(4)).to_frame()["age"].to_pylist()
+    ['36', '28']
+    """
+
+    function: Callable[..., Any] = field(repr=False)
+    randomized: bool = True
+
+    def _call(self, frame: Any, rng: Generator | None) -> Any:
+        return self.function(frame, rng=np.random.default_rng() if rng is None else rng)
+
+
+def takes_rng(function: Callable[..., Any]) -> bool:
+    """Tell whether a function has a parameter ``rng``.
+
+    >>> takes_rng(lambda frame, rng: frame), takes_rng(lambda frame: frame)
+    (True, False)
+    """
+    try:
+        return "rng" in inspect.signature(function).parameters
+    except (TypeError, ValueError):  # some built-in functions have no signature
+        return False
 
 
 def read_returned(returned: Any, table: Table, name: str) -> Release:
