@@ -92,6 +92,6 @@ def region_of(attribute: Attribute, low: int, high: int) -> Region:
     if attribute.kind != Kind.CATEGORICAL and high == attribute.missing_code:
         return Missing()
     if attribute.kind == Kind.NUMERIC:
-        ends = (attribute.values[low].item(), attribute.values[high].item())
-        return Interval(*map(int, ends)) if attribute.is_date else Interval(*ends)
+        first, last = attribute.values[low].item(), attribute.values[high].item()
+        return Interval(int(first), int(last)) if attribute.is_date else Interval(first, last)
     return ValueSet(frozenset(plain(value) for value in attribute.values[low : high + 1]))
