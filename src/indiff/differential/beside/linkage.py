@@ -111,18 +111,7 @@ def _spread(numbers: Ints | Floats) -> dict[str, float]:
 
 
 def link(release: Release, table: Table, rows: NDArray[np.intp] | None = None) -> Linkage:
-    """Link records of the table (all by default, or these rows) to the rows of a release.
-
-    >>> import pyarrow as pa
-    >>> from indiff import read_release, read_table
-    >>> table = read_table(pa.table({"age": [28, 36, 47], "ill": ["no", "yes", "no"]}),
-    ...                    quasi=["age"], sensitive="ill")
-    >>> release = read_release(pa.table({"age": ["<40", "<40", ">=50"],
-    ...                                  "ill": ["yes", "no", "no"]}), table)
-    >>> linkage = link(release, table)
-    >>> linkage.candidates, linkage.groups, linkage.unlinked
-    (array([2, 2, 0]), array([1, 1, 0]), 1)
-    """
+    """Link records of the table (all by default, or these rows) to the rows of a release."""
     targets = table if rows is None else table.take(rows)
     kinds, kind_of = _distinct(np.stack([column.index for column in release.columns]))
     weights, order = _specific_first(release, table, kinds)

@@ -101,9 +101,6 @@ def order_statistics_distance(present: ArrayLike, absent: ArrayLike) -> float:
     """Return Eq. 1 of DIT v2, summed over coordinates: sort both samples, average the gaps.
 
     It is biased upward: two independent samples of the same law have a positive value.
-
-    >>> round(order_statistics_distance([[0.5, 0.5], [0.7, 0.3]], [[0.6, 0.4], [0.5, 0.5]]), 3)
-    0.1
     """
     first, second = check_runs(present, absent)
     gaps = np.abs(np.sort(first, axis=0) - np.sort(second, axis=0))
@@ -126,20 +123,11 @@ def indistinguishable_from_noise(
     Eq. 1 between ``repeated`` and ``absent`` is compared with Eq. 1 between random halves of the
     two sets of the same table. Not being distinguishable is a statement about this R, not about
     the record: it never lowers a distance, and nothing is subtracted.
-
-    >>> rng = np.random.default_rng(0)
-    >>> p = rng.uniform(0.4, 0.6, (3, 100, 1))
-    >>> runs = np.concatenate([p, 1 - p], axis=2)
-    >>> indistinguishable_from_noise(runs[0], runs[1], runs[2], splits=99)
-    True
     """
     check_confidence(1 - level)
     if splits < 1 / level - 1:
-        raise UserError(
-            f"splits must be at least {math.ceil(1 / level - 1)} for level {level}",
-            splits,
-            "Use more splits",
-        )
+        rule = f"splits must be at least {math.ceil(1 / level - 1)} for level {level}"
+        raise UserError(rule, splits, "Use more splits")
     observed = order_statistics_distance(repeated, absent)
     pool = np.concatenate(check_runs(present, repeated))
     runs = len(pool) // 2
@@ -189,11 +177,9 @@ def check_runs(present: ArrayLike, absent: ArrayLike) -> tuple[Floats, Floats]:
     for beliefs in (first, second):
         sound = (beliefs >= -1e-9).all(axis=1) & (np.abs(beliefs.sum(axis=1) - 1) <= 1e-6)
         if not sound.all():
-            raise UserError(
-                "beliefs must not be negative and must sum to 1 in each run",
-                beliefs[int(sound.argmin())].tolist(),
-                "Return probabilities from the model",
-            )
+            rule = "beliefs must not be negative and must sum to 1 in each run"
+            got = beliefs[int(sound.argmin())].tolist()
+            raise UserError(rule, got, "Return probabilities from the model")
     return first, second
 
 
@@ -213,13 +199,6 @@ def change_limits(changes: Changes, confidence: float) -> tuple[float, float] | 
     """Return limits on the mean over the records; None where it is known.
 
     They hold at any number of runs: the mean over the drawn records of one run lies in [0, 1].
-
-    >>> known = Changes(np.array([0.25]), np.full((1, 100), 0.25), np.array([False]))
-    >>> change_limits(known, 0.95)
-    (0.25, 0.25)
-    >>> low, high = change_limits(Changes.from_runs(np.zeros((3, 100))), 0.95)
-    >>> low, round(high, 3)
-    (0.0, 0.043)
     """
     if changes.runs is None or changes.drawn is None or not len(changes.each):
         return None
@@ -262,12 +241,6 @@ def largest_tail(distances: ArrayLike, epsilon: float, *, confidence: float = 0.
 
     ``distances`` is records × runs, one distance per paired run (DIT v1, Definition 1). No run at
     or above ε does not prove δ = 0: see the upper limit.
-
-    >>> found = largest_tail([[0.1, 0.2, 0.3, 0.9], [0.1, 0.1, 0.1, 0.1]], 0.25)
-    >>> found.estimate, found.record
-    (0.5, 0)
-    >>> round(largest_tail([[0.0] * 100], 0.25).upper, 4)  # 1 − 0.025^(1/100)
-    0.0362
     """
     from scipy.stats import beta
 
@@ -295,13 +268,6 @@ def smallest_epsilon(
     It is the largest, over records, of the (1 − δ)-quantiles of the distance, as an infimum.
     ``largest`` is the largest value the distance can take; it is the upper limit where R runs
     are too few to give another, always so for δ = 0.
-
-    >>> runs = [[k / 100 for k in range(100)]]
-    >>> found = smallest_epsilon(runs, 0.1)
-    >>> found.lower, found.estimate, found.upper
-    (0.83, 0.89, 0.95)
-    >>> smallest_epsilon(runs, 0, largest=2.0).upper
-    2.0
     """
     from scipy.stats import binom
 
@@ -334,11 +300,8 @@ def _check_distances(distances: ArrayLike, confidence: float) -> NDArray[np.floa
         raise UserError(rule, f"shape {table.shape}", "Give one row per tested record")
     _check_number(table.shape[1])
     if not (table >= 0).all():
-        raise UserError(
-            "distances must be at least 0 in every run",
-            "a negative or undefined one",
-            "Choose a distance that is defined for these beliefs",
-        )
+        rule, got = "distances must be at least 0 in every run", "a negative or undefined one"
+        raise UserError(rule, got, "Choose a distance that is defined for these beliefs")
     return table
 
 

@@ -68,11 +68,6 @@ def tie_changes(counts: NDArray[np.int64]) -> Floats:
 
     Where it is largest already, alone, nothing changes; at the side of others the lot is decided;
     one behind, they draw lots; further behind nothing changes.
-
-    >>> tie_changes(np.array([[3, 1], [2, 2], [1, 2]]))
-    array([[0. , 0. ],
-           [0.5, 0.5],
-           [0.5, 0. ]])
     """
     top = counts.max(axis=1, keepdims=True)
     first = counts == top
@@ -143,10 +138,6 @@ def _whole_numbers(size: float) -> tuple[Floats, Floats]:
     """Return Gauss's rule for the sum over 0, 1, …, size − 1 (Golub and Welsch 1969).
 
     Its polynomials are the discrete Chebyshev ones.
-
-    >>> points, weights = _whole_numbers(64.0)
-    >>> round(float(weights @ points**3)) == sum(x**3 for x in range(64))
-    True
     """
     k = np.arange(1, _POINTS)
     side = np.sqrt(k**2 * (1 - (k / size) ** 2) / (4 * (4 * k**2 - 1)))

@@ -238,10 +238,6 @@ def changed(present: Floats, absent: Floats) -> Floats:
     Among values that share the first place the lot decides, the same on both sides: with A and B
     those in front, the prediction stays with probability |A ∩ B| / |A ∪ B|
     (``docs/randomized.md``, "Changed predictions").
-
-    >>> changed(np.array([[0.6, 0.4], [0.5, 0.5], [0.5, 0.5]]),
-    ...         np.array([[0.4, 0.6], [0.5, 0.5], [0.6, 0.4]]))
-    array([1. , 0. , 0.5])
     """
     first, second = (one >= one.max(axis=1, keepdims=True) - TIES for one in (present, absent))
     both, either = (first & second).sum(axis=1), (first | second).sum(axis=1)

@@ -1,11 +1,12 @@
 """Computes Laplace transforms of a noisy count, for the mechanisms that add noise to counts.
 
-With X_c = max(0, c + noise), the closed form of the differential test needs, at every node t of
-its quadrature and for every count c,
+With X_c = max(0, c + noise) and independent noise on every count, the closed form of the
+differential test needs, at every node t of its quadrature and for every count c,
 
 - φ_c(t) = E e^{−tX_c}, as its logarithm, since it underflows at large counts,
-- μ_c(t)/φ_c(t), where μ_c(t) = E[X_c e^{−tX_c}],
-- D_c(t) = φ_{c−1}(t) − φ_c(t), as its logarithm, without the cancellation of the difference.
+- μ_c(t)/φ_c(t), where μ_c(t) = E[X_c e^{−tX_c}] (``transforms`` returns both, counts × nodes),
+- D_c(t) = φ_{c−1}(t) − φ_c(t) for c ≥ 1, as its logarithm, without the cancellation of the
+  difference (``log_drop``).
 
 ``docs/closed-form.md`` derives every formula here; its sections are named below.
 """
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,39 +24,6 @@ from indiff.errors import InternalError
 from indiff.sanitizers.noise.mechanisms import Gaussian, Geometric, Laplace, NoisySanitizer
 
 Floats = NDArray[np.float64]
-
-
-class AdditiveNoise(Protocol):
-    """Independent noise on every count of a contingency table, then clipping at 0."""
-
-    @property
-    def scale(self) -> float:
-        """Return the width of the noise: 1/ε or σ; 0 stands for no noise."""
-        ...
-
-    def transforms(self, counts: Floats, nodes: Floats) -> tuple[Floats, Floats]:
-        """Return ln φ_c(t) and μ_c(t)/φ_c(t), counts × nodes."""
-        ...
-
-    def log_drop(self, counts: Floats, nodes: Floats) -> Floats:
-        """Return ln (φ_{c−1}(t) − φ_c(t)), counts × nodes, for counts of at least 1."""
-        ...
-
-
-def noise_of(mechanism: NoisySanitizer) -> AdditiveNoise:
-    """Return the transforms of a mechanism's noise.
-
-    >>> noise_of(Laplace(epsilon=0.5)).scale, noise_of(Gaussian(sigma=2)).scale
-    (2.0, 2.0)
-    """
-    match mechanism:
-        case Laplace():
-            return _LaplaceNoise(mechanism.scale, mechanism.epsilon)
-        case Geometric():
-            return _GeometricNoise(mechanism.scale, mechanism.epsilon)
-        case Gaussian():
-            return _GaussianNoise(mechanism.scale, mechanism.sigma)
-    raise InternalError(f"no closed form for {type(mechanism).__name__}")
 
 
 @dataclass(frozen=True)
@@ -163,6 +131,25 @@ class _GaussianNoise:
         scaled = _special().erfcx(np.maximum(shift, 0) / math.sqrt(2))
         beyond = np.log(scaled / 2) - (x / sigma) ** 2 / 2
         return np.where(shift < 0, below, beyond)
+
+
+AdditiveNoise = _LaplaceNoise | _GeometricNoise | _GaussianNoise
+
+
+def noise_of(mechanism: NoisySanitizer) -> AdditiveNoise:
+    """Return the transforms of a mechanism's noise.
+
+    >>> noise_of(Laplace(epsilon=0.5)).scale, noise_of(Gaussian(sigma=2)).scale
+    (2.0, 2.0)
+    """
+    match mechanism:
+        case Laplace():
+            return _LaplaceNoise(mechanism.scale, mechanism.epsilon)
+        case Geometric():
+            return _GeometricNoise(mechanism.scale, mechanism.epsilon)
+        case Gaussian():
+            return _GaussianNoise(mechanism.scale, mechanism.sigma)
+    raise InternalError(f"no closed form for {type(mechanism).__name__}")
 
 
 def _special() -> Any:

@@ -24,11 +24,7 @@ WIDEST_VETTED = 1e15
 
 
 def draw(kind: Kind, scale: float, shape: tuple[int, ...], rng: Generator) -> Floats:
-    """Draw noise of width ``scale`` (1/ε or σ) with numpy; width 0 is no noise.
-
-    >>> draw("geometric", 2.0, (3,), np.random.default_rng(0))
-    array([ 1.,  1., -3.])
-    """
+    """Draw noise of width ``scale`` (1/ε or σ) with numpy; width 0 is no noise."""
     if scale == 0:
         return np.zeros(shape)
     if kind == "laplace":
@@ -46,9 +42,6 @@ def draw_answers(
     """Answer by randomized response: the truth with probability ``keep``, else another value.
 
     ``uniform`` has two numbers from [0, 1) per answer, so that an answer can be repeated.
-
-    >>> draw_answers(np.array([0, 0], np.int32), 3, 0.5, np.array([[0.2, 0.9], [0.7, 0.9]]))
-    array([0, 2], dtype=int32)
     """
     step = 1 + np.minimum((uniform[:, 1] * (number - 1)).astype(np.int32), number - 2)
     return np.where(uniform[:, 0] < keep, truth, (truth + step) % number).astype(np.int32)

@@ -54,10 +54,8 @@ class NoisySanitizer(ABC):
 
     def __post_init__(self) -> None:
         if self.bins is not None and not (type(self.bins) is int and self.bins >= 1):
-            raise UserError(
-                "bins must be a whole number of at least 1, or None to keep every value",
-                f"{self.bins!r}",
-            )
+            rule = "bins must be a whole number of at least 1, or None to keep every value"
+            raise UserError(rule, f"{self.bins!r}")
         for option in ("edges", "domains"):
             given = getattr(self, option)
             if not isinstance(given, Mapping) or any(
@@ -151,11 +149,8 @@ class ByEpsilon(NoisySanitizer):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (_is_number(self.epsilon) and self.epsilon >= SMALLEST_EPSILON):
-            raise UserError(
-                f"epsilon must be greater than 0 (at least {SMALLEST_EPSILON:g})",
-                self.epsilon,
-                "Give a positive number, or inf for no noise",
-            )
+            rule = f"epsilon must be greater than 0 (at least {SMALLEST_EPSILON:g})"
+            raise UserError(rule, self.epsilon, "Give a positive number, or inf for no noise")
 
     @property
     def scale(self) -> float:
@@ -218,11 +213,9 @@ class Gaussian(NoisyTable):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (_is_number(self.sigma) and 0 < self.sigma <= LARGEST_SIGMA):
-            raise UserError(
-                f"sigma must be greater than 0 and at most {LARGEST_SIGMA:g}",
-                self.sigma,
-                "Give the standard deviation of the noise on each count",
-            )
+            rule = f"sigma must be greater than 0 and at most {LARGEST_SIGMA:g}"
+            way_out = "Give the standard deviation of the noise on each count"
+            raise UserError(rule, self.sigma, way_out)
 
     @property
     def scale(self) -> float:

@@ -45,11 +45,6 @@ def run_program(
 
     Of standard error only the end is kept, however much is written. Standard output is dropped.
     Whatever interrupts the waiting, the program's whole process group is ended first.
-
-    >>> ended = run_program(["sh", "-c", "echo no such table >&2; exit 3"], folder="/",
-    ...                     environment={"PATH": "/bin:/usr/bin"}, timeout=10)
-    >>> ended.code, ended.words
-    (3, 'no such table')
     """
     process = subprocess.Popen(
         list(arguments),
@@ -137,14 +132,7 @@ def _prefix() -> str:
 
 @contextlib.contextmanager
 def private_folder() -> Iterator[Path]:
-    """Yield a new folder of mode 0700 and remove it with everything in it.
-
-    >>> with private_folder() as folder:
-    ...     oct(folder.stat().st_mode & 0o777)
-    '0o700'
-    >>> folder.exists()
-    False
-    """
+    """Yield a new folder of mode 0700 and remove it with everything in it."""
     if os.getpid() not in _swept:  # once in every process, also in a fork of this one
         _swept.add(os.getpid())
         sweep()
@@ -157,7 +145,9 @@ def private_folder() -> Iterator[Path]:
         _end_processes_of(folder)  # a daemon in a session of its own is in no process group of ours
         shutil.rmtree(folder, ignore_errors=True)
         if folder.exists():  # something in it was made unwritable, or still wrote into it
-            _make_removable(folder)
+            for place, _, _ in os.walk(folder):
+                with contextlib.suppress(OSError):
+                    os.chmod(place, 0o700)
             shutil.rmtree(folder)
 
 
@@ -170,12 +160,9 @@ def sweep() -> None:
             mine = entry.lstat().st_uid == os.getuid() and entry.is_dir() and not entry.is_symlink()
         except FileNotFoundError:  # its own process was quicker
             continue
-        if named is None or not mine:
-            continue
-        if _started(int(named[1])) == int(named[2]):
-            continue  # its maker is at work
-        _end_processes_of(entry)
-        shutil.rmtree(entry, ignore_errors=True)
+        if named and mine and _started(int(named[1])) != int(named[2]):  # its maker is gone
+            _end_processes_of(entry)
+            shutil.rmtree(entry, ignore_errors=True)
 
 
 def _started(process: int) -> int | None:
@@ -186,19 +173,17 @@ def _started(process: int) -> int | None:
     try:
         text = Path(f"/proc/{process}/stat").read_bytes()
     except OSError:
-        return 0 if not Path("/proc/self/stat").exists() and _is_alive(process) else None
+        if Path("/proc/self/stat").exists():
+            return None
+        try:
+            os.kill(process, 0)  # asks whether it is there, where there is no /proc
+        except ProcessLookupError:
+            return None
+        except PermissionError:
+            pass
+        return 0
     fields = text.rpartition(b")")[2].split()
     return None if fields[0] in (b"Z", b"X") else int(fields[19])
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _end_processes_of(folder: Path) -> None:
@@ -217,16 +202,7 @@ def _processes_of(folder: Path) -> list[int]:
     mark = os.fsencode(f"TMPDIR={folder}")
     found = []
     for place in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            marked = mark in place.read_bytes().split(b"\0")
-        except OSError:  # another user's, or gone
-            continue
-        if marked:
-            found.append(int(place.parent.name))
+        with contextlib.suppress(OSError):  # another user's, or gone
+            if mark in place.read_bytes().split(b"\0"):
+                found.append(int(place.parent.name))
     return found
-
-
-def _make_removable(folder: Path) -> None:
-    for place, _, _ in os.walk(folder):
-        with contextlib.suppress(OSError):
-            os.chmod(place, 0o700)

@@ -65,11 +65,8 @@ class Command(BlackBox):
     def __post_init__(self) -> None:
         if not isinstance(self.command, str):
             if self.shell:
-                raise UserError(
-                    "a shell reads one text, not a list",
-                    f"{list(self.command)!r}",
-                    "Write it as one text, or leave shell=True out",
-                )
+                rule, got = "a shell reads one text, not a list", f"{list(self.command)!r}"
+                raise UserError(rule, got, "Write it as one text, or leave shell=True out")
             object.__setattr__(self, "command", " ".join(map(_quoted, self.command)))
         object.__setattr__(self, "folder", os.path.abspath(self.folder))
         timeout = self.timeout
@@ -79,11 +76,9 @@ class Command(BlackBox):
             raise UserError("format must be 'csv' or 'parquet'", f"{self.format!r}")
         for kind in ("input", "output"):
             if not self._has(kind):
-                raise UserError(
-                    f"a command needs {{{kind}}} where the name of its {kind} file goes",
-                    f"{self._text!r}",
-                    "Write for example './anonymize.sh {input} {output}'",
-                )
+                rule = f"a command needs {{{kind}}} where the name of its {kind} file goes"
+                way_out = "Write for example './anonymize.sh {input} {output}'"
+                raise UserError(rule, f"{self._text!r}", way_out)
         for found in _PLACE.finditer(self._text):
             if found[2] is not None and (found[1] == "seed" or found[2] not in FORMATS):
                 raise UserError(
@@ -242,11 +237,8 @@ def parse_command(name: str, options: str, text: str) -> Command:
     for part in filter(None, (piece.strip() for piece in options.split(","))):
         key, sign, value = part.partition("=")
         if key not in ("timeout", "format") or not sign:
-            raise UserError(
-                f"a {name} takes timeout=SECONDS and format=csv or parquet",
-                f"{part!r}",
-                f"Write {name}(timeout=60):{text or '…'}",
-            )
+            rule = f"a {name} takes timeout=SECONDS and format=csv or parquet"
+            raise UserError(rule, f"{part!r}", f"Write {name}(timeout=60):{text or '…'}")
         chosen[key] = value
     with contextlib.suppress(KeyError, ValueError):  # the command refuses what is no number
         timeout = float(chosen["timeout"])
