@@ -56,10 +56,7 @@ def command(recipe: Recipe) -> None:
     targets = read_targets(recipe.raw["targets"], table.source.num_rows)
     if plan.release.file is not None:
         beside = test_beside(recipe, plan, table, targets)
-        documents = [one.to_dict() for one in beside]
-        document = together(documents, "release-tests", several=len(beside) > 1)
-        verdict, answers = judge_releases(beside, limits), [Answers()] * len(beside)
-        finish(recipe, table, beside, verdict, document, answers)
+        finish(recipe, table, beside, judge_releases(beside, limits), [Answers()] * len(beside))
     check_knowledge(table, plan)
     results, untested = run(table, plan, recipe, targets=targets, order=first)
     answers = [
@@ -67,12 +64,12 @@ def command(recipe: Recipe) -> None:
         for result in results
     ]
     verdict = judge_tests(results, limits, untested, recipe["run"])
-    finish(recipe, table, results, verdict, document_of(table, results, answers), answers)
+    finish(recipe, table, results, verdict, answers)
 
 
 def finish(
     recipe: Recipe, table: Table, results: Sequence[Any], verdict: Verdict,
-    document: dict[str, Any], answers: Sequence[Answers],
+    answers: Sequence[Answers],
 ) -> NoReturn:  # fmt: skip
     """Write what was asked for, print roles, results and verdict, and end with its code."""
     from indiff.differential.beside.result import ReleaseResult
@@ -81,6 +78,7 @@ def finish(
     from indiff.report.terminal import tables as terminal
 
     if recipe["json"] is not None:
+        document = document_of(table, results, answers)
         write_text(recipe["json"], json_text(verdict.beside(document)))
     if recipe["records"] is not None:
         write_records(recipe["records"], results)
@@ -283,31 +281,22 @@ def release_encoding(plan: Plan) -> str | None:
     return plan.data.encoding if own is None and both_text else own
 
 
-def together(documents: Sequence[dict[str, Any]], kind: str, *, several: bool) -> dict[str, Any]:
-    """Return one result as it is; where several were asked for, below their attributes' names.
-
-    >>> together([{"format": 1, "sensitive": "ill"}], "tests", several=False)
-    {'format': 1, 'sensitive': 'ill'}
-    >>> together([{"format": 1, "sensitive": "ill"}], "tests", several=True)["results"]
-    {'ill': {'format': 1, 'sensitive': 'ill'}}
-    """
-    if not several:
-        return documents[0]
-    return {
-        "format": documents[0]["format"],
-        "kind": kind,
-        "results": {one["sensitive"]: one for one in documents},
-    }
-
-
-def document_of(
-    table: Table, results: Sequence[Result], answers: Sequence[Answers]
-) -> dict[str, Any]:
+def document_of(table: Table, results: Sequence[Any], answers: Sequence[Answers]) -> dict[str, Any]:
     """Return one result as its own document, several below their names; roles beside."""
+    from indiff.differential.beside.result import ReleaseResult
+
     documents = [
         result.to_dict() | found.to_dict() for result, found in zip(results, answers, strict=True)
     ]
-    document = together(documents, "differential-tests", several=len(table.sensitives) > 1)
+    document, beside = documents[0], isinstance(results[0], ReleaseResult)
+    if len(table.sensitives) > 1:
+        document = {
+            "format": document["format"],
+            "kind": "release-tests" if beside else "differential-tests",
+            "results": {one["sensitive"]: one for one in documents},
+        }
+    if beside:
+        return document
     columns = [
         {"name": c.name, "role": str(c.role), "kind": "date" if c.is_date else str(c.kind)}
         for c in table.schema

@@ -16,16 +16,9 @@ from numpy.typing import NDArray
 
 from indiff.data.table import Table
 from indiff.errors import UserError, said, unknown
+from indiff.inference import training
 from indiff.inference.encodings import EncodedRelease, Encoding
-from indiff.inference.features import codes_of
-from indiff.inference.protocol import MOST_COUNTED, Tally
-from indiff.inference.training import (
-    Criterion,
-    grown_by,
-    sure_belief,
-    trains_randomly,
-    weighs_like_repeating,
-)
+from indiff.inference.protocol import MOST_COUNTED, Tally, codes_of
 from indiff.release.release import Release
 
 Floats = NDArray[np.float64]
@@ -134,8 +127,8 @@ class Classifier:
             fresh = clone(self.estimator)
         seeds = [n for n in fresh.get_params() if n.split("__")[-1] == "random_state"]
         fresh.set_params(**dict.fromkeys(seeds, self.seed))
-        if weighs_like_repeating(fresh):  # scikit-learn's own: checked once, not at every fit
-            try:
+        if training.weighs_like_repeating(fresh):
+            try:  # scikit-learn's own: checked once, not at every fit
                 fresh._validate_params()
             except ValueError as error:
                 raise UserError(f"{self} has a parameter that does not fit: {error}") from error
@@ -144,7 +137,7 @@ class Classifier:
     @cached_property
     def randomized(self) -> bool:
         """Whether training twice with two seeds may give two different models."""
-        return trains_randomly(self._prototype)
+        return training.trains_randomly(self._prototype)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -249,12 +242,12 @@ class Classifier:
         """Return the belief about a tally's target where it needs no scikit-learn to know it."""
         if self._grown_by is None:
             return None
-        belief = sure_belief(tally.counts, *self._grown_by)
+        belief = training.sure_belief(tally.counts, *self._grown_by)
         return None if belief is None else belief[None]
 
     @cached_property
-    def _grown_by(self) -> tuple[Criterion, int | None] | None:
-        return grown_by(self._prototype)
+    def _grown_by(self) -> tuple[training.Criterion, int | None] | None:
+        return training.grown_by(self._prototype)
 
     def _fresh(self) -> Any:
         """Return an untrained copy; those with no estimator inside need no deeper one."""
@@ -298,7 +291,7 @@ class Classifier:
 
     @cached_property
     def _weighs(self) -> bool:
-        return weighs_like_repeating(self._prototype)
+        return training.weighs_like_repeating(self._prototype)
 
     @cached_property
     def _takes_weights(self) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from indiff.data.table import Table
 from indiff.errors import UserError
-from indiff.inference.features import codes_of, regions_covering, shares_groups
+from indiff.inference.protocol import codes_of, regions_covering, shares_groups
 from indiff.release.release import Release
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from indiff.data.schema import Kind
 from indiff.errors import UserError, check_whole, did_you_mean
-from indiff.inference import features
-from indiff.inference.features import Block, regions_covering, shares_groups
+from indiff.inference import features, protocol
+from indiff.inference.features import Block
 from indiff.inference.protocol import MOST_COUNTED, Lesson, Tally
 from indiff.release.release import Release, ReleasedColumn
 
@@ -145,8 +145,10 @@ class EncodedRelease:
         for column, block, shown, code in zip(
             self.release.columns, self.blocks, held.regions, target, strict=True
         ):
-            place = shown if block is not None else regions_covering(column, int(code))[shown]
-            count = column.count if block is not None else 2
+            place: NDArray[Any] = shown
+            if block is None:
+                place = protocol.regions_covering(column, int(code))[shown]
+            count = 2 if block is None else column.count
             keys, size = _joined(keys, size, place, count)
             places.append(place)
         some, weights = _counted(keys, size, held.weights)
@@ -167,7 +169,7 @@ class EncodedRelease:
             return None
         pattern = np.zeros(self.release.columns[0].count, np.int64)
         for column, code in zip(self.release.columns, target, strict=True):
-            pattern = 2 * pattern + regions_covering(column, int(code))
+            pattern = 2 * pattern + protocol.regions_covering(column, int(code))
         keys = (pattern * classes)[held.regions[0]] + held.classes
         patterns = 2 ** len(self.blocks)
         total = np.bincount(keys, held.weights, minlength=patterns * classes)
@@ -192,7 +194,7 @@ class DistinctRows:
 def distinct_rows(release: Release) -> DistinctRows:
     """Return each distinct row of a release once; whatever has no weight is left out."""
     classes, size = release.classes.astype(np.int64), len(release.sensitive_values)
-    if release.weights is None and shares_groups(release):  # counts by group and class do
+    if release.weights is None and protocol.shares_groups(release):  # counts by group and class do
         group = release.columns[0].index.astype(np.int64)
         counts = np.bincount(group * size + classes)
         held = np.flatnonzero(counts)

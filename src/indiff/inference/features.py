@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.data.table import Attribute, Table
+from indiff.data.table import Attribute
 from indiff.errors import UserError, from_data
 from indiff.release.regions import Interval, Missing, Node, Region, ValueSet
-from indiff.release.release import Release, ReleasedColumn
+from indiff.release.release import ReleasedColumn
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,25 +45,6 @@ def covered_places(
     np.add.at(steps, (column.span_region, place_of[column.span_low]), 1)
     np.subtract.at(steps, (column.span_region, place_of[column.span_high] + 1), 1)
     return (np.cumsum(steps[:, :-1], axis=1) > 0).astype(np.float64)
-
-
-def regions_covering(column: ReleasedColumn, code: int) -> NDArray[np.bool_]:
-    """Tell for every region whether it covers the value with this code."""
-    inside = np.zeros(column.count, dtype=bool)
-    inside[column.span_region[(column.span_low <= code) & (code <= column.span_high)]] = True
-    return inside
-
-
-def shares_groups(release: Release) -> bool:
-    """Tell whether the columns share one array of regions, the groups of a partition."""
-    first = release.columns[0]
-    return all(c.index is first.index and c.count == first.count for c in release.columns)
-
-
-def codes_of(release: Release, targets: Table) -> NDArray[np.int32]:
-    """Return the codes of targets in the released columns, a row for each."""
-    named = [targets.attribute(column.attribute.name).codes for column in release.columns]
-    return np.stack(named, axis=1)
 
 
 def bits(numbers: NDArray[np.int64], largest: int) -> NDArray[np.float64]:

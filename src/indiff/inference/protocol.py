@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
-from indiff.release.release import Release
+from indiff.release.release import Release, ReleasedColumn
 
 
 @runtime_checkable
@@ -97,3 +97,22 @@ class Tally:
         dropped = tuple(place for place, name in enumerate(self.names) if name not in names)
         cube = self.counts.reshape(*[2] * len(self.names), -1)
         return Tally(kept, cube.sum(axis=dropped).reshape(2 ** len(kept), -1))
+
+
+def regions_covering(column: ReleasedColumn, code: int) -> NDArray[np.bool_]:
+    """Tell for every region whether it covers the value with this code."""
+    inside = np.zeros(column.count, dtype=bool)
+    inside[column.span_region[(column.span_low <= code) & (code <= column.span_high)]] = True
+    return inside
+
+
+def shares_groups(release: Release) -> bool:
+    """Tell whether the columns share one array of regions, the groups of a partition."""
+    first = release.columns[0]
+    return all(c.index is first.index and c.count == first.count for c in release.columns)
+
+
+def codes_of(release: Release, targets: Table) -> NDArray[np.int32]:
+    """Return the codes of targets in the released columns, a row for each."""
+    named = [targets.attribute(column.attribute.name).codes for column in release.columns]
+    return np.stack(named, axis=1)
