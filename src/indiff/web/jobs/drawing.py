@@ -106,19 +106,14 @@ def drawn_together(
         ("ncp", "less information lost", "Risk against information lost"),
         ("accuracy", "a higher accuracy", "Risk against what an analyst keeps"),
     ):
-        both = [
-            row
-            for row in rows
-            if row["delta"] is not None and row["delta"] != "Infinity" and row[utility] is not None
-        ]
+        finite = [row for row in rows if row["delta"] not in (None, "Infinity")]
+        both = [row for row in finite if row[utility] is not None]
         if len(both) < 2:
             continue
-        sign = UTILITIES[utility]
+        places = [(float(row["delta"]), UTILITIES[utility] * float(row[utility])) for row in both]
         points = [
-            (float(row["delta"]), sign * float(row[utility]))
-            if row["constraint_met"] is not False
-            else None
-            for row in both
+            None if row["constraint_met"] is False else place
+            for row, place in zip(both, places, strict=True)
         ]
         marked = [{**row, "on_front": on} for row, on in zip(both, on_front(points), strict=True)]
         front = [str(row["setting"]) for row in marked if row["on_front"]]
@@ -126,19 +121,17 @@ def drawn_together(
         spec.pop("config", None)
         spec |= {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
         _break_titles(spec)
+        summary = "No release meets its own constraint, so none is on the front."
+        if front:
+            summary = f"No other run has both a smaller δ and {better} than {' and '.join(front)}."
+        names = ("setting", "delta", utility)
         found.append(
             {
                 "id": f"trade-{utility}",
                 "title": title,
-                "summary": f"No other run has both a smaller δ and {better} than "
-                f"{' and '.join(front)}."
-                if front
-                else "No release meets its own constraint, so none is on the front.",
+                "summary": summary,
                 "headers": ("run", "δ", utility),
-                "rows": [
-                    tuple(str(row[name]) for name in ("setting", "delta", utility))
-                    for row in marked
-                ],
+                "rows": [tuple(str(row[name]) for name in names) for row in marked],
                 "spec": themed(spec),
                 "note": "",
             }
@@ -155,13 +148,7 @@ def drawn_together(
 
 
 def _break_titles(spec: Figure) -> None:
-    """Put what an axis' title says in brackets on a line of its own: a phone is narrow.
-
-    >>> spec = {"layer": [{"encoding": {"x": {"title": "loss (lower is better)"}, "y": {}}}]}
-    >>> _break_titles(spec)
-    >>> spec["layer"][0]["encoding"]["x"]
-    {'title': ['loss', '(lower is better)']}
-    """
+    """Put what an axis' title says in brackets on a line of its own: a phone is narrow."""
     for layer in spec["layer"]:
         across = layer["encoding"].get("x", {})
         if isinstance(across.get("title"), str):
