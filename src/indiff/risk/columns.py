@@ -9,21 +9,8 @@ from itertools import combinations
 from typing import Any
 
 from indiff.engines.protocol import Engine
-from indiff.risk import metrics
-from indiff.risk.counts import (
-    Counted,
-    Grouped,
-    ValueExtremes,
-    each_record,
-    keys,
-    plain_terms,
-    reduce_sizes,
-    reduce_values,
-    row_terms,
-    same,
-    summed,
-    value_terms,
-)
+from indiff.risk import counts, metrics
+from indiff.risk.counts import Counted, Grouped, keys, plain_terms, summed
 from indiff.risk.metrics import GroupRisk, InformationRisk, information_risk
 from indiff.risk.values import Values
 
@@ -104,7 +91,7 @@ def measure_columns(
             spread = what.extremes.spread if what.extremes else None
         else:
             terms = plain_terms(counted.pairs(positions, number), positions)
-            what = Grouped(names, reduce_sizes(counted.engine, terms))
+            what = Grouped(names, counts.reduce_sizes(counted.engine, terms))
         inference[name] = information_risk(name, what, _entropy(values), spread)
         whats.append(what)
     who = _measure_who(counted, positions, whats)
@@ -128,9 +115,9 @@ def _measure_values(
     if is_finest and number == 0 and counted.people is None:
         terms = counted.groups
     else:
-        terms = engine.keep(f"SELECT * FROM {value_terms(pairs, values.table, positions)} t")
+        terms = engine.keep(f"SELECT * FROM {counts.value_terms(pairs, values.table, positions)} t")
         made.append(terms)
-    rows, extremes = reduce_values(
+    rows, extremes = counts.reduce_values(
         engine, terms, values.distinct, values.mean_reach, values.mean_place
     )
     what = Grouped(tuple(counted.quasi[i] for i in positions), rows, extremes)
@@ -143,7 +130,7 @@ def _measure_values(
 
 
 def _recursive_diversity(
-    engine: Engine, pairs: str, extremes: ValueExtremes, positions: Sequence[int]
+    engine: Engine, pairs: str, extremes: counts.ValueExtremes, positions: Sequence[int]
 ) -> tuple[float, int]:
     """Return (c, ℓ) with ℓ = distinct ℓ: the largest r₁ / (r_ℓ + … + r_m) over groups.
 
@@ -176,15 +163,15 @@ def _measure_who(counted: Counted, positions: Sequence[int], whats: Sequence[Gro
     """Run stage two for X the individual, or derive it from what was measured of an attribute."""
     names = tuple(counted.quasi[i] for i in positions)
     if counted.people is None and whats:
-        return Grouped(names, each_record(whats[0].rows))
+        return Grouped(names, counts.each_record(whats[0].rows))
     if tuple(positions) == counted.positions:
         terms = counted.groups
     elif counted.people is None:
-        terms = row_terms(summed(counted.groups, keys(positions)))
+        terms = counts.row_terms(summed(counted.groups, keys(positions)))
     else:
         pairs = summed(counted.people, f"{keys(positions)}, {counted.who}")
         terms = plain_terms(pairs, positions)
-    return Grouped(names, reduce_sizes(counted.engine, terms, size=counted.size))
+    return Grouped(names, counts.reduce_sizes(counted.engine, terms, size=counted.size))
 
 
 def contributions(
@@ -285,4 +272,4 @@ def _weighted_entropy(counted: Counted, position: int) -> tuple[str, str]:
     terms = f"""(SELECT c{position}, SUM(c) * LOG2(SUM(c)) - SUM(c * LOG2(c)) AS nh
         FROM (SELECT c{position}, {counted.who}, CAST(SUM(n) AS BIGINT) AS c
               FROM {counted.people} GROUP BY c{position}, {counted.who}) p GROUP BY c{position})"""
-    return "w.nh", f"JOIN {terms} w ON {same([position], 'v', 'w')}"
+    return "w.nh", f"JOIN {terms} w ON {counts.same([position], 'v', 'w')}"
