@@ -54,25 +54,15 @@ class ReleasedColumn:
         cls, attribute: Attribute, regions: Sequence[Region], index: NDArray[np.int32]
     ) -> ReleasedColumn:
         """Build a column from explicit regions."""
-        span_region: list[NDArray[Any]] = []
-        low: list[NDArray[Any]] = []
-        high: list[NDArray[Any]] = []
         coverage = Coverage(attribute)
+        spans = [np.empty((3, 0), np.int32)]
         for number, region in enumerate(regions):
             edges = np.diff(np.concatenate(([0], coverage.of(region).view(np.int8), [0])))
-            low.append(np.flatnonzero(edges == 1))
-            high.append(np.flatnonzero(edges == -1) - 1)
-            span_region.append(np.full(len(low[-1]), number))
-        empty: list[NDArray[Any]] = [np.empty(0, np.int32)]
-        return cls(
-            attribute,
-            index.astype(np.int32),
-            np.concatenate(span_region or empty).astype(np.int32),
-            np.concatenate(low or empty).astype(np.int32),
-            np.concatenate(high or empty).astype(np.int32),
-            len(regions),
-            lambda: regions,
-        )
+            low, high = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
+            spans.append(np.stack([np.full(len(low), number), low, high]).astype(np.int32))
+        region_of, low, high = np.concatenate(spans, axis=1)
+        index = index.astype(np.int32)
+        return cls(attribute, index, region_of, low, high, len(regions), lambda: regions)
 
     @cached_property
     def regions(self) -> tuple[Region, ...]:
