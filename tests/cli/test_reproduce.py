@@ -9,7 +9,7 @@ import pytest
 from indiff.cli.reproduce import Clock
 from indiff.papers import index
 from indiff.papers.pages import Item, Page
-from indiff.papers.run import Run
+from indiff.papers.run import Run, once
 from tests.command_line import call
 
 
@@ -86,7 +86,15 @@ def test_time_left_follows_how_long_the_finished_part_took() -> None:
 
 
 def test_results_are_measured_once() -> None:
-    run, calls = Run(), []
-    for _ in range(2):
-        assert run.once("key", lambda: calls.append(1) or 7) == 7  # type: ignore[func-returns-value]
-    assert calls == [1]
+    calls: list[int] = []
+
+    @once
+    def doubled(run: Run, number: int = 7) -> int:
+        calls.append(number)
+        return 2 * number
+
+    run = Run()
+    assert (doubled(run), doubled(run, 7), doubled(run, number=8)) == (14, 14, 16)
+    assert calls == [7, 8]
+    assert doubled(Run()) == 14
+    assert calls == [7, 8, 7]

@@ -12,7 +12,7 @@ import numpy as np
 from indiff.data.table import Table
 from indiff.papers.measure import EPSILONS, LABEL, LS, SYMBOL, DataSet, Measured
 from indiff.papers.pages import Grid
-from indiff.papers.published.partition import Rule
+from indiff.papers.published.program import Rule
 
 Statistic = Literal["δ", "mean d", "median d", "% of other predictions"]
 SHAPE = "reproduced (the described shape; the text prints no values)"

@@ -11,8 +11,8 @@ from indiff.inference import NaiveBayes
 from indiff.papers import charts
 from indiff.papers.measure import NAMES, SYMBOL, mondrian, raw_beliefs
 from indiff.papers.pages import Cell, Chart, Grid, Page, status
-from indiff.papers.published.partition import Rule
-from indiff.papers.run import Run
+from indiff.papers.published.program import Rule
+from indiff.papers.run import Run, once
 
 MEASURES = {"emd": emd, "kl": kl, "max-divergence": max_divergence}
 SETTINGS: tuple[tuple[Rule, int], ...] = (
@@ -22,20 +22,17 @@ DRAWING = "reproduced (a drawing without numbers; computed on the same data)"
 SETS = ("adult", "internet-v2")
 
 
+@once
 def distances(run: Run, name: str, rule: Rule, value: int) -> dict[str, NDArray[np.float64]]:
     """Return every record's distance under each measure."""
-
-    def compute() -> dict[str, NDArray[np.float64]]:
-        table = run.table(name)
-        if value == 1:
-            beliefs, without = raw_beliefs(table)
-            return {key: measure(beliefs, without) for key, measure in MEASURES.items()}
-        found = differential_test(
-            table, mondrian(rule, value), model="naive-bayes", distance=list(MEASURES)
-        )
-        return {key: found[key].distances for key in MEASURES}
-
-    return run.once(("draft", name, rule, value), compute)
+    table = run.table(name)
+    if value == 1:
+        beliefs, without = raw_beliefs(table)
+        return {key: measure(beliefs, without) for key, measure in MEASURES.items()}
+    found = differential_test(
+        table, mondrian(rule, value), model="naive-bayes", distance=list(MEASURES)
+    )
+    return {key: found[key].distances for key in MEASURES}
 
 
 def label(rule: Rule, value: int) -> str:

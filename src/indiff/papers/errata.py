@@ -18,7 +18,7 @@ from indiff.papers.dit_v1.results import TABLES, VALUES
 from indiff.papers.itpr.printed import AGE, ITPR_ROWS, METRICS, MIL_ERRATA, REIDENTIFICATION
 from indiff.papers.measure import KS, SYMBOL, DataSet
 from indiff.papers.pages import Cell, Chart, Grid, Page, place
-from indiff.papers.published.broken_guarantee import MOST_EXPOSED, OTHERS, compare, own_groups
+from indiff.papers.published.unchecked import MOST_EXPOSED, OTHERS, compare, own_groups
 from indiff.papers.run import Run
 from indiff.risk import measure_risk
 from indiff.sanitizers.mondrian.mondrian import RegionStyle

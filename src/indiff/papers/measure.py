@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from indiff.data.table import Table
 from indiff.differential import differential_test
 from indiff.distances.functions import wasserstein
-from indiff.papers.published.beliefs import published_beliefs
-from indiff.papers.published.partition import Partition, Rule
-from indiff.papers.run import Run
+from indiff.papers.published.program import Partition, Rule, published_beliefs
+from indiff.papers.run import Run, once
 from indiff.sanitizers.mondrian.mondrian import Mondrian, RegionStyle
 from indiff.sanitizers.noise.mechanisms import Laplace
 
@@ -86,6 +85,7 @@ class DataSet:
         """Return its records; ``trees`` generalizes along the authors' hierarchies."""
         return self.run.table(self.name, seed, trees=trees)
 
+    @once
     def measure(
         self,
         rule: Rule,
@@ -96,44 +96,36 @@ class DataSet:
     ) -> Measured:
         """Test one setting; 1 is the raw table, and an unmet ℓ is one generalized group."""
         if value == 1:
-            key: tuple[object, ...] = ("raw", self.name, seed)
-            return self.run.once(key, lambda: _of(*raw_beliefs(self.table(seed))))
-        key = ("measured", self.name, rule, value, seed, trees, regions)
-        return self.run.once(
-            key, lambda: partitioned(self.table(seed, trees=trees), rule, value, regions)
-        )
+            return self._raw(seed)
+        return partitioned(self.table(seed, trees=trees), rule, value, regions)
+
+    @once
+    def _raw(self, seed: int) -> Measured:
+        return _of(*raw_beliefs(self.table(seed)))
 
     def draws(self, rule: Rule, value: int, **how: Any) -> list[Measured]:
         """Test one setting on every draw."""
         return [self.measure(rule, value, seed, **how) for seed in self.seeds]
 
+    @once
     def published(self, rule: Rule, value: int, seed: int = 0) -> Published:
         """Test one setting as the authors' published program does (DIT v1 and v2); 1 is raw.
 
         It is not a test of a sanitizer that keeps its promise: see
-        :mod:`~indiff.papers.published.partition`.
+        :mod:`~indiff.papers.published.program`.
         """
+        if value == 1:
+            return Published(self._raw(seed), self._raw(seed))
+        partition = Partition(self.table(seed), rule, value)
+        found, whole = published_beliefs(partition), not partition.root.children
+        return Published(_of(*found["text"], whole=whole), _of(*found["numbers"], whole=whole))
 
-        def test() -> Published:
-            if value == 1:
-                raw = self.measure(rule, 1, seed)
-                return Published(raw, raw)
-            partition = Partition(self.table(seed), rule, value)
-            found, whole = published_beliefs(partition), not partition.root.children
-            return Published(_of(*found["text"], whole=whole), _of(*found["numbers"], whole=whole))
-
-        key = ("published", self.name, "-" if value == 1 else rule, value, seed)
-        return self.run.once(key, test)
-
+    @once
     def noisy(self, epsilon: float, seed: int = 0) -> Measured:
         """Test Laplace noise on the counts of five quantiles, exactly (DIT v2, Section 4.5.2)."""
-
-        def test() -> Measured:
-            table = self.table(seed, trees=False)
-            result = differential_test(table, Laplace(epsilon), model="frequency")
-            return Measured(result.distances, result.changed_predictions)
-
-        return self.run.once(("noisy", self.name, epsilon, seed), test)
+        table = self.table(seed, trees=False)
+        result = differential_test(table, Laplace(epsilon), model="frequency")
+        return Measured(result.distances, result.changed_predictions)
 
 
 def mondrian(rule: Rule, value: int, regions: RegionStyle = "tight") -> Mondrian:

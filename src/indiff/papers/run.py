@@ -7,11 +7,13 @@ with other bytes is refused.
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from indiff.datasets.fetch import RemoteFile, locate
 
@@ -54,9 +56,28 @@ _PUBLISHED = {
 }  # fmt: skip
 
 T = TypeVar("T")
+P = ParamSpec("P")
+S = TypeVar("S")
 
 
-@dataclass
+def once(make: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+    """Let a function of a run, or of something with a run, be called once for equal arguments."""
+    signature = inspect.signature(make)
+
+    @wraps(make)
+    def found(of: S, *args: P.args, **named: P.kwargs) -> T:
+        given = signature.bind(of, *args, **named)
+        given.apply_defaults()
+        key = (make.__module__, make.__qualname__, *given.arguments.values())
+        kept: dict[Hashable, T] = getattr(of, "run", of).kept
+        if key not in kept:
+            kept[key] = make(of, *args, **named)
+        return kept[key]
+
+    return found
+
+
+@dataclass(eq=False)
 class Run:
     """One call of ``indiff reproduce``.
 
@@ -71,13 +92,7 @@ class Run:
     report: Callable[[int, int], object] = lambda done, total: None
     kept: dict[Hashable, Any] = field(default_factory=dict)
 
-    def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what ``make`` gave when this key was first asked for."""
-        if key not in self.kept:
-            self.kept[key] = make()
-        found: T = self.kept[key]
-        return found
-
+    @once
     def table(
         self, name: str, seed: int = 0, *, trees: bool = True, records: int = 10_000
     ) -> Table:
@@ -85,11 +100,6 @@ class Run:
 
         ``trees`` generalizes along the authors' hierarchies.
         """
-        return self.once(
-            ("table", name, seed, trees, records), lambda: self._table(name, seed, trees, records)
-        )
-
-    def _table(self, name: str, seed: int, trees: bool, records: int) -> Table:
         from indiff import datasets
 
         data, _, version = name.partition("-")

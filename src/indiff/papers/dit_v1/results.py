@@ -11,7 +11,7 @@ from indiff.papers import claims as paper
 from indiff.papers.measure import KS as AXIS
 from indiff.papers.measure import LABEL, SYMBOL, DataSet, Measured
 from indiff.papers.pages import Cell, Chart, Grid, Page, place, span, spread, status
-from indiff.papers.published.partition import Rule
+from indiff.papers.published.program import Rule
 from indiff.papers.run import Run
 
 KS, LS = (1, 2, 5, 7, 20, 64, 80), (1, 2, 3, 4, 5, 6, 7)

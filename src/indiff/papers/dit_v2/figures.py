@@ -11,7 +11,7 @@ from indiff.papers import charts
 from indiff.papers import claims as paper
 from indiff.papers.measure import EPSILONS, KS, LABEL, SYMBOL, DataSet
 from indiff.papers.pages import Cell, Chart, Grid, Page, span, spread
-from indiff.papers.published.partition import Rule
+from indiff.papers.published.program import Rule
 from indiff.papers.run import Run
 
 SHARES = {"50%": 0.5, "90%": 0.9, "99%": 0.99, "largest": 1.0}

@@ -10,7 +10,7 @@ from indiff.data.table import Table
 from indiff.differential import differential_test
 from indiff.papers.measure import LABEL, NAMES, SYMBOL, DataSet, Measured, mondrian, partitioned
 from indiff.papers.pages import Cell, Grid, Page, place, span, status
-from indiff.papers.published.partition import Rule
+from indiff.papers.published.program import Rule
 from indiff.papers.run import Run
 from indiff.sanitizers.mondrian.mondrian import Mondrian
 from indiff.sanitizers.noise.mechanisms import Laplace

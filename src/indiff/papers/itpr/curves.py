@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.papers.itpr.tables import information_of
-from indiff.papers.run import Run
+from indiff.papers.run import Run, once
 from indiff.risk.metrics import InformationRisk
 
 Counts = NDArray[np.int64]
@@ -74,16 +74,16 @@ def measured(counts: Sequence[Sequence[int]] | Counts) -> InformationRisk:
     return information_of(data)
 
 
+@once
 def two_values(run: Run) -> list[Point]:
     """Figure 1: two values of Y, held by (10,000 ∓ ε)/2 records."""
-    sizes = [((RECORDS - e) // 2, (RECORDS + e) // 2) for e in EPSILONS_OF_TWO]
-    return run.once(("itpr", "two values"), lambda: _by_epsilon(sizes))
+    return _by_epsilon([((RECORDS - e) // 2, (RECORDS + e) // 2) for e in EPSILONS_OF_TWO])
 
 
+@once
 def ten_values(run: Run) -> list[Point]:
     """Figure 2: ten values of Y, one of them rarer and the other nine equally frequent."""
-    sizes = [[n, *shared(RECORDS - n, 9)] for n in SMALLEST_OF_TEN]
-    return run.once(("itpr", "ten values"), lambda: _by_epsilon(sizes))
+    return _by_epsilon([[n, *shared(RECORDS - n, 9)] for n in SMALLEST_OF_TEN])
 
 
 def _by_epsilon(tables: Sequence[Sequence[int]]) -> list[Point]:
@@ -91,6 +91,7 @@ def _by_epsilon(tables: Sequence[Sequence[int]]) -> list[Point]:
     return [Point(risk.epsilon, risk) for risk in found]
 
 
+@once
 def common_disease(run: Run, strengths: Sequence[float]) -> list[Point]:
     """Figure 3: five ages of 2,000 records, ten diseases, one more frequent by λ · strength."""
 
@@ -98,13 +99,10 @@ def common_disease(run: Run, strengths: Sequence[float]) -> list[Point]:
         first, *rest = shared(2000 - more, 10)
         return [first + more, *rest]
 
-    def make() -> list[Point]:
-        return [
-            Point(most, measured([age(round(most * strength)) for strength in strengths]))
-            for most in LAMBDAS
-        ]
-
-    return run.once(("itpr", "common disease", tuple(strengths)), make)
+    return [
+        Point(most, measured([age(round(most * strength)) for strength in strengths]))
+        for most in LAMBDAS
+    ]
 
 
 @dataclass(frozen=True)
@@ -119,36 +117,30 @@ class Raised(Point):
     mil_there: float
 
 
+@once
 def rare_disease(run: Run) -> list[Raised]:
     """Figure 4: ten ages of 1,000 records; 1% of nine of them and more of the tenth are ill."""
-
-    def make() -> list[Raised]:
-        points = []
-        for ill in RAISED:
-            found = measured([*[[RARE, 1000 - RARE]] * 9, [ill, 1000 - ill]])
-            there = entropy(np.array([ill, 1000 - ill]))
-            mil = found.h - 0.1 * there
-            points.append(Raised(max(0.0, there - found.h), found, ill / 1000, mil))
-        return points
-
-    return run.once(("itpr", "rare disease"), make)
+    points = []
+    for ill in RAISED:
+        found = measured([*[[RARE, 1000 - RARE]] * 9, [ill, 1000 - ill]])
+        there = entropy(np.array([ill, 1000 - ill]))
+        mil = found.h - 0.1 * there
+        points.append(Raised(max(0.0, there - found.h), found, ill / 1000, mil))
+    return points
 
 
+@once
 def surface(run: Run) -> dict[tuple[int, float], InformationRisk]:
     """Figure 5: ten ages, five smaller by ε; 20 diseases, one more frequent in a small age.
 
     ϑ is Eq. 13's, the least that reaches the asked one with whole records.
     """
-
-    def make() -> dict[tuple[int, float], InformationRisk]:
-        places = [(e, t) for e in EPSILONS_OF_SURFACE for t in THETAS_OF_SURFACE]
-        found = {}
-        for done, (epsilon, theta) in enumerate(places):
-            run.report(done, len(places))
-            found[epsilon, theta] = measured(_skewed(epsilon, theta))
-        return found
-
-    return run.once(("itpr", "surface"), make)
+    places = [(e, t) for e in EPSILONS_OF_SURFACE for t in THETAS_OF_SURFACE]
+    found = {}
+    for done, (epsilon, theta) in enumerate(places):
+        run.report(done, len(places))
+        found[epsilon, theta] = measured(_skewed(epsilon, theta))
+    return found
 
 
 def _skewed(epsilon: int, theta: float) -> Counts:

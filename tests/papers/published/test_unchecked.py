@@ -9,9 +9,8 @@ import pyarrow as pa
 import pytest
 
 from indiff import Mondrian, NaiveBayes, Table, UserError, datasets, read_table
-from indiff.papers.published import broken_guarantee
-from indiff.papers.published.broken_guarantee import chosen_rows, compare
-from indiff.papers.published.unchecked_mondrian import UncheckedMondrian
+from indiff.papers.published import unchecked as broken_guarantee
+from indiff.papers.published.unchecked import UncheckedMondrian, chosen_rows, compare
 from indiff.papers.run import Run
 
 

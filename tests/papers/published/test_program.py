@@ -14,9 +14,15 @@ from indiff import Hierarchy, Table, UserError, read_table
 from indiff.papers.dit_v1.results import KS, LS, TABLES
 from indiff.papers.measure import DataSet
 from indiff.papers.pages import place
-from indiff.papers.published.beliefs import COMPARISONS, View, published_beliefs
-from indiff.papers.published.broken_guarantee import own_setup, small_groups
-from indiff.papers.published.partition import Node, Partition, Rule
+from indiff.papers.published.program import (
+    COMPARISONS,
+    Node,
+    Partition,
+    Rule,
+    View,
+    published_beliefs,
+)
+from indiff.papers.published.unchecked import own_setup, small_groups
 from indiff.papers.run import Run
 
 Record = tuple[str, str, str]  # age, where, ill

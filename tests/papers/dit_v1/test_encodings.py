@@ -8,7 +8,7 @@ import numpy as np
 
 from indiff import Classifier, Identity, Mondrian, datasets
 from indiff.inference import ENCODINGS
-from indiff.papers.dit_v1.encoding_accuracy import accuracies
+from indiff.papers.dit_v1.encodings import accuracies
 from indiff.sanitizers.noise.quantiles_before import quantiles_before
 
 
