@@ -202,15 +202,7 @@ def axis(data: DataSet, symbol: str, values: Sequence[object]) -> str:
 
 
 def largest_possible(table: Table) -> int:
-    """Return the largest ℓ that the table meets as one group: no value above 1/ℓ of it.
-
-    >>> import pyarrow as pa
-    >>> from indiff.data.table import read_table
-    >>> table = read_table(pa.table({"age": [1, 2, 3, 4, 5], "ill": list("aabbc")}),
-    ...                    quasi=["age"], sensitive="ill")
-    >>> largest_possible(table)
-    2
-    """
+    """Return the largest ℓ that the table meets as one group: no value above 1/ℓ of it."""
     return len(table) // int(table.sensitive.counts.max())
 
 

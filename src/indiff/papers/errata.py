@@ -214,13 +214,6 @@ def bias(table: Table, epsilon: float, rows: NDArray[np.intp], *, seed: int = 0,
 
     Two samples of one law are not equal, so the estimate of 0 is above 0, and it adds up over
     the sensitive values. This shows the paper's estimator at work; the product does not use it.
-
-    >>> import pyarrow as pa
-    >>> from indiff.data.table import read_table
-    >>> table = read_table(pa.table({"age": [1, 1, 2], "ill": ["n", "y", "n"]}), sensitive="ill")
-    >>> found = bias(table, 0.01, np.array([0]), samples=1000)
-    >>> bool(found.exact[0] < found.nothing[0])
-    True
     """
     noise = Laplace(epsilon)
     grid = noise.grid(table)

@@ -161,13 +161,6 @@ def raw_beliefs(table: Table, alpha: float = 1.0) -> tuple[Floats, Floats]:
     one count for each attribute and the count of its class by one, so that one set of count tables
     gives what ``differential_test(table, Identity(), model="naive-bayes")`` gives by fitting a
     model for every record.
-
-    >>> import pyarrow as pa
-    >>> from indiff.data.table import read_table
-    >>> table = read_table(pa.table({"age": [1, 1, 2], "ill": ["n", "y", "n"]}), sensitive="ill")
-    >>> beliefs, without = raw_beliefs(table)
-    >>> beliefs[0].round(3), without[0].round(3)
-    (array([0.6, 0.4]), array([0.333, 0.667]))
     """
     classes, size = table.sensitive.codes, len(table.sensitive.values)
     own = np.zeros((len(table), size))

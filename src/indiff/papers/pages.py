@@ -39,11 +39,6 @@ class Grid:
     header: Sequence[str]
     rows: Sequence[Sequence[Cell]]
 
-    @property
-    def agrees(self) -> bool:
-        """Whether every row ends in ``same``."""
-        return all(row[-1] == "same" for row in self.rows)
-
 
 @dataclass(frozen=True)
 class Chart:

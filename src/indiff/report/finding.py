@@ -101,38 +101,26 @@ class Verdict:
 
 VERDICTS = {
     "pass": Verdict(
-        "✓",
-        "good",
-        "Passed",
-        "Every limit of the plan was measured, and none was exceeded.",
-        "PASS",
-        "PASS: every limit holds",
+        "✓", "good", "Passed", "Every limit of the plan was measured, and none was exceeded.",
+        "PASS", "PASS: every limit holds",
     ),
     "fail": Verdict(
-        "✕",
-        "bad",
-        "Failed",
-        "This release should not be published as it is, for these reasons:",
+        "✕", "bad", "Failed", "This release should not be published as it is, for these reasons:",
         "FAIL",
         "FAIL: a limit is exceeded, or the release breaks its own constraint or names people",
     ),
     "incomplete": Verdict(
-        "!",
-        "unsure",
-        "Incomplete",
+        "!", "unsure", "Incomplete",
         "Something that a limit needs was not measured, so nothing can be promised.",
         "INCOMPLETE: this is no pass",
         "INCOMPLETE: not everything could be measured, so this is no pass",
     ),
     "no-limits": Verdict(
-        "–",
-        "unsure",
-        "No verdict",
+        "–", "unsure", "No verdict",
         "The plan sets no limit. The numbers below are measured, but nothing says what is enough.",
-        "no limits, no verdict",
-        "NO LIMITS: nothing was exceeded because no limit was given",
+        "no limits, no verdict", "NO LIMITS: nothing was exceeded because no limit was given",
     ),
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -174,13 +162,7 @@ QUESTIONS: dict[Question, Topic] = {
 
 
 def measured(finding: Mapping[str, Any]) -> str:
-    """Write what was found, with so many digits that it can be told from its limit.
-
-    >>> measured({"status": "measured", "value": 0.1000004, "limit": {"value": 0.1}})
-    '0.1000004'
-    >>> measured({"status": "failed", "value": None, "limit": None})
-    'failed'
-    """
+    """Write what was found, with so many digits that it can be told from its limit."""
     if finding["status"] != "measured":
         return str(finding["status"])
     limit = finding["limit"]
@@ -188,11 +170,7 @@ def measured(finding: Mapping[str, Any]) -> str:
 
 
 def limited(finding: Mapping[str, Any]) -> str:
-    """Write a finding's limit with its rule; nothing where there is none.
-
-    >>> limited({"limit": {"rule": "at most", "value": 0.5}})
-    'at most 0.5'
-    """
+    """Write a finding's limit with its rule; nothing where there is none."""
     limit = finding["limit"]
     return "" if limit is None else f"{limit['rule']} {number(limit['value'])}"
 
@@ -225,13 +203,7 @@ def recommendation(document: Mapping[str, Any]) -> str:
 
 
 def headline(document: Mapping[str, Any]) -> str:
-    """Say how many limits there are, and what became of them.
-
-    >>> headline({"findings": [{"limit": {"name": "k"}, "exceeded": True, "status": "measured"}]})
-    '1 of 1 limit exceeded'
-    >>> headline({"findings": [{"limit": {"name": "k"}, "exceeded": None, "status": "measured"}]})
-    '1 of 1 limit not decided'
-    """
+    """Say how many limits there are, and what became of them."""
     listed = [one for one in document["findings"] if one.get("limit")]
     if not listed:
         return "no limit given"

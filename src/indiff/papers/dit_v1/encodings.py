@@ -180,13 +180,6 @@ def accuracies(
     Equal to training scikit-learn's ``BernoulliNB`` for every record on the encoded release and
     asking it about the record (DIT v1, Appendix A.2). It says how well people in the table are
     guessed, not how much their records reveal.
-
-    >>> import pyarrow as pa
-    >>> from indiff import Mondrian, read_table
-    >>> table = read_table(pa.table({"age": [21, 25, 30, 38, 52, 64], "sex": list("mfmfmf"),
-    ...                              "ill": list("yynnyn")}), sensitive="ill")
-    >>> accuracies(table, Mondrian(k=2).sanitize(table), ("TF-TF",))
-    {'TF-TF': (0.6666666666666666, 2)}
     """
     size = len(release.sensitive_values)
     totals = np.bincount(release.classes, minlength=size).astype(np.float64)

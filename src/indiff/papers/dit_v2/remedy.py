@@ -72,18 +72,13 @@ def section_4_5_1(run: Run) -> Page:
     return Page(
         status=status(inside, "another 10,000 records were drawn, with more outliers"),
         tables=(
-            Grid(
-                f"½Σ|p − p′| on Adult, {run.seeds} draws, one round",
-                ("rule", "δ before", "outliers", "printed", "δ after", "printed", "printed is"),
-                rows,
-            ),
-            Grid(
-                f"Repeated until no d is above {THRESHOLD} (first draw, at most {ROUNDS} rounds)",
-                ("rule", "rounds", "records removed", "δ in the end"),
-                loops,
-            ),
+            Grid(f"½Σ|p − p′| on Adult, {run.seeds} draws, one round",
+                 ("rule", "δ before", "outliers", "printed", "δ after", "printed", "printed is"),
+                 rows),
+            Grid(f"Repeated until no d is above {THRESHOLD} (first draw, at most {ROUNDS} rounds)",
+                 ("rule", "rounds", "records removed", "δ in the end"), loops),
         ),
-    )
+    )  # fmt: skip
 
 
 def clean(table: Table, rule: Rule, value: int) -> tuple[int, int, float]:

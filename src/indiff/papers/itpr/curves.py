@@ -45,20 +45,12 @@ class Point:
 
 
 def shared(total: int, parts: int) -> list[int]:
-    """Share a number as equally as whole numbers allow.
-
-    >>> shared(10, 4)
-    [3, 3, 2, 2]
-    """
+    """Share a number as equally as whole numbers allow."""
     return [total // parts + (part < total % parts) for part in range(parts)]
 
 
 def entropy(counts: Counts) -> float:
-    """Return the entropy of counts in bits.
-
-    >>> entropy(np.array([2, 1, 1, 0]))
-    1.5
-    """
+    """Return the entropy of counts in bits."""
     shares = counts[counts > 0] / counts.sum()
     return float(-(shares * np.log2(shares)).sum()) + 0.0
 

@@ -74,11 +74,7 @@ BENEFITS = {
 
 
 def released(rows: int) -> dict[str, list[str]]:
-    """Return Table 1b (9 rows) or 2b (15): ``352*`` hides two digits, the other codes one.
-
-    >>> released(2)
-    {'zip': ['3551*', '3559*'], 'age': ['2*', '4*'], 'disease': ['Asthma', 'HIV']}
-    """
+    """Return Table 1b (9 rows) or 2b (15): ``352*`` hides two digits, the other codes one."""
     found: dict[str, list[str]] = {"zip": [], "age": [], "disease": []}
     for code, age, disease in PATIENTS[:rows]:
         found["zip"].append("352*" if code < 35300 else f"{code // 10}*")
@@ -104,11 +100,7 @@ def example(
 
 
 def as_printed(value: float, printed: str) -> str:
-    """Cut a number as the paper does, which truncates, to the printed digits and at least two.
-
-    >>> as_printed(0.5488, "0.54"), as_printed(1.0, "1.0"), as_printed(0.875, "0.875")
-    ('0.54', '1.0', '0.875')
-    """
+    """Cut a number as the paper does, which truncates, to the printed digits and at least two."""
     digits = max(2, len(printed.partition(".")[2]))
     cut = math.floor(value * 10**digits + 1e-9) / 10**digits
     return str(cut + 0.0)

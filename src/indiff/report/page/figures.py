@@ -38,14 +38,11 @@ def figures(document: Mapping[str, Any]) -> list[Figure]:
     """Return the figures of an audit's document, in the order of the report.
 
     A chart that the document holds nothing for is left out; nothing is measured here.
-
-    >>> [figure.id for figure in figures({"findings": [], "charts": {"risk": [
-    ...     {"metric": "ITPR", "about": "re-identification", "before": 1, "after": 0.5,
-    ...      "range": [0, 1]}]}})]
-    ['risk']
     """
     charts = {name: lines for name, lines in document["charts"].items() if lines}
-    limit = _delta_limit(document["findings"])
+    limits = [one["limit"] for one in document["findings"] if one.get("limit")]
+    deltas = [float(limit["value"]) for limit in limits if limit["name"] == "delta"]
+    limit = min(deltas, default=None)  # the strictest
     found = [
         make(charts[name])
         for name, make in (("risk", _risk), ("columns", _columns))
@@ -60,13 +57,6 @@ def figures(document: Mapping[str, Any]) -> list[Figure]:
     if "worst" in charts:
         found.append(_worst(charts["worst"]))
     return found
-
-
-def _delta_limit(findings: Sequence[Mapping[str, Any]]) -> float | None:
-    """The strictest limit on δ."""
-    limits = [one["limit"] for one in findings if one.get("limit")]
-    values = [float(limit["value"]) for limit in limits if limit["name"] == "delta"]
-    return min(values, default=None)
 
 
 def _spec(chart: Any) -> dict[str, Any]:
@@ -97,7 +87,6 @@ def themed(spec: dict[str, Any]) -> dict[str, Any]:
     return {**walk(spec), "config": CONFIG}
 
 
-_TEXT = {"labelColor": "var(--ink-soft)", "titleColor": "var(--ink-soft)"}
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
 CONFIG: dict[str, Any] = {
     "aria": False,  # the figure's sentence and table speak instead of hundreds of marks
@@ -105,18 +94,14 @@ CONFIG: dict[str, Any] = {
     "font": _FONT,
     "view": {"stroke": "transparent"},
     "axis": {
-        **_TEXT,
-        "gridColor": "var(--line)",
-        "domainColor": "var(--line-strong)",
-        "tickColor": "var(--line-strong)",
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "titlePadding": 10,
+        "labelColor": "var(--ink-soft)", "titleColor": "var(--ink-soft)",
+        "gridColor": "var(--line)", "domainColor": "var(--line-strong)",
+        "tickColor": "var(--line-strong)", "labelFontSize": 12, "titleFontSize": 12,
+        "titleFontWeight": "normal", "titlePadding": 10,
     },
     "legend": {"labelColor": "var(--ink)", "labelFontSize": 12, "offset": 8, "rowPadding": 4},
     "text": {"font": _FONT},
-}
+}  # fmt: skip
 
 
 def _named(lines: Lines, *keys: str) -> list[dict[str, Any]]:
@@ -236,11 +221,6 @@ def _risk(lines: Lines) -> Figure:
 
 
 def _of(count: int, total: int) -> str:
-    """Say how many of the metrics.
-
-    >>> _of(4, 4), _of(0, 4), _of(1, 4)
-    ('all 4 risk metrics', 'none', '1 of 4')
-    """
     if not count:
         return "none"
     return f"all {total} risk metrics" if count == total else f"{count} of {total}"

@@ -33,19 +33,6 @@ def render(document: Mapping[str, Any]) -> str:
 
     The page is made from the document alone, so it can be made again from its JSON, and equal
     documents give equal pages. Whatever comes from the table is escaped: it is text, never markup.
-
-    >>> page = render({
-    ...     "format": 1, "kind": "audit", "title": "a < b", "findings": [], "charts": {},
-    ...     "verdict": {"status": "no-limits", "exit_code": 0, "reasons": []},
-    ...     "table": {"source": "t.csv", "records": 0, "dropped": 0, "fingerprint": "", "notes": [],
-    ...               "columns": []},
-    ...     "release": {"sanitizer": "identity", "records": 0, "constraint_met": True,
-    ...                 "groups": None, "notes": []},
-    ...     "plan": {}, "min_cell": 10, "show_values": False, "seed": 0, "command": "",
-    ...     "versions": {"indiff": "1"}, "timing": {"started": "", "seconds": 0, "steps": {}},
-    ... })
-    >>> "<h1>a &lt; b</h1>" in page
-    True
     """
     drawn = figures(document)
     scripts = [chart_bundle() if drawn else "", resource("charts.js")]

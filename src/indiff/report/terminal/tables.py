@@ -130,13 +130,7 @@ def show_cdf(console: Console, distances: NDArray[np.float64]) -> None:
 
 
 def cdf_steps(distances: Any, most: int = 12) -> list[float]:
-    """Choose distances at which to print the CDF: 1, 2, 5 times powers of ten, the last is δ.
-
-    >>> cdf_steps(np.array([0.003, 0.01, 0.07, 0.3]))
-    [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3]
-    >>> cdf_steps(np.zeros(3))
-    [0.0]
-    """
+    """Choose distances at which to print the CDF: 1, 2, 5 times powers of ten, the last is δ."""
     top = float(distances.max())
     positive = distances[(distances > 0) & np.isfinite(distances)]
     steps = [0.0] if (distances == 0).any() else []
