@@ -65,11 +65,12 @@ def once(make: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]
     signature = inspect.signature(make)
 
     @wraps(make)
-    def found(of: S, *args: P.args, **named: P.kwargs) -> T:
+    def found(of: S, /, *args: P.args, **named: P.kwargs) -> T:
         given = signature.bind(of, *args, **named)
         given.apply_defaults()
         key = (make.__module__, make.__qualname__, *given.arguments.values())
-        kept: dict[Hashable, T] = getattr(of, "run", of).kept
+        run: Any = getattr(of, "run", of)
+        kept: dict[Hashable, T] = run.kept
         if key not in kept:
             kept[key] = make(of, *args, **named)
         return kept[key]
