@@ -11,9 +11,9 @@ from indiff.version import __version__
 if TYPE_CHECKING:
     from indiff import datasets, plot
     from indiff.audit.compare import compare
+    from indiff.audit.document import AuditResult
     from indiff.audit.fix import fix
     from indiff.audit.plan.plan import Plan, read_plan
-    from indiff.audit.result import AuditResult
     from indiff.audit.run import run_audit
     from indiff.data.hierarchy import Hierarchy
     from indiff.data.table import Table, read_table
@@ -41,7 +41,7 @@ _HOMES = {
     "indiff.audit.compare": "compare",
     "indiff.audit.fix": "fix",
     "indiff.audit.plan.plan": "Plan read_plan",
-    "indiff.audit.result": "AuditResult",
+    "indiff.audit.document": "AuditResult",
     "indiff.audit.run": "run_audit",
     "indiff.data.hierarchy": "Hierarchy",
     "indiff.data.table": "Table read_table",

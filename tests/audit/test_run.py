@@ -13,8 +13,8 @@ import pyarrow.csv
 import pytest
 
 import indiff
+from indiff.audit.document import AuditResult
 from indiff.audit.findings.exposure import accuracy
-from indiff.audit.result import AuditResult
 from indiff.errors import UserError
 
 SCHEMA = json.loads(

@@ -46,6 +46,7 @@ MISSED = (
     "More removals, or another order of them, might have reached it. The list names people who "
     "stand out: keep it to yourself."
 )
+_PLAIN = ("status", "reason", "limit", "budget", "sanitizer", "model", "records")
 Progress = Callable[[str, int, int], object]
 Status = Literal["below", "budget", "stopped", "interrupted"]
 
@@ -120,13 +121,7 @@ class Fix:
         return {
             "format": FORMAT,
             "kind": "fix",
-            "status": self.status,
-            "reason": self.reason,
-            "limit": self.limit,
-            "budget": self.budget,
-            "sanitizer": self.sanitizer,
-            "model": self.model,
-            "records": self.records,
+            **{name: getattr(self, name) for name in _PLAIN},
             "removed": len(self.removed),
             "removed_records": self.removed.tolist(),
             "rounds": [asdict(one) for one in self.rounds],

@@ -20,6 +20,8 @@ _NOT_PRIVATE = (
     "and it assumes an attacker who knows these columns and nothing else."
 )
 
+# What a metric says of each of its findings.
+_SHARED = ("question", "title", "does_not_prove", "source", "inference", "range", "better")
 _LARGEST_WHOLE = 1e15  # beyond it digits say nothing
 
 
@@ -57,20 +59,8 @@ class Metric:
         return self._finding(id, status=status, reason=reason, means=means, **more)
 
     def _finding(self, id: str, **more: Any) -> Finding:
-        return Finding(
-            **{
-                "id": id,
-                "metric": self.name,
-                "question": self.question,
-                "title": self.title,
-                "does_not_prove": self.does_not_prove,
-                "source": self.source,
-                "inference": self.inference,
-                "range": self.range,
-                "better": self.better,
-                **more,
-            }
-        )
+        shared = {name: getattr(self, name) for name in _SHARED}
+        return Finding(**{"id": id, "metric": self.name, **shared, **more})
 
 
 def number(value: float) -> str:

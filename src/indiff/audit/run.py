@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from indiff.audit import document
+from indiff.audit.document import AuditResult
 from indiff.audit.findings import exposure, release
 from indiff.audit.findings.exposure import Exposure, Progress
 from indiff.audit.metrics import METRICS
 from indiff.audit.plan.plan import Plan, check_files, check_names, read_plan
 from indiff.audit.redaction import Redaction
-from indiff.audit.result import AuditResult
 from indiff.audit.verdict import Verdict, judge, with_columns
 from indiff.data.table import Table
 from indiff.differential.test import describe, part_of

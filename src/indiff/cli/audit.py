@@ -69,8 +69,8 @@ def run(plan: Plan, out: Path, delta: float | None, budget: float | None, comman
 
     With a ``delta`` to reach, outliers are removed first, and what is left is audited.
     """
+    from indiff.audit.document import check_report_places
     from indiff.audit.fix import NAMES
-    from indiff.audit.result import check_report_places
     from indiff.audit.run import run_audit
     from indiff.files import make_folder
     from indiff.report.terminal import audit

@@ -17,7 +17,7 @@ from indiff.version import __version__
 from indiff.web.jobs.drawing import write_figures
 
 if TYPE_CHECKING:
-    from indiff.audit.result import AuditResult
+    from indiff.audit.document import AuditResult
     from indiff.web.store.store import Store
 
 CDF_POINTS = 100
