@@ -100,7 +100,7 @@ COMMANDS = {
     "--targets 200 --json",
     "risk text": f"risk adult.csv {ROLES} --combinations 2 --limit k=5 --json",
     "risk parquet, duckdb": "risk adult.parquet --quasi age,education,sex,race --sensitive "
-    "occupation,income --engine duckdb --combinations 3 --json",
+    "occupation,income --engine duckdb --threads 1 --combinations 3 --json",
     "risk in-process": "risk adult.parquet --quasi age,sex --sensitive occupation "
     "--engine in-process --no-details --limit t=0.9 --json",
     "risk people": "risk people3.csv --individual id --quasi age,town --sensitive ill --json",
@@ -212,8 +212,8 @@ LISTED = (
     ),
     Listed(
         "test (laplace|geometric|response)|(audit|compare) noise",
-        r"exit code|.*\.constraint_met|.*\.verdict\.(exit_code|status|reasons\[no limit was .*)"
-        r"|.*not differentially private.*",
+        r"exit code|.*\.(constraint_met|on_front)|.*not differentially private.*"
+        r"|.*\.verdict\.(exit_code|status|reasons\[no limit was .*)",
         "such a table fails (exit 1)",
     ),
     Listed(
@@ -338,8 +338,11 @@ def kept(
     """Answer as ``answer`` does, from the folder ``keep`` where the same was asked before."""
     if keep is None:
         return answer(source, folder, words)
-    name = hashlib.sha256(" ".join([str(source), PLAN, *words]).encode()).hexdigest()[:16]
-    file = keep / f"{name}.pickle"
+    asked = hashlib.sha256(" ".join([str(source), *words]).encode())
+    for file in sorted(folder.glob("*.*")):
+        if file.name.partition(".")[0] != "out":
+            asked.update(file.read_bytes())
+    file = keep / f"{asked.hexdigest()[:16]}.pickle"
     if not file.exists():
         keep.mkdir(exist_ok=True)
         file.write_bytes(pickle.dumps(answer(source, folder, words)))
