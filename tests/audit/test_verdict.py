@@ -20,6 +20,7 @@ from indiff.report.finding import Finding
 def found(name: Any, value: Any, *, about: Any = "ill", **more: Any) -> Any:
     chosen = metric(name, about=about, model="m")
     words = {"about": about, "model": "m", "largest": "2", "baseline": "1 %", "dropped": "No"}
+    words["ground"] = "by ranks"
     return chosen.found(f"{name}:{about}", value, words, about=about, **more)
 
 
@@ -187,6 +188,7 @@ def test_every_metric_says_two_sentences_and_what_it_does_not_prove() -> None:
             "task": "ill",
             "original": "1 %",
             "majority": "1 %",
+            "ground": "by ranks",
         }
         told = one.means.format(**words, **more, none="2")
         sentences = told.replace("e.g.", "").count(". ") + told.endswith(".")

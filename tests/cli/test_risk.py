@@ -277,3 +277,18 @@ def test_help_names_every_option_and_loads_nothing_heavy() -> None:
     for option in ("--quasi", "--sensitive", "--individual", "--engine", "--master", "--limit",
                    "--combinations", "--records", "--json", "--show-values"):  # fmt: skip
         assert option in done.stdout
+
+
+def test_the_bins_and_what_t_takes_for_a_distance_stand_beside_the_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    rows = [f"{'ab'[row % 2]},{row},{'xyz'[row % 3]}" for row in range(12)]
+    path.write_text("\n".join(["zip,pay,ill", *rows]) + "\n")
+    words = ["risk", path, "--quasi", "zip", "--sensitive", "pay,ill", "--bins", "pay=4"]
+    ended = call(*words, "--json", tmp_path / "risk.json")
+    flat = " ".join(ended.out.split())
+    assert "pay (ordinal, 4 bins), ill (categorical)" in flat
+    assert "of a group to the table, with values as far apart as their ranks" in flat
+    assert "of a group to the table, with any two values equally far apart" in flat
+    method = json.loads((tmp_path / "risk.json").read_text())["method"]
+    assert method["bins"] == {"pay": 4}
+    assert method["ground_distances"] == {"pay": "ranks", "ill": "equal"}

@@ -37,7 +37,7 @@ def finding(name: str, id: str, value: float | None, **more: Any) -> dict[str, A
     chosen = metric(name, **words)
     if value is None:
         return {**chosen.missed(id, more.pop("status"), more.pop("reason")).to_dict(), **more}
-    made = chosen.found(id, value, {**words, "dropped": "0"}).to_dict()
+    made = chosen.found(id, value, {**words, "dropped": "0", "ground": "by ranks"}).to_dict()
     return {**made, "exactness": "exact", **more}
 
 

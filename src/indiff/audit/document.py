@@ -243,6 +243,11 @@ def table_block(table: Table, source: str, redaction: Redaction) -> dict[str, An
 
 def _columns(table: Table) -> list[dict[str, Any]]:
     frame = table.frame()
+    bins = {
+        one.name: f"in {len(one.values)} bins, on which every number about it depends"
+        for one in table.sensitives
+        if one.binned
+    }
     found = []
     for column in table.schema:
         cells = frame[column.name]
@@ -254,7 +259,7 @@ def _columns(table: Table) -> list[dict[str, Any]]:
                 "kind": "date" if column.is_date else str(column.kind),
                 "distinct": distinct,
                 "missing": int(cells.null_count),
-                "note": _note(column.role, distinct, len(table)),
+                "note": bins.get(column.name) or _note(column.role, distinct, len(table)),
             }
         )
     return found

@@ -220,7 +220,7 @@ _ALL = (
     Metric(
         "t", "Distance of a group's {about} from the table's (t)", "inference", "low", (0, 1),
         "The group that differs most from the whole table in {about} is {value} away from it, "
-        "between 0 (alike) and 1. The nearer to 0, the less a group tells.",
+        "between 0 (alike) and 1, {ground}. The nearer to 0, the less a group tells.",
         "A small t bounds what a group tells, not what a record adds to it. " + _NOT_PRIVATE,
         "Li, Li and Venkatasubramanian 2007 (t-closeness, earth mover's distance)",
     ),

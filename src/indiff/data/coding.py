@@ -80,7 +80,8 @@ def code_sensitive(
                 ),
                 field="bins",
             )
-        return {"kind": decided, "values": tuple(shown), "codes": codes}
+        fields = {"kind": decided, "values": tuple(shown), "codes": codes}
+        return {**fields, "binned": bins is not None}
     if bins is not None:
         raise UserError(
             f"{option('bins')} groups numbers; {name!r} is {decided}",

@@ -67,7 +67,8 @@ class Attribute:
 class Sensitive:
     """A sensitive attribute: its values, fixed by the full table, and each record's code.
 
-    ``columns`` are those of the table that it is: itself, or those of a joint attribute.
+    ``columns`` are those of the table that it is: itself, or those of a joint attribute. Where
+    numbers were ``binned``, its values are the bins.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Sensitive:
     codes: NDArray[np.int32]
     hierarchy: Hierarchy | None = None
     columns: tuple[str, ...] = ()
+    binned: bool = False
 
     def __post_init__(self) -> None:
         if not self.columns:

@@ -27,6 +27,7 @@ from indiff.risk import columns
 from indiff.risk.columns import ColumnsRisk, Combination, Contribution, Level, measure_columns
 from indiff.risk.counts import Counted, Question, count, keys, plain_terms, same
 from indiff.risk.metrics import DERIVED, GroupRisk, InformationRisk
+from indiff.risk.values import Ground
 from indiff.text import FORMAT, html, html_table, json_text, number
 from indiff.version import __version__
 
@@ -42,6 +43,10 @@ class Method:
     individual: str | None
     missing_tokens: tuple[str, ...]
     kinds: dict[str, str]
+    ground_distances: dict[str, Ground]
+    """What t takes for the distance of two values of each sensitive attribute."""
+    bins: dict[str, int]
+    """How many bins stand for the numbers of a sensitive attribute, where bins were asked for."""
     versions: dict[str, str]
     fingerprint: str
     """SHA-256 of the columns' names and roles and of all records' values in them, in any order.
@@ -244,6 +249,8 @@ def measure_risk(
                 individual=individual,
                 missing_tokens=tuple(missing_tokens),
                 kinds={v.sensitive.name: str(v.sensitive.kind) for v in counted.values},
+                ground_distances={v.sensitive.name: v.sensitive.ground for v in counted.values},
+                bins={name: len(order) for name, order in made.items()},
                 versions=_versions(counted),
                 fingerprint=fingerprint(
                     counted.engine, question.quasi, question.sensitive, individual

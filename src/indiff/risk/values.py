@@ -10,11 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.schema import Kind
 from indiff.engines.protocol import Engine
 from indiff.errors import UserError, did_you_mean, from_data, option
+
+Ground = Literal["equal", "ranks", "hierarchy"]
+GROUNDS: dict[Ground, str] = {
+    "equal": "with any two values equally far apart",
+    "ranks": "with values as far apart as their ranks",
+    "hierarchy": "with values as far apart as the hierarchy puts them",
+}
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,13 @@ class Sensitive:
     kind: Kind
     order: tuple[str, ...] | None = None
     hierarchy: Hierarchy | None = None
+
+    @property
+    def ground(self) -> Ground:
+        """What t takes for the distance of two values."""
+        if self.hierarchy is not None:
+            return "hierarchy"
+        return "equal" if self.kind == Kind.CATEGORICAL else "ranks"
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from indiff.errors import UserError, why_exhausted
 from indiff.release.release import Release
 from indiff.report.finding import Finding
 from indiff.risk import Risk, measure_risk
+from indiff.risk.values import GROUNDS
 from indiff.sanitizers.trivial import Identity
 from indiff.text import name as short_name
 from indiff.utility import Analyst, measure
@@ -198,10 +199,12 @@ def risk_part(
             continue
         if name in ("k", "singled_out") and after.risk.method.individual is not None:
             more["parameters"] = {"individual": after.risk.method.individual}
+        ground = after.risk.method.ground_distances[about]
         if name == "t":
-            more["parameters"] = {"ground_distance": _ground(table)}
+            more["parameters"] = {"ground_distance": ground}
+        words = {"about": said, "ground": GROUNDS[ground]}
         value = _value(name, after, about)
-        findings.append(chosen.found(id, value, {"about": said}, exactness="exact", **more))
+        findings.append(chosen.found(id, value, words, exactness="exact", **more))
     bars = [
         {
             "metric": name.upper(),
@@ -228,14 +231,6 @@ def _value(name: str, side: Side, about: str) -> Any:
         return float(attrgetter(_WHO[name])(risk))
     part = risk.inference if name.startswith("inference.") else risk.groups.sensitive
     return float(getattr(part[about], name.removeprefix("inference.")))
-
-
-def _ground(table: Table) -> str:
-    """Name what t takes for the distance of two sensitive values."""
-    if table.sensitive.hierarchy is not None:
-        return "hierarchy"
-    ordered = len(table.sensitive.columns) == 1 and table.sensitive.kind != Kind.CATEGORICAL
-    return "ranks" if ordered else "equal"
 
 
 def merged(parts: Sequence[RiskPart]) -> RiskPart:

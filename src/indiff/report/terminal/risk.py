@@ -12,13 +12,14 @@ from rich.text import Text
 
 from indiff import text as plain
 from indiff.report.terminal.tables import listed, print_clean, right, section, show_grid
+from indiff.risk.values import GROUNDS
 from indiff.text import number, percent_down
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from indiff.risk.columns import Level
-    from indiff.risk.measure import Risk
+    from indiff.risk.measure import Method, Risk
     from indiff.risk.metrics import InformationRisk, SensitiveGroups
 
 RARE = 10
@@ -48,7 +49,8 @@ def show_risk(console: Console, risk: Risk, source: str, *, show_values: bool = 
         section(console, "Where the worst of it comes from", [("one value", _cause(found))])
     _show_metrics(console, "Groups: records with equal quasi-identifiers", _sizes(risk))
     for name, models in risk.groups.sensitive.items():
-        _show_metrics(console, f"Groups: {plain.name(name)} in them", _models(models))
+        ground = GROUNDS[risk.method.ground_distances[name]]
+        _show_metrics(console, f"Groups: {plain.name(name)} in them", _models(models, ground))
     _show_contributions(console, risk)
     _show_levels(console, risk, show_values)
     _show_outliers(console, risk, show_values)
@@ -57,7 +59,7 @@ def show_risk(console: Console, risk: Risk, source: str, *, show_values: bool = 
 
 def _show_question(console: Console, risk: Risk, source: str) -> None:
     method = risk.method
-    kinds = [f"{plain.name(name)} ({method.kinds[name]})" for name in method.sensitive]
+    kinds = [f"{plain.name(name)} ({_kind(method, name)})" for name in method.sensitive]
     who = "each record is one" if method.individual is None else plain.name(method.individual)
     lines = [
         ("records", f"{risk.records:,}"),
@@ -70,6 +72,11 @@ def _show_question(console: Console, risk: Risk, source: str) -> None:
     notes = [*risk.groups.notes, *(note for x in risk.inference.values() for note in x.notes)]
     lines += [("note", plain.message(note)) for note in notes]
     section(console, f"Risk of {plain.name(source)}", lines)
+
+
+def _kind(method: Method, name: str) -> str:
+    bins = method.bins.get(name)
+    return method.kinds[name] if bins is None else f"{method.kinds[name]}, {bins} bins"
 
 
 def _information(found: InformationRisk, what: str) -> list[Row]:
@@ -130,7 +137,7 @@ def _sizes(risk: Risk) -> list[Row]:
     ]
 
 
-def _models(found: SensitiveGroups) -> list[Row]:
+def _models(found: SensitiveGroups, ground: str) -> list[Row]:
     c, least = found.recursive
     return [
         ("l", number(found.l), "1 up", "no value has more than 1/l; more: safer"),
@@ -138,7 +145,7 @@ def _models(found: SensitiveGroups) -> list[Row]:
         ("entropy l", number(found.entropy_l), "1 up", "2^H of the least diverse group"),
         ("recursive", f"({number(c)}, {least})", "c over 0", "(c, l)-diverse for every larger c"),
         ("alpha", number(found.alpha), "0 to 1", "largest share of one value in a group"),
-        ("t", number(found.t), "0 to 1", "largest distance of a group to the table"),
+        ("t", number(found.t), "0 to 1", f"largest distance of a group to the table, {ground}"),
         ("beta", number(found.beta), "0 up", "largest relative gain of a value's share"),
         ("beta, enhanced", number(found.beta_enhanced), "0 up", "the same; ∞: no β is enough"),
         ("delta", number(found.delta_disclosure), "0 up", "δ-disclosure; ∞: a group lacks a value"),

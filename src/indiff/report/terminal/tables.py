@@ -70,7 +70,7 @@ def _column(table: Table, name: str) -> str:
             kind += " with hierarchy"
     for sensitive in table.sensitives:
         if sensitive.name == name:
-            kind += f", {len(sensitive.values):,} values"
+            kind += f", {len(sensitive.values):,} {'bins' if sensitive.binned else 'values'}"
     return f"{plain.name(name)} ({kind})"
 
 
