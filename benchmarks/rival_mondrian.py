@@ -23,8 +23,8 @@ from indiff import Mondrian, NaiveBayes, Table
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.schema import Kind
 from indiff.differential.mondrian.counts import cover_one
+from indiff.sanitizers.mondrian.layout import END, START, Tree, relative_to, total_extremes
 from indiff.sanitizers.mondrian.mondrian import grow_parts, missing_parts
-from indiff.sanitizers.mondrian.problem import END, START, Tree, relative_to, total_extremes
 
 Ints = NDArray[np.int32]
 

@@ -100,8 +100,8 @@ def _warm_keys() -> None:
     import numpy as np
 
     from indiff.differential.mondrian.decisions import changed_node
+    from indiff.sanitizers.mondrian.layout import LEAF, Tree
     from indiff.sanitizers.mondrian.mondrian import Mondrian
-    from indiff.sanitizers.mondrian.problem import LEAF, Tree
 
     table = _tiny_table()
     node = np.array([[0, len(table), LEAF, 0, 0, 0]], np.int32)

@@ -1,4 +1,4 @@
-"""Counts whom the regions of a partition cover, N[a][v][c], and turns counts into beliefs."""
+"""Counts whom the regions of a whole release cover, N[a][v][c], and turns counts into beliefs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from indiff.data.table import Table
 from indiff.inference import Frequency, NaiveBayes
 from indiff.kernels import first_at_least, kernel, sort
+from indiff.sanitizers.mondrian.layout import END, LABEL, MEMBERS, START, Problem, Tree
 from indiff.sanitizers.mondrian.partition import group_counts
-from indiff.sanitizers.mondrian.problem import END, LABEL, MEMBERS, START, Problem, Tree
 
 NAIVE_BAYES, FREQUENCY = 0, 1
 PRODUCTS, LOGARITHMS = 0, 1

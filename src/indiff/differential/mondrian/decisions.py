@@ -40,7 +40,7 @@ from indiff.differential.mondrian.node import (
     try_attribute,
 )
 from indiff.kernels import borrow, first_at_least, kernel
-from indiff.sanitizers.mondrian import problem as layout
+from indiff.sanitizers.mondrian import layout
 from indiff.sanitizers.mondrian.partition import (
     cut_rank,
     line_width,

@@ -47,7 +47,8 @@ from indiff.inference import Frequency, Model, NaiveBayes
 from indiff.inference.protocol import Tally
 from indiff.kernels import Shared
 from indiff.release.release import Release
-from indiff.sanitizers.mondrian import problem as layout
+from indiff.sanitizers.mondrian import layout
+from indiff.sanitizers.mondrian.layout import Problem, Tree, meets, relative_to, total_extremes
 from indiff.sanitizers.mondrian.mondrian import (
     Mondrian,
     grow_parts,
@@ -55,7 +56,6 @@ from indiff.sanitizers.mondrian.mondrian import (
     release_of_groups,
 )
 from indiff.sanitizers.mondrian.partition import grow
-from indiff.sanitizers.mondrian.problem import Problem, Tree, meets, relative_to, total_extremes
 from indiff.sanitizers.protocol import Sanitizer
 from indiff.text import describe
 

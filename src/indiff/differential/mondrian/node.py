@@ -1,4 +1,4 @@
-"""Notes what decides a group when any one of its records may leave."""
+"""Finds of one group what its decision depends on when any one of its records leaves."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.kernels import kernel
+from indiff.sanitizers.mondrian.layout import BY_TREE, CUT_BY, DEPTH, FIRST, LEAVES, meets
 from indiff.sanitizers.mondrian.partition import (
     cut_rank,
     group_counts,
@@ -16,7 +17,6 @@ from indiff.sanitizers.mondrian.partition import (
     top_node,
     widest_first,
 )
-from indiff.sanitizers.mondrian.problem import BY_TREE, CUT_BY, DEPTH, FIRST, LEAVES, meets
 
 # Keys: 2a for a cut of attribute a at A (or by its tree), 2a + 1 for one at B, or one of these.
 STAYS, BECOMES_LEAF, ALONE, OPEN = -2, -1, -3, -4

@@ -4,7 +4,8 @@ So every f(D⁻ⁱ) comes from one partition; ``docs/leave-one-out.md`` has the 
 forest that partitions some records, together with the counts N[a][v][c] of a whole release that
 contains it. Targets walk down the forest as long as leaving would not change a decision. Where it
 would, the targets with the same new decision get a new context: that decision forced on their
-group, and everything below built anew, once for all of them.
+group, and everything below built anew, once for all of them. Where a walk ends, ``settle`` takes
+the target out of the counts of its group (step 3 of the page).
 """
 
 from __future__ import annotations
@@ -44,8 +45,7 @@ from indiff.differential.mondrian.node import (
     look_outside,
 )
 from indiff.kernels import borrow, first_at_least, kernel
-from indiff.sanitizers.mondrian import partition
-from indiff.sanitizers.mondrian import problem as layout
+from indiff.sanitizers.mondrian import layout, partition
 
 
 @kernel
@@ -57,8 +57,11 @@ def settle(
     """Write the beliefs about the targets with this key, which end in this group as a leaf.
 
     Each is taken out of the group; where it alone held an outer value, the region shrinks and no
-    longer covers it. ``counted`` has the counts of the release, this group's own included or not
-    (``is_counted``); ``tally`` is room for a count per value, all zero.
+    longer covers it. ``counted`` has the counts of the release: with this whole group, the target
+    included, where the group was a leaf before (``is_counted``), and without any of it where it
+    becomes one. What comes of it for an attribute: the counts without the group and, where the
+    region still covers the target's value, the group without the target. ``tally`` is room for a
+    count per value, all zero.
     """
     node, places, keys = borrow(node), borrow(places), borrow(keys)
     counted = borrow(counted)

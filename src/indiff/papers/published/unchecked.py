@@ -28,14 +28,14 @@ from indiff.papers.pages import Grid
 from indiff.papers.published.program import NO_MISSING, Partition
 from indiff.papers.run import Run
 from indiff.release.release import Release
-from indiff.sanitizers.mondrian import problem as layout
+from indiff.sanitizers.mondrian import layout
+from indiff.sanitizers.mondrian.layout import Problem, total_extremes
 from indiff.sanitizers.mondrian.mondrian import (
     Mondrian,
     RegionStyle,
     full_box,
     release_of_groups,
 )
-from indiff.sanitizers.mondrian.problem import Problem, total_extremes
 
 MOST_EXPOSED, OTHERS = 100, 400
 TRAINING = 30_162  # complete records of Adult's training part, which comes first in the frame

@@ -17,8 +17,7 @@ from indiff.data.table import Attribute, Table
 from indiff.errors import UserError, check_whole, from_data, option
 from indiff.release.regions import Anything, Interval, Missing, Region, ValueSet, node_region, plain
 from indiff.release.release import Release, ReleasedColumn
-from indiff.sanitizers.mondrian.partition import grow
-from indiff.sanitizers.mondrian.problem import (
+from indiff.sanitizers.mondrian.layout import (
     LABEL,
     MEMBERS,
     Limits,
@@ -28,6 +27,7 @@ from indiff.sanitizers.mondrian.problem import (
     ground_distance,
     meets,
 )
+from indiff.sanitizers.mondrian.partition import grow
 from indiff.sanitizers.trivial import anything, region_of, release_of, span_column
 
 MOST_CELLS_PER_ROW = 16  # a cell is a group and a value

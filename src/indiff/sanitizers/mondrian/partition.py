@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from indiff.kernels import borrow, kernel
-from indiff.sanitizers.mondrian.problem import (
+from indiff.sanitizers.mondrian.layout import (
     ATTRIBUTE,
     BY_TREE,
     CHILD,
