@@ -98,12 +98,13 @@ COMMANDS = {
     "test expression": f"test internet.csv --quasi age,race,marital_status "
     f"--sensitive household_income --other country --sanitizer mondrian:l=3 {BAYES} "
     "--targets 200 --json",
-    "risk text": f"risk adult.csv {ROLES} --combinations 2 --limit k=5 --json",
+    "risk text": f"risk adult.csv {ROLES} --combinations 2 --threads 1 --limit k=5 --json",
     "risk parquet, duckdb": "risk adult.parquet --quasi age,education,sex,race --sensitive "
     "occupation,income --engine duckdb --threads 1 --combinations 3 --json",
     "risk in-process": "risk adult.parquet --quasi age,sex --sensitive occupation "
-    "--engine in-process --no-details --limit t=0.9 --json",
-    "risk people": "risk people3.csv --individual id --quasi age,town --sensitive ill --json",
+    "--engine in-process --threads 1 --no-details --limit t=0.9 --json",
+    "risk people": "risk people3.csv --individual id --quasi age,town --sensitive ill "
+    "--threads 1 --json",
     "audit plan": "audit plan.toml --out",
     "audit noise": f"audit small.csv {FEW} --sanitizer laplace:epsilon=1 --model frequency --out",
     "audit release": f"audit small.csv {ROLES} --release release.csv --rows-in-order {BAYES} --out",
