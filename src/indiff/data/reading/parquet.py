@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow as pa  # and pyarrow.parquet, slow to import, only where it is used
 
 from indiff.data.reading.columns import Column
 from indiff.data.reading.frames import read_arrow
@@ -47,6 +46,8 @@ def read_parquet(
 
 
 def _whole_file(path: Path, where: str) -> pa.Table:
+    import pyarrow.parquet as pq
+
     data = path.read_bytes()
     if not data:
         raise UserError(f"a table needs a header and records; {where} is empty: check the file.")
@@ -65,6 +66,8 @@ def _unreadable(where: str, error: Exception) -> UserError:
 
 def check_files(paths: Sequence[Path], columns: Sequence[str]) -> pa.Schema:
     """Read every file's footer: one bad file among many must not surface half-way."""
+    import pyarrow.parquet as pq
+
     first: pa.Schema | None = None
     for path in paths:
         try:
@@ -111,6 +114,8 @@ def nested(name: str, kind: object) -> UserError:
 
 def partitions(folder: Path, paths: Sequence[Path]) -> list[dict[str, str | None]]:
     """Return what the folders ``key=value`` between a folder and each of its files say."""
+    import pyarrow.parquet as pq
+
     if not folder.is_dir():
         return [{} for _ in paths]
     found: list[dict[str, str | None]] = []
@@ -140,6 +145,8 @@ def partitioned_blocks(
     paths: Sequence[Path], columns: Sequence[str], said_by_folders: Sequence[dict[str, str | None]]
 ) -> Iterator[pa.Table]:
     """Yield the wanted columns of partitioned files, those of the folders' names as text."""
+    import pyarrow.parquet as pq
+
     for path, values in zip(paths, said_by_folders, strict=True):
         inside = [name for name in columns if name not in values]
         with pq.ParquetFile(path) as file:
