@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import indiff
 from indiff.audit.metrics import METRICS, metric
 from indiff.audit.plan.limits import check_limit_names, limit_names
-from indiff.audit.verdict import judge, judge_tests
+from indiff.audit.verdict import judge, judge_tests, rule_of
 from indiff.errors import UserError
 from indiff.report.finding import Finding
 
@@ -41,6 +41,7 @@ def missed(name: Any, status: Any = "failed") -> Any:
         ("k", 4, 5, 1),
         ("l", 1.9, 2, 1),
         ("entropy_l", 3.0, 2, 0),
+        ("entropy_l", 1.0, 2, 1),
         ("distinct_l", 1, 2, 1),
         ("changed_predictions", 5.0, 4.0, 1),
         ("delta", math.nan, 0.1, 1),
@@ -53,6 +54,12 @@ def test_directions(name: Any, value: Any, limit: Any, code: Any) -> None:
     assert verdict.exit_code == code
     assert checked.exceeded == bool(code)
     assert verdict.status == ("fail" if code else "pass")
+
+
+def test_risk_and_audit_agree_on_every_direction() -> None:
+    assert {name: rule_of(name) for name in METRICS} == {n: one.rule for n, one in METRICS.items()}
+    assert rule_of("inference.ill.h_conditional") == "at least"
+    assert rule_of("reidentification.h_normalised") == "at least"
 
 
 @given(value=st.floats(0, 10), limit=st.floats(0, 10))

@@ -95,6 +95,8 @@ def test_an_outlier_is_named_only_when_asked_for(tmp_path: Path) -> None:
         (["reidentification.itpr=0.5"], 1, "reidentification.itpr is 0.8333, above the limit 0.5"),
         (["l=1", "distinct_l=1", "t=0.75"], 0, "no limit was exceeded"),
         (["l=1.1"], 1, "l is 1, below the limit 1.1"),
+        (["entropy_l=2"], 1, "entropy_l is 1, below the limit 2"),
+        (["distinct_l=2"], 1, "distinct_l is 1, below the limit 2"),
         (["inference.itpr=0.5"], 1, "inference.ill.itpr is 1, above the limit 0.5"),
         (["inference.ill.dr=0.9"], 0, "no limit was exceeded"),
         (["delta_disclosure=1000"], 1, "delta_disclosure is inf, above the limit 1000"),
@@ -283,8 +285,8 @@ def test_the_bins_and_what_t_takes_for_a_distance_stand_beside_the_numbers(tmp_p
     path = tmp_path / "people.csv"
     rows = [f"{'ab'[row % 2]},{row},{'xyz'[row % 3]}" for row in range(12)]
     path.write_text("\n".join(["zip,pay,ill", *rows]) + "\n")
-    words = ["risk", path, "--quasi", "zip", "--sensitive", "pay,ill", "--bins", "pay=4"]
-    ended = call(*words, "--json", tmp_path / "risk.json")
+    words = ["risk", str(path), "--quasi", "zip", "--sensitive", "pay,ill", "--bins", "pay=4"]
+    ended = call(*words, "--json", str(tmp_path / "risk.json"))
     flat = " ".join(ended.out.split())
     assert "pay (ordinal, 4 bins), ill (categorical)" in flat
     assert "of a group to the table, with values as far apart as their ranks" in flat

@@ -1,4 +1,4 @@
-"""Holds the document of an audit, writes it, and makes its parts beside the findings."""
+"""Builds and writes an audit's document: plan, table, worst records and why, the curve."""
 
 from __future__ import annotations
 
@@ -330,7 +330,7 @@ def _reasons(
     for one in explained:  # its number stands beside it
         why = "Without it, " + str(one).removeprefix(f"without record {one.record:,} ")
         size = None if one.group is None else one.group.size
-        found[one.record] = (size, redaction.short(why))
+        found[one.record] = (size, redaction.cut_long_names(why))
     return found
 
 

@@ -31,6 +31,8 @@ _TELLING_DIGITS = 4  # a shorter number in a command is an option of it
 class Redaction:
     """Decides which values a report may show.
 
+    The sentences of :func:`~indiff.explain` are not judged here: they are told what to show.
+
     A value may be shown if at least ``min_cell`` records hold it, or if the user asked for all of
     them (``show_values``). A message marks what in it comes from the data, and nothing else in it
     is withheld. Column names are always shown, files without their folders. A sensitive expression
@@ -55,9 +57,9 @@ class Redaction:
             text = self._worded(text)
         for path in self.paths:
             text = text.replace(path, Path(path).name)
-        return str.__str__(self.short(self.document(text)))
+        return str.__str__(self.cut_long_names(self.document(text)))
 
-    def short(self, text: str) -> str:
+    def cut_long_names(self, text: str) -> str:
         """Return a sentence in which very long column names are cut."""
         for name in sorted(self.table.source.column_names, key=len, reverse=True):
             if len(name) > LONGEST_NAME:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from indiff.audit.metrics import METRICS, number
-from indiff.audit.plan.limits import LOWER, PLANES
+from indiff.audit.plan.limits import AT_LEAST, PLANES
 from indiff.report.finding import Finding, Limit, Rule
 
 if TYPE_CHECKING:
@@ -376,7 +376,7 @@ def judge_risk(risk: Risk, limits: Mapping[str, float]) -> Verdict:
 
 def rule_of(name: str) -> Rule:
     """Tell whether a limit on a metric is a largest or, as that of k, a smallest value."""
-    return "at least" if name.rpartition(".")[2] in LOWER else "at most"
+    return "at least" if name.rpartition(".")[2] in AT_LEAST else "at most"
 
 
 def _measured(risk: Risk, name: str) -> float:

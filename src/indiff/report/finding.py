@@ -292,5 +292,6 @@ def _value(value: Any) -> str:
     if isinstance(value, int | float):
         return str(value).removesuffix(".0")
     if isinstance(value, Sequence):
-        return ", ".join(_value(one) for one in value) if value else "none"
+        told = (plain.name(one) if isinstance(one, str) and one else _value(one) for one in value)
+        return ", ".join(told) if value else "none"
     return "none" if not value else plain.message(str(value))

@@ -8,7 +8,7 @@ import pytest
 
 import indiff
 from indiff.audit.metrics import METRICS
-from indiff.audit.plan.limits import LOWER, check_ranges, limit_names, range_of, risk_limits
+from indiff.audit.plan.limits import AT_LEAST, check_ranges, limit_names, range_of, risk_limits
 from indiff.audit.plan.recipe import read_limits
 from indiff.errors import UserError
 
@@ -41,7 +41,7 @@ def test_the_ends_of_a_range_are_limits() -> None:
 
 
 def test_every_limit_has_a_range() -> None:
-    for name in [*limit_names(), *LOWER, "reidentification.cp", "inference.a.b.theta"]:
+    for name in [*limit_names(), *AT_LEAST, "reidentification.cp", "inference.a.b.theta"]:
         least, largest = range_of(name)
         assert least in (0, 1)
         assert largest is None or largest >= 1

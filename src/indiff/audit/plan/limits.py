@@ -1,4 +1,4 @@
-"""Knows the names of limits: ``delta``, ``k``, ``inference.itpr``, ``inference.diagnosis.dr``."""
+"""Knows the limits: their names (``delta``, ``inference.ill.dr``), ranges, and which are at least."""
 
 from __future__ import annotations
 
@@ -14,10 +14,14 @@ _DESCRIPTIONS = ("records", "missing", "told_by_the_crowd")
 BOTH = ("itpr", "dr")  # short for re-identification and inference together
 PLANES = ("reidentification", "inference")
 
-# Less is worse: these limits are exceeded when the number is below them.
-LOWER = ("k", "l", "distinct_l", "entropy_l", "h_conditional", "h_normalised")
+# Less is worse: these limits are exceeded when the number is below them. METRICS says so of what an
+# audit shows, and here is what only ``indiff risk`` has.
+AT_LEAST = (
+    *(name for name, one in METRICS.items() if one.rule == "at least"),
+    "h_conditional", "h_normalised",
+)  # fmt: skip
 SIZES = ("k", "singled_out", "prosecutor", "journalist", "marketer")
-MODELS = (
+GROUP_MODELS = (
     "l", "distinct_l", "entropy_l", "alpha", "t", "beta", "beta_enhanced", "delta_disclosure",
 )  # fmt: skip
 INFORMATION = (
@@ -108,14 +112,14 @@ def _names(name: str, sensitive: Sequence[str]) -> list[str]:
     plane, _, rest = name.partition(".")
     if name in SIZES or (plane == "reidentification" and rest in INFORMATION):
         return [name]
-    if name not in MODELS and plane != "inference":
+    if name not in GROUP_MODELS and plane != "inference":
         raise unknown("limit", name, _known())
     if not sensitive:
         raise UserError(
             f"the limit {name} needs a sensitive attribute; add {option('sensitive', 'COLUMN')}.",
             field="sensitive",
         )
-    if name in MODELS:
+    if name in GROUP_MODELS:
         return [name]
     attribute, _, metric = rest.rpartition(".")
     if metric not in INFORMATION:
@@ -127,4 +131,4 @@ def _names(name: str, sensitive: Sequence[str]) -> list[str]:
 
 def _known() -> list[str]:
     planes = [f"{plane}.{metric}" for plane in PLANES for metric in INFORMATION]
-    return [*SIZES, *MODELS, *planes]
+    return [*SIZES, *GROUP_MODELS, *planes]
