@@ -1,4 +1,4 @@
-"""Knows the limits: their names (``delta``, ``inference.ill.dr``), ranges, and which are at least."""
+"""Knows the limits: names (``delta``, ``inference.ill.dr``), ranges, and which are at least."""
 
 from __future__ import annotations
 
