@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -38,6 +38,7 @@ _SIGNS = {".": r"\.", ",": ",", "'": "['’]", " ": "[ \u00a0\u2009\u202f]"}
 _NAMES = {".": "a point", ",": "a comma", "'": "an apostrophe", " ": "a blank"}
 _ANY_SIGN = "[.,'’ \u00a0\u2009\u202f]"
 _IN_NUMBERS = "[0-9.,'’ \u00a0\u2009\u202feE+-]"
+_IN_DATES = "^[0-9./-]+(?:[T ]00:00[0:.Z]*)?$"
 
 
 class Typed(NamedTuple):
@@ -107,11 +108,14 @@ def typed(
     integers = _canonical_integers(text)
     if integers is not None:
         return Typed(integers, date_number_note(name, integers) if reading.detect else [])
-    found = (
-        _as_numbers(name, bare, reading, proven)
-        or _as_dates(name, bare, reading.detect)
-        or _as_text(name, bare, reading)
-    )
+    written = bare.unique()  # most columns of text are told by their few different values
+    found = None
+    if all_match(written, f"^{_IN_NUMBERS}+$"):
+        found = _as_numbers(name, bare, reading, proven)
+    if found is None and all_match(written, _IN_DATES):
+        found = _as_dates(name, bare, reading.detect)
+    if found is None:
+        found = _as_text(name, bare, written, reading)
     if found.values is not bare:
         return found
     padded = pc.not_equal(text, bare)
@@ -275,16 +279,22 @@ def _as_dates(name: str, text: pa.ChunkedArray, detect: bool) -> Typed | None:
     return Typed(way.dates, [note], is_rewritten=True)
 
 
-def _as_text(name: str, text: pa.ChunkedArray, reading: Reading) -> Typed:
+def _looks_like_a_number(text: Any) -> Any:
+    return pc.match_substring_regex(text, f"^[-+−]?[.,]?[0-9]{_IN_NUMBERS}*$")
+
+
+def _as_text(name: str, text: pa.ChunkedArray, written: pa.Array, reading: Reading) -> Typed:
     """Say it where most values look like dates or numbers, but not all."""
     values = len(text) - text.null_count
-    numbers = pc.match_substring_regex(text, f"^[-+−]?[.,]?[0-9]{_IN_NUMBERS}*$")
-    for what, which, way_out in (
-        ("dates", looks_like_a_date(text), f"; where they are, give {option('date_format')}"),
-        ("numbers", numbers, ""),
+    for what, looks, way_out in (
+        ("dates", looks_like_a_date, f"; where they are, give {option('date_format')}"),
+        ("numbers", _looks_like_a_number, ""),
     ):
+        if not reading.detect or not pc.any(looks(written)).as_py():
+            continue
+        which = looks(text)
         count = pc.sum(which).as_py()
-        if 2 * count < values or not reading.detect:
+        if 2 * count < values:
             continue
         kept = f"column {name!r} is kept as text:"
         if count == values:
