@@ -249,7 +249,7 @@ def test_options_reach_the_table(people: Path, tmp_path: Path) -> None:
     words = ("test", people, "--quasi", "age,town", "--hierarchy", f"town={tree}")
     ended = call(*words, "--sensitive", "wage", "--bins", "4")
     assert "town (categorical with hierarchy)" in ended.out
-    assert "wage (ordinal, 4 values)" in ended.out
+    assert "wage (ordinal, 4 bins)" in ended.out
     ended = call(*words, "--sensitive", "wage > 1500", "--distance", "tv")
     assert ended.code == 0
     assert "wage > 1500 (categorical, 2 values)" in ended.out
