@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -133,9 +131,10 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert "no limit was exceeded, against naive-bayes alone" in " ".join(alone.out.split())
 
 
-@pytest.mark.skipif(importlib.util.find_spec("statsmodels") is None, reason="needs statsmodels")
 def test_fair() -> None:
-    data = importlib.import_module("statsmodels.datasets").fair.load_pandas().data
+    from statsmodels.datasets import fair
+
+    data = fair.load_pandas().data
     quasi = [name for name in data.columns if name not in ("affairs", "rate_marriage")]
     table = read_table(data, quasi=quasi, sensitive="affairs > 0", other="rate_marriage")
     found = differential_test(table, "mondrian:k=5")
