@@ -96,7 +96,7 @@ def test_who_is_chosen_and_who_is_left_out() -> None:
         assert names == ["naive-bayes", "frequency"]
         assert told is not None
         assert why in told
-        assert "ask for it by model='tree'" in told
+        assert "ask for it by model=['auto', 'tree']" in told
 
 
 def test_an_audit_shows_each_delta_and_fails_where_one_exceeds() -> None:

@@ -450,7 +450,7 @@ def _draws_distances_as_they_come(page: Page) -> None:
     running = page.locator(".live:has(.badge:text-is('running'))").filter(has_text="ours")
     drawn = "[data-curve][data-drawn]:not([data-empty])"
     expect(running.locator(drawn)).to_be_visible()
-    expect(running.locator(".note")).to_contain_text(f"of {COPIED} records measured")
+    expect(running.locator(".note")).to_contain_text(f"of {2 * COPIED} distances measured")
     # The chart stays when the run ends, so that this looks at what was drawn, whenever that was.
     curve = page.locator(drawn).evaluate("place => place.view.data('curve')")
     assert len(curve) >= 2

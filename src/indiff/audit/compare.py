@@ -260,7 +260,9 @@ def compare(
         except KeyboardInterrupt:  # what was measured before is kept
             row = _failed(row, INTERRUPTED)
         interrupted = row.reason == INTERRUPTED
-        notes, reason = tuple(map(redaction.text, row.notes)), row.reason
+        left_out = adversaries[place].left_out
+        told = row.notes if left_out is None else (*row.notes, left_out)
+        notes, reason = tuple(map(redaction.text, told)), row.reason
         reason = None if reason is None else redaction.text(reason)
         rows.append(replace(row, reason=reason, notes=notes))
         seconds[setting.text] = time.perf_counter() - start
@@ -305,9 +307,10 @@ def _adversaries(model: Any, sanitizers: Sequence[Sanitizer], table: Table) -> l
     A setting that one adversary less was asked of would look safer than it is.
     """
     found = [choose_models(model, one, table, share=len(sanitizers)) for one in sanitizers]
-    if any(one.left_out is not None for one in found):
-        return [choose_models(model, one) for one in sanitizers]
-    return found
+    left_out = next((one.left_out for one in found if one.left_out is not None), None)
+    if left_out is None:
+        return found
+    return [replace(choose_models(model, one), left_out=left_out) for one in sanitizers]
 
 
 def _measure_setting(

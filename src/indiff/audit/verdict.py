@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from indiff.audit.metrics import METRICS, number
 from indiff.audit.plan.limits import AT_LEAST, PLANES
-from indiff.report.finding import Finding, Limit, Rule
+from indiff.report.finding import Finding, Limit, Rule, against
 
 if TYPE_CHECKING:
     from indiff.differential.beside.result import ReleaseResult
@@ -142,14 +142,10 @@ def judge(
         code = Exit.INTERRUPTED if interrupted else Exit.INCOMPLETE
     else:
         code = Exit.NOTHING_EXCEEDED
-        models = {one.parameters.get("model") for one in checked if one.metric == "delta"} - {None}
-        reasons.append(f"every limit holds{_alone(models)}" if limits else NO_LIMIT)
+        tested = [one.parameters.get("model") for one in checked if one.metric == "delta"]
+        models = dict.fromkeys(name for name in tested if name is not None)
+        reasons.append(f"every limit holds{against(models)}" if limits else NO_LIMIT)
     return checked, Verdict(code, tuple(reasons), has_limits=bool(limits))
-
-
-def _alone(models: Collection[object]) -> str:
-    """Say so where one adversary was all that was tried: another one may see more."""
-    return f", against {next(iter(models))} alone" if len(models) == 1 else ""
 
 
 def with_columns(verdict: Verdict, columns: Sequence[Unmeasured]) -> Verdict:
@@ -310,8 +306,8 @@ def judge_tests(
     elif limits and not exceeded and partial:
         reasons.append("nothing exceeded so far, but not every record was tested: no pass")
     elif limits and not exceeded and not unproven:
-        models = {name for one in results for name in getattr(one, "results", {one.model: one})}
-        reasons.append(f"no limit was exceeded{_alone(models)}")
+        tested = [name for one in results for name in getattr(one, "results", {one.model: one})]
+        reasons.append(f"no limit was exceeded{against(dict.fromkeys(tested))}")
     if unmet or exceeded:
         code = Exit.EXCEEDED
     elif interrupted:

@@ -97,7 +97,8 @@ def choose_models(
         if why is None:
             usual.append(Classifier("tree"))
         else:
-            left_out = Message(f"no tree was tried: {why}; ask for it by {option('model', 'tree')}")
+            way_out = option("model", ["auto", "tree"])
+            left_out = Message(f"no tree was tried: {why}; ask for it by {way_out}")
     taken = {describe(one) for one in given}
     added = [one for one in usual if describe(one) not in taken]
     return Adversaries((*added, *given), None if "tree" in taken else left_out)

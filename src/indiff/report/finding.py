@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -75,6 +75,7 @@ EXACTNESS = {
     "lower-bound": "a lower bound: not every record was tested",
     "approximation": "an approximation",
 }
+USUAL_ADVERSARIES = {"naive-bayes", "frequency", "tree"}  # the default, where all are fast
 # Whether a release keeps what its sanitizer promises; a raw table or a file promises nothing.
 PROMISE = {True: "met", False: "NOT met: never a pass", None: "none is declared"}
 RISK_COLUMNS = {"delta": "δ", "mean": "mean", "itpr": "ITPR", "k": "k", "l": "ℓ", "t": "t"}
@@ -188,6 +189,18 @@ def compared_number(value: Any) -> str:
     return number(value)
 
 
+def against(models: Collection[str]) -> str:
+    """Name the adversaries of a pass unless all the usual ones were asked: another may see more.
+
+    >>> against(["naive-bayes", "frequency"]), against(["naive-bayes", "frequency", "tree", "knn"])
+    (', against naive-bayes and frequency alone', '')
+    """
+    *others, last = [plain.name(one) for one in models] or [""]
+    if not last or set(models) >= USUAL_ADVERSARIES:
+        return ""
+    return f", against {', '.join(others)}{' and ' if others else ''}{last} alone"
+
+
 def recommendation(document: Mapping[str, Any]) -> str:
     """Say in a sentence which setting a comparison recommends, or that it recommends none."""
     limits = ", ".join(
@@ -196,8 +209,10 @@ def recommendation(document: Mapping[str, Any]) -> str:
     )
     if document["recommended"] is None:
         return f"no setting keeps {limits}: try stronger ones"
+    best = document["recommended"]
+    models = next(row["models"] for row in document["rows"] if row["setting"] == best)
     return (
-        f"{plain.message(document['recommended'])} keeps {limits}, and of those that do it keeps "
+        f"{plain.message(best)} keeps {limits}{against(models)}, and of those that do it keeps "
         f"most by {MEASURES[document['utility']]}"
     )
 

@@ -51,6 +51,7 @@ def show_release(
         dropped += table.schema.names(Role.OTHER)
     else:
         lines.append(("kept as is", listed([_kept(release, n) for n in release.kept.column_names])))
+        lines.append(("note", "no test or audit measures what columns kept as they are give away"))
     if dropped:
         lines.append(("left out", listed([plain.name(name) for name in dropped])))
     lines.append(("written to", plain.message(place)))
