@@ -134,6 +134,8 @@ def main() -> int:
     options.add_argument("--only", default="", metavar="NAME", help="work whose name has this")
     options.add_argument("--repeats", type=int, default=3)
     given = options.parse_args()
+    if not (given.old / "src" / "indiff").is_dir():
+        options.error(f"OLD_SOURCE is a checkout, with src/indiff in it; got {given.old}")
     sources = given.old.resolve(), given.new.resolve()
     slower = False
     print(

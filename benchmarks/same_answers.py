@@ -580,6 +580,8 @@ def main() -> int:
     options.add_argument("--only", metavar="NAME", help="commands whose name has this; or 'bad'")
     options.add_argument("--keep", type=Path, help="keep the old tree's answers in this folder")
     given = options.parse_args()
+    if not (given.old / "src" / "indiff").is_dir():
+        options.error(f"OLD_SOURCE is a checkout, with src/indiff in it; got {given.old}")
     sources = {"old": given.old.resolve(), "new": given.new.resolve()}
     changes = " ".join((HERE / "CHANGELOG.md").read_text().split())
     differing = 0
