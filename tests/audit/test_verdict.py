@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import indiff
+from indiff.audit.compare import LIMITS
 from indiff.audit.metrics import METRICS, metric
 from indiff.audit.plan.limits import check_limit_names, limit_names
 from indiff.audit.verdict import judge, judge_tests, rule_of
 from indiff.errors import UserError
-from indiff.report.finding import Finding
+from indiff.report.finding import Finding, recommendation
 
 
 def found(name: Any, value: Any, *, about: Any = "ill", **more: Any) -> Any:
@@ -245,3 +246,9 @@ def test_changed_predictions_of_runs_are_judged_by_their_upper_end() -> None:
     assert judge_tests([tested], {"changed_predictions": 100}).exit_code == 0
     assert judge_tests([tested], {"changed_predictions": 101}).exit_code == 3
     assert judge_tests([tested], {"mean": 2}).exit_code == 0
+
+
+def test_what_compare_recommends_names_the_direction_that_the_verdict_checks() -> None:
+    for name in LIMITS:
+        document = {"limits": {name: 1.0}, "recommended": None}
+        assert f"{name} {rule_of(name)} 1" in recommendation(document)

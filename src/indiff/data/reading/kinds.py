@@ -201,11 +201,12 @@ def number_readings(text: pa.ChunkedArray, decimal: str | None = None) -> list[N
     """Return every way to read all values as numbers; those that give the same numbers once.
 
     Thousands are groups of three behind one to three digits; whoever writes groups may leave out
-    the sign in numbers of four digits, not in longer ones.
+    the sign in numbers of four digits, not in longer ones. Every value is made of the signs that
+    numbers have.
     """
     found: list[NumberReading] = []
     signed = pc.match_substring_regex(text, _ANY_SIGN)
-    if not pc.any(signed).as_py() or not all_match(text, f"^{_IN_NUMBERS}+$"):
+    if not pc.any(signed).as_py():
         return found
     groups = [
         sign
