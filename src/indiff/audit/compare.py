@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 
+from indiff.audit.findings.exposure import Progress
 from indiff.audit.findings.release import measured
 from indiff.audit.plan.limits import check_ranges
 from indiff.audit.plan.settings import Setting, sweep
@@ -44,7 +45,6 @@ _PLAIN = (
     "task", "accuracy_majority", "before", "sensitive", "records", "fingerprint", "interrupted",
     "seed",
 )  # fmt: skip
-Progress = Callable[[str, int, int], object]
 
 
 @dataclass(frozen=True)

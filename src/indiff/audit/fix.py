@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -12,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from indiff.audit.findings.exposure import Progress
 from indiff.audit.plan.limits import check_ranges
 from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
@@ -47,7 +47,6 @@ MISSED = (
     "stand out: keep it to yourself."
 )
 _PLAIN = ("status", "reason", "limit", "budget", "sanitizer", "model", "records")
-Progress = Callable[[str, int, int], object]
 Status = Literal["below", "budget", "stopped", "interrupted"]
 
 
