@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest
 WORKERS ?= auto
 COVERAGE ?=
 
-.PHONY: demo test test-system test-long benchmarks lint format wheel clean help
+.PHONY: demo test test-system test-long mutants benchmarks lint format wheel clean help
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 16
@@ -56,6 +56,9 @@ test-system: $(VENV)/.installed-dev .rivals/.installed .axe/.installed ## cluste
 
 test-long: $(VENV)/.installed-dev .rivals/.installed ## long property runs
 	INDIFF_LONG=1 $(PYTEST) -n $(WORKERS) -m 'long'
+
+mutants: $(VENV)/.installed-dev ## plant bugs in what decides, and name those no test sees; ONLY=audit for one group
+	PYTHONPATH=src:. $(BIN)/python tests/mutants.py $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES))
 
 benchmarks: $(VENV)/.installed-dev .rivals/.installed ## every speed claim, as a ratio in one run
 	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
