@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from indiff.sanitizers.oracles.command import Command
     from indiff.sanitizers.oracles.folder import Releases
     from indiff.sanitizers.oracles.function import Oracle
-    from indiff.sanitizers.trivial import Identity, Suppress
+    from indiff.sanitizers.sanitizer import Identity, Suppress
 
 # Loaded on first use, so that importing indiff costs nothing.
 _HOMES = {
@@ -62,7 +62,7 @@ _HOMES = {
     "indiff.sanitizers.oracles.command": "Command",
     "indiff.sanitizers.oracles.folder": "Releases",
     "indiff.sanitizers.oracles.function": "Oracle",
-    "indiff.sanitizers.trivial": "Identity Suppress",
+    "indiff.sanitizers.sanitizer": "Identity Suppress",
 }
 
 

@@ -16,7 +16,7 @@ from indiff.differential.refit.refit import Refit
 from indiff.distances.functions import DISTANCES
 from indiff.inference import Frequency, Model, NaiveBayes
 from indiff.sanitizers.noise.mechanisms import Laplace
-from indiff.sanitizers.protocol import Sanitizer
+from indiff.sanitizers.sanitizer import Sanitizer
 
 COLUMNS = {"age": [28, 36, 47, 53, 72], "ill": ["flu", "flu", "cancer", "flu", "flu"]}
 

@@ -42,7 +42,7 @@ from indiff import (
 from indiff.inference import Classifier, Encoding, as_model
 from indiff.inference.training import trains_randomly, weighs_like_repeating
 from indiff.release.release import Release
-from tests.inference.test_counting import materialise
+from tests.inference.test_models import materialise
 from tests.properties.random_tables import Sample, samples, sanitizers
 
 

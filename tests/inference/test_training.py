@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from indiff.inference.protocol import Tally
+from indiff.inference.encodings import Tally
 from indiff.inference.training import grown_by, sure_belief
 
 Counts = NDArray[np.float64]

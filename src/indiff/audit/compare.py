@@ -25,9 +25,7 @@ from indiff.errors import Message, UserError, marked, unknown
 from indiff.release.release import to_backend
 from indiff.release.unmeasured import Unmeasured, broken, gaps
 from indiff.risk import Risk
-from indiff.sanitizers.parse import as_sanitizer
-from indiff.sanitizers.protocol import Sanitizer
-from indiff.sanitizers.trivial import Identity
+from indiff.sanitizers.sanitizer import Identity, Sanitizer, as_sanitizer
 from indiff.text import FORMAT, json_text
 from indiff.utility import Analyst, measure
 from indiff.version import __version__

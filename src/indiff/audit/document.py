@@ -27,12 +27,11 @@ from indiff.differential.strongest import StrongestResult, possible_models
 from indiff.errors import HIDDEN, UserError, unknown
 from indiff.files import make_folder, refuse_inputs, write_text
 from indiff.inference import Model
-from indiff.inference.protocol import is_randomized_model
+from indiff.inference.models import is_randomized_model
 from indiff.release.release import Release
 from indiff.report.finding import Finding
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer
-from indiff.sanitizers.parse import as_sanitizer
-from indiff.sanitizers.protocol import Sanitizer
+from indiff.sanitizers.sanitizer import Sanitizer, as_sanitizer
 from indiff.text import json_text
 from indiff.version import __version__
 

@@ -20,11 +20,10 @@ from indiff.differential.strongest import choose_models
 from indiff.differential.test import describe
 from indiff.errors import InternalError, UserError
 from indiff.files import write_frame, write_text
-from indiff.inference.protocol import is_randomized_model
+from indiff.inference.models import is_randomized_model
 from indiff.release.release import Release
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer
-from indiff.sanitizers.parse import as_sanitizer
-from indiff.sanitizers.protocol import Sanitizer
+from indiff.sanitizers.sanitizer import Sanitizer, as_sanitizer
 from indiff.text import FORMAT, html, html_table, json_text, number
 from indiff.utility import Analyst, Utility, measure
 from indiff.version import __version__

@@ -26,8 +26,7 @@ from indiff.release.release import Release
 from indiff.release.unmeasured import judge_columns, key_notes
 from indiff.report.finding import ORDER, Finding
 from indiff.sanitizers.oracles.function import BlackBox
-from indiff.sanitizers.parse import as_sanitizer
-from indiff.sanitizers.protocol import Promise, Sanitizer, all_kept, promise_of
+from indiff.sanitizers.sanitizer import Promise, Sanitizer, all_kept, as_sanitizer, promise_of
 from indiff.text import FORMAT, json_values
 
 Found = TypeVar("Found")

@@ -29,7 +29,7 @@ def command(recipe: Recipe) -> None:
     from indiff.report.markdown import render_comparison
     from indiff.report.terminal import tables as terminal
     from indiff.report.terminal.audit import show_comparison
-    from indiff.sanitizers.parse import as_sanitizer
+    from indiff.sanitizers.sanitizer import as_sanitizer
 
     limits = read_limits(recipe["recommend"], LIMITS)
     settings = [setting.text for text in recipe["sanitizer"] for setting in sweep(text)]

@@ -44,9 +44,9 @@ def check_questions(plan: Plan, recipe: Recipe) -> None:
     from indiff.differential.strongest import choose_models
     from indiff.differential.test import choose_path, describe
     from indiff.distances.functions import Distance, as_distance, emd
-    from indiff.inference.protocol import is_randomized_model
+    from indiff.inference.models import is_randomized_model
     from indiff.sanitizers.noise.mechanisms import NoisySanitizer
-    from indiff.sanitizers.parse import as_sanitizer
+    from indiff.sanitizers.sanitizer import as_sanitizer
 
     chosen = as_sanitizer(plan.release.sanitizer)
     distance = plan.adversary.distance
@@ -100,7 +100,7 @@ def answer(table: Table, plan: Plan, result: Result, recipe: Recipe) -> Answers:
 def _explained(table: Table, plan: Plan, result: Result, recipe: Recipe) -> Sequence[Explanation]:
     from indiff.differential.explain.why import explain
     from indiff.differential.strongest import StrongestResult, possible_models
-    from indiff.sanitizers.parse import as_sanitizer
+    from indiff.sanitizers.sanitizer import as_sanitizer
 
     several = isinstance(result, StrongestResult)
     chosen = as_sanitizer(plan.release.sanitizer)

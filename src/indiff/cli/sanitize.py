@@ -16,7 +16,7 @@ from indiff.errors import UserError
 from indiff.files import check_places
 
 if TYPE_CHECKING:
-    from indiff.sanitizers.protocol import Sanitizer
+    from indiff.sanitizers.sanitizer import Sanitizer
 
 
 def command(recipe: Recipe) -> None:
@@ -26,7 +26,7 @@ def command(recipe: Recipe) -> None:
     from indiff.report.terminal import tables as terminal
     from indiff.report.terminal.results import show_release
     from indiff.sanitizers.noise.mechanisms import NotDifferentiallyPrivate
-    from indiff.sanitizers.protocol import promise_of
+    from indiff.sanitizers.sanitizer import promise_of
 
     out, seed = recipe["out"], recipe["seed"]
     plan = recipe.plan(run={"seed": seed or 0})
@@ -62,7 +62,7 @@ def command(recipe: Recipe) -> None:
 def _declared(recipe: Recipe) -> Sanitizer:
     """Return the sanitizer; a mechanism of differential privacy gets its declared cells."""
     from indiff.sanitizers.noise.mechanisms import NoisySanitizer
-    from indiff.sanitizers.parse import as_sanitizer
+    from indiff.sanitizers.sanitizer import as_sanitizer
 
     sanitizer = as_sanitizer(recipe["sanitizer"])
     edges, domains = recipe["edges"], recipe["domain"]

@@ -194,7 +194,7 @@ def check_knowledge(table: Table, plan: Plan) -> None:
     from indiff.inference import NaiveBayes
     from indiff.inference.background import with_background
     from indiff.sanitizers.noise.mechanisms import NoisySanitizer
-    from indiff.sanitizers.parse import as_sanitizer
+    from indiff.sanitizers.sanitizer import as_sanitizer
 
     who = plan.adversary
     # A noisy table has values of its own, which the test itself checks first.

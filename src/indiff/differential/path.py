@@ -19,10 +19,10 @@ from indiff.differential.people import Chosen, Order, People
 from indiff.distances.functions import Distance, largest_distance
 from indiff.errors import UserError
 from indiff.inference import Model
-from indiff.inference.protocol import is_randomized_model
+from indiff.inference.models import is_randomized_model
 from indiff.release.release import Release
 from indiff.release.unmeasured import Unmeasured
-from indiff.sanitizers.protocol import Sanitizer
+from indiff.sanitizers.sanitizer import Sanitizer
 from indiff.text import describe
 
 Floats = NDArray[np.float64]

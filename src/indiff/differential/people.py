@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from indiff.data.table import Table
 from indiff.errors import UserError, unknown
 from indiff.sanitizers.mondrian.mondrian import Mondrian
-from indiff.sanitizers.protocol import Sanitizer
+from indiff.sanitizers.sanitizer import Sanitizer
 
 Rows = NDArray[np.intp]
 Order = Literal["worst-first", "random", "given"]

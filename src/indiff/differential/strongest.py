@@ -19,7 +19,7 @@ from indiff.errors import Message, option
 from indiff.inference import Classifier, Frequency, Model, NaiveBayes, as_model
 from indiff.sanitizers.mondrian.mondrian import Mondrian, missing_parts
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer
-from indiff.sanitizers.protocol import Sanitizer, all_kept
+from indiff.sanitizers.sanitizer import Sanitizer, all_kept
 from indiff.text import FORMAT, describe
 
 # A tree is asked by default up to so much work: targets × (records + patterns × values), where the

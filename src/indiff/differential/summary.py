@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from indiff.data.table import Table
 from indiff.differential.noise.bracket import change_limits
 from indiff.differential.path import Beliefs, Measurement, Test, fold
 from indiff.differential.result import DifferentialResult, Exactness
 from indiff.differential.targets.guarantee import say
 from indiff.errors import Message, marked
-from indiff.release.unmeasured import broken, gaps, judge_columns
-from indiff.sanitizers.protocol import promise_of
+from indiff.release.release import Release
+from indiff.release.unmeasured import Unmeasured, broken, gaps, judge_columns
+from indiff.sanitizers.sanitizer import promise_of
 from indiff.text import describe
 
 
@@ -40,8 +42,8 @@ def sum_up(test: Test, measurement: Measurement, name: str, seconds: float) -> D
     told = [*table.notes, *test.notes, *measurement.notes, *column.notes]
     promise = promise_of(test.sanitizer, table, beliefs.constraint_met)
     told += filter(None, [promise.why_not])
-    unmeasured = beliefs.unmeasured or judge_columns(beliefs.release, table)
-    told += [*broken(unmeasured), *gaps(unmeasured)]
+    unmeasured = beliefs.unmeasured or _unmeasured(beliefs.release, table)
+    told += [*broken(unmeasured), *gaps(unmeasured)] if unmeasured else []
     guarantee = None
     drawn = test.chosen.random_draw and len(tested) + failed == len(people)  # not cut short
     if drawn and len(tested) and not sampled:
@@ -97,6 +99,11 @@ def sum_up(test: Test, measurement: Measurement, name: str, seconds: float) -> D
         guarantee=guarantee,
         unmeasured=unmeasured,
     )
+
+
+def _unmeasured(release: Release | None, table: Table) -> tuple[Unmeasured, ...]:
+    carries = release is not None and release.carried is not None
+    return judge_columns(release, table) if carries else ()
 
 
 def _notes(test: Test, beliefs: Beliefs, tested: int, out_of_time: bool) -> list[str]:

@@ -45,10 +45,9 @@ from indiff.distances.functions import DEFAULT, Distance, Emd, as_emd, bind_dist
 from indiff.errors import UserError, check_whole, unknown
 from indiff.inference import Frequency, Model
 from indiff.inference.background import with_background
-from indiff.inference.counting import SmoothedFrequency
+from indiff.inference.models import SmoothedFrequency
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer
-from indiff.sanitizers.parse import as_sanitizer
-from indiff.sanitizers.protocol import Sanitizer
+from indiff.sanitizers.sanitizer import Sanitizer, as_sanitizer
 from indiff.text import describe
 
 __all__ = ["as_rows", "check_testable", "describe", "differential_test", "part_of"]

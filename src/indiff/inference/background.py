@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from indiff.data.side_files import label_of, read_cells
 from indiff.data.table import Table
 from indiff.errors import InternalError, UserError, from_data, unknown
-from indiff.inference.counting import NaiveBayes
-from indiff.inference.protocol import Model, Tally, TallyModel
+from indiff.inference.encodings import Tally
+from indiff.inference.models import Model, NaiveBayes, TallyModel
 from indiff.release.release import Release
 from indiff.text import describe
 

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from indiff.data.table import Table
 from indiff.errors import UserError, said, unknown
 from indiff.inference import training
-from indiff.inference.encodings import EncodedRelease, Encoding
-from indiff.inference.protocol import MOST_COUNTED, Tally, codes_of
+from indiff.inference.encodings import MOST_COUNTED, EncodedRelease, Encoding, Tally
 from indiff.release.release import Release
 
 Floats = NDArray[np.float64]
@@ -159,7 +158,7 @@ class Classifier:
                 "an empty one",
                 "Check the sanitizer",
             )
-        codes = codes_of(release, targets)
+        codes = release.codes_of(targets)
         if not len(codes):
             return np.empty((0, len(release.sensitive_values)))
         distinct, back = np.unique(codes, axis=0, return_inverse=True)
@@ -192,7 +191,7 @@ class Classifier:
 
     def trained(self, release: Release, target: Table) -> Trained | None:
         """Return the model that is asked about one target; None where there is no choice."""
-        codes = codes_of(release, target)
+        codes = release.codes_of(target)
         with self._training():
             encoded = self._encoding.of(release)
             taught = self._teach(self._lesson(encoded, codes[0]), encoded.targets(codes[:1]))

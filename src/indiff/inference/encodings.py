@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,10 +12,17 @@ from numpy.typing import NDArray
 
 from indiff.data.schema import Kind
 from indiff.errors import UserError, check_whole, did_you_mean
-from indiff.inference import features, protocol
+from indiff.inference import features
 from indiff.inference.features import Block
-from indiff.inference.protocol import MOST_COUNTED, Lesson, Tally
 from indiff.release.release import Release, ReleasedColumn
+
+Floats = NDArray[np.float64]
+
+# Up to so many TF features all their patterns are counted, in 8 kB per sensitive value.
+MOST_COUNTED = 10
+
+Lesson = tuple[Floats, NDArray[np.int32], Floats]
+
 
 TF = "TF"
 
@@ -86,6 +93,57 @@ class Encoding:
 
 
 @dataclass(frozen=True, eq=False)
+class Tally:
+    """How many released records of each class cover the target on just these columns.
+
+    ``counts[p, c]`` has the records of class c with the pattern p: its bits, the first column's
+    first, tell on which columns a record's region covers the target's value. The last pattern is
+    that of a record which covers the target everywhere, and of the target itself. A model on TF
+    features (DIT v1, Appendix A) sees nothing else of a release.
+
+    >>> tally = Tally(("age", "sex"), np.array([[0, 1], [0, 0], [2, 0], [1, 3.0]]))
+    >>> tally.covered, len(tally)
+    (True, 7)
+    >>> tally.lesson()[0].tolist(), tally.lesson()[2].tolist()
+    ([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [1.0, 1.0]], [1.0, 2.0, 1.0, 3.0])
+    >>> tally.of_columns(["sex"]).counts.tolist()
+    [[2.0, 1.0], [1.0, 3.0]]
+    """
+
+    names: tuple[str, ...]
+    counts: Floats
+
+    def __len__(self) -> int:
+        return int(self.counts.sum())
+
+    @property
+    def covered(self) -> bool:
+        """Whether any released record covers the target on all columns."""
+        return bool(self.counts[-1].any())
+
+    def class_totals(self) -> Floats:
+        """Return N_c: the released records with each sensitive value."""
+        totals: Floats = self.counts.sum(axis=0)
+        return totals
+
+    def lesson(self) -> Lesson:
+        """Return features, classes and weights: each distinct row of the encoding once."""
+        flat = self.counts.ravel()
+        shown = np.flatnonzero(flat)
+        pattern, of_class = np.divmod(shown, self.counts.shape[1])
+        places = np.arange(len(self.names) - 1, -1, -1)
+        features = ((pattern[:, None] >> places) & 1).astype(np.float64)
+        return features, of_class.astype(np.int32), flat[shown]
+
+    def of_columns(self, names: Sequence[str]) -> Tally:
+        """Return the tally of some of the columns, kept in their order."""
+        kept = tuple(name for name in self.names if name in names)
+        dropped = tuple(place for place, name in enumerate(self.names) if name not in names)
+        cube = self.counts.reshape(*[2] * len(self.names), -1)
+        return Tally(kept, cube.sum(axis=dropped).reshape(2 ** len(kept), -1))
+
+
+@dataclass(frozen=True, eq=False)
 class EncodedRelease:
     """The features of a release; a column without a block is TF, relative to a target.
 
@@ -147,7 +205,7 @@ class EncodedRelease:
         ):
             place: NDArray[Any] = shown
             if block is None:
-                place = protocol.regions_covering(column, int(code))[shown]
+                place = column.regions_covering(int(code))[shown]
             count = 2 if block is None else column.count
             keys, size = _joined(keys, size, place, count)
             places.append(place)
@@ -169,7 +227,7 @@ class EncodedRelease:
             return None
         pattern = np.zeros(self.release.columns[0].count, np.int64)
         for column, code in zip(self.release.columns, target, strict=True):
-            pattern = 2 * pattern + protocol.regions_covering(column, int(code))
+            pattern = 2 * pattern + column.regions_covering(int(code))
         keys = (pattern * classes)[held.regions[0]] + held.classes
         patterns = 2 ** len(self.blocks)
         total = np.bincount(keys, held.weights, minlength=patterns * classes)
@@ -194,7 +252,7 @@ class DistinctRows:
 def distinct_rows(release: Release) -> DistinctRows:
     """Return each distinct row of a release once; whatever has no weight is left out."""
     classes, size = release.classes.astype(np.int64), len(release.sensitive_values)
-    if release.weights is None and protocol.shares_groups(release):  # counts by group and class do
+    if release.weights is None and release.shares_groups:  # counts by group and class do
         group = release.columns[0].index.astype(np.int64)
         counts = np.bincount(group * size + classes)
         held = np.flatnonzero(counts)

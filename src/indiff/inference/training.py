@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.inference.protocol import Floats
+from indiff.inference.encodings import Floats
 
 Parameters = dict[str, Any]
 
@@ -130,7 +130,7 @@ def sure_belief(
 ) -> Floats | None:
     """Return the belief of any fully grown tree about a target; None where trees may differ.
 
-    ``counts`` are those of a :class:`~indiff.inference.protocol.Tally`: whole numbers of records
+    ``counts`` are those of a :class:`~indiff.inference.encodings.Tally`: whole numbers of records
     by pattern and class. The tree is CART's as scikit-learn grows it, with ``max_depth`` as its
     only limit: a node is split on the feature with the best score, until it is of one class or no
     feature tells its records apart.

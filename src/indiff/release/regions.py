@@ -221,3 +221,13 @@ def prefix_range(texts: list[str], prefix: str) -> tuple[int, int]:
     size = len(prefix)
     start = bisect_right(texts, prefix)
     return start, bisect_right(texts, prefix, lo=start, key=lambda text: text[:size])
+
+
+def region_of(attribute: Attribute, low: int, high: int) -> Region:
+    """Return the tight region from one code to another: an interval, or a set of values."""
+    if attribute.kind != Kind.CATEGORICAL and high == attribute.missing_code:
+        return Missing()
+    if attribute.kind == Kind.NUMERIC:
+        first, last = attribute.values[low].item(), attribute.values[high].item()
+        return Interval(int(first), int(last)) if attribute.is_date else Interval(first, last)
+    return ValueSet(frozenset(plain(value) for value in attribute.values[low : high + 1]))

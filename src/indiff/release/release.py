@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,11 +14,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from indiff.data.schema import Kind
-from indiff.data.table import Attribute
+from indiff.data.table import Attribute, Table
 from indiff.errors import UserError, from_data, unknown
 from indiff.files import write_frame
 from indiff.release.number_text import NumberText
-from indiff.release.regions import Coverage, Region, Value
+from indiff.release.regions import Anything, Coverage, Region, Value
 from indiff.release.value_text import ValueText
 
 
@@ -76,9 +76,13 @@ class ReleasedColumn:
 
     def covering(self, code: int) -> NDArray[np.bool_]:
         """Tell for every row whether its region covers the value with this code."""
+        return self.regions_covering(code)[self.index]
+
+    def regions_covering(self, code: int) -> NDArray[np.bool_]:
+        """Tell for every region whether it covers the value with this code."""
         inside = np.zeros(self.count, dtype=bool)
         inside[self.span_region[(self.span_low <= code) & (code <= self.span_high)]] = True
-        return inside[self.index]
+        return inside
 
     def covers_each(self, rows: NDArray[np.intp], codes: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Tell for each pair of a row and a code whether the row's region covers the code."""
@@ -152,6 +156,17 @@ class Release:
         carried = self.kept if self.unread is None else self.unread
         return None if carried is None or not carried.column_names else carried
 
+    @property
+    def shares_groups(self) -> bool:
+        """Whether the columns share one array of regions, the groups of a partition."""
+        first = self.columns[0]
+        return all(c.index is first.index and c.count == first.count for c in self.columns)
+
+    def codes_of(self, targets: Table) -> NDArray[np.int32]:
+        """Return the codes of targets in the released columns, a row for each."""
+        named = [targets.attribute(column.attribute.name).codes for column in self.columns]
+        return np.stack(named, axis=1)
+
     def column(self, name: str) -> ReleasedColumn:
         """Return the released quasi-identifier with this name."""
         for column in self.columns:
@@ -214,6 +229,53 @@ class Release:
         frame = self.to_arrow()
         frame = frame.take(pa.array(np.random.default_rng(seed).permutation(frame.num_rows)))
         write_frame(frame, path)
+
+
+def release_of(
+    table: Table,
+    columns: Iterable[ReleasedColumn],
+    *,
+    sanitizer: str,
+    groups: NDArray[np.int32] | None = None,
+    constraint_met: bool | None = None,
+) -> Release:
+    """Put a release of these columns together, one row per record of the table."""
+    return Release(
+        columns=tuple(columns),
+        sensitive_name=table.sensitive.name,
+        sensitive_values=table.sensitive.values,
+        classes=table.sensitive.codes,
+        groups=groups,
+        constraint_met=constraint_met,
+        backend=table.backend,
+        sanitizer=sanitizer,
+        sensitive_columns=table.sensitive.columns,
+    )
+
+
+def span_column(
+    attribute: Attribute,
+    index: NDArray[np.int32],
+    low: NDArray[np.int32],
+    high: NDArray[np.int32],
+    make: Callable[[Attribute, int, int], Region],
+) -> ReleasedColumn:
+    """Release an attribute by regions that go from one code to another, ``index`` for each row."""
+
+    def make_regions() -> list[Region]:
+        pairs = list(zip(low.tolist(), high.tolist(), strict=True))
+        known = {pair: make(attribute, *pair) for pair in dict.fromkeys(pairs)}
+        return [known[pair] for pair in pairs]
+
+    numbers = np.arange(len(low), dtype=np.int32)
+    return ReleasedColumn(attribute, index, numbers, low, high, len(low), make_regions)
+
+
+def anything(attribute: Attribute) -> ReleasedColumn:
+    """Release an attribute as ``*`` everywhere."""
+    last = np.array([len(attribute.values) - 1], np.int32)
+    rows = np.zeros(len(attribute.codes), np.int32)
+    return span_column(attribute, rows, np.zeros(1, np.int32), last, lambda *_: Anything())
 
 
 def _as_value(value: Value | datetime.date, attribute: Attribute) -> Value:

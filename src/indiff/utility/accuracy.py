@@ -18,9 +18,7 @@ from indiff.inference.encodings import Encoding, distinct_rows
 from indiff.inference.features import domain_part
 from indiff.release.release import Release, ReleasedColumn
 from indiff.sanitizers.mondrian.mondrian import Mondrian
-from indiff.sanitizers.parse import as_sanitizer
-from indiff.sanitizers.protocol import Sanitizer
-from indiff.sanitizers.trivial import Identity, Suppress
+from indiff.sanitizers.sanitizer import Identity, Sanitizer, Suppress, as_sanitizer
 
 ENCODING = Encoding("QuantilesA", "Hot")
 MODEL = f"logistic regression, {ENCODING}, each cell spread evenly over what it covers"

@@ -15,7 +15,7 @@ from indiff.data.table import Table
 from indiff.errors import UserError
 from indiff.release.regions import Anything, Interval, Missing, Region
 from indiff.release.release import Release, ReleasedColumn
-from indiff.sanitizers.parse import as_sanitizer
+from indiff.sanitizers.sanitizer import as_sanitizer
 from indiff.utility.accuracy import MODEL, Analyst
 
 

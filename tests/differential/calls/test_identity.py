@@ -14,7 +14,7 @@ from indiff import Laplace, Mondrian, NaiveBayes
 from indiff.differential.calls.identity import identity
 from indiff.inference import as_model
 from indiff.sanitizers.oracles.function import Oracle
-from indiff.sanitizers.parse import as_sanitizer
+from indiff.sanitizers.sanitizer import as_sanitizer
 
 
 def made(source: str) -> Callable[[Any], Any]:

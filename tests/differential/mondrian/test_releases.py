@@ -16,7 +16,7 @@ from indiff.differential.people import each_record
 from indiff.differential.refit.refit import Releases, Without, refit
 from indiff.inference import as_model
 from indiff.inference.background import with_background
-from tests.inference.test_counting import materialise
+from tests.inference.test_models import materialise
 from tests.properties.random_tables import Sample, make_sample, samples, sanitizers
 from tests.release.test_release import coverage
 

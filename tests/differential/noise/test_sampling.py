@@ -16,7 +16,7 @@ import indiff
 from indiff.differential.calls import calls
 from indiff.errors import UserError
 from indiff.inference import Frequency, NaiveBayes
-from indiff.inference.counting import SmoothedFrequency
+from indiff.inference.models import SmoothedFrequency
 from indiff.release.release import Release
 from indiff.sanitizers.oracles.function import Oracle, SeededOracle
 

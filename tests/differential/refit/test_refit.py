@@ -24,8 +24,7 @@ from indiff import (
 )
 from indiff.differential.calls import calls as general
 from indiff.release.regions import Anything, Interval, Region
-from indiff.release.release import Release, ReleasedColumn
-from indiff.sanitizers.trivial import release_of
+from indiff.release.release import Release, ReleasedColumn, release_of
 from tests.properties.random_tables import make_sample
 
 COLUMNS = {

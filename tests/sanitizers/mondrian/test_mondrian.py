@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indiff import Hierarchy, Mondrian, Release, Table, UserError, read_table
-from indiff.sanitizers.parse import as_sanitizer
+from indiff.sanitizers.sanitizer import as_sanitizer
 from tests import checker
 from tests.properties.random_tables import (
     Sample,

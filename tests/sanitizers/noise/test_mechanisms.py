@@ -19,7 +19,7 @@ from indiff.release.reading import read_release
 from indiff.sanitizers.noise import draws as noise
 from indiff.sanitizers.noise.grid import quantile_edges
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer, NotDifferentiallyPrivate, OnGrid
-from indiff.sanitizers.parse import as_sanitizer
+from indiff.sanitizers.sanitizer import as_sanitizer
 
 DECLARED: dict[str, Any] = {
     "edges": {"age": [30, 50]},

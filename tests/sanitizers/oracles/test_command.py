@@ -20,7 +20,7 @@ from indiff.differential.calls.identity import identity
 from indiff.differential.test import describe
 from indiff.sanitizers.oracles.child_process import KEPT, private_folder, run_program, sweep
 from indiff.sanitizers.oracles.function import OracleFailed
-from indiff.sanitizers.parse import as_sanitizer
+from indiff.sanitizers.sanitizer import as_sanitizer
 
 
 @pytest.fixture

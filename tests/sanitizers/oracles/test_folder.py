@@ -11,7 +11,7 @@ import pytest
 
 from indiff import Mondrian, Releases, Table, UserError, differential_test, read_table
 from indiff.sanitizers.oracles.function import OracleFailed
-from indiff.sanitizers.parse import as_sanitizer
+from indiff.sanitizers.sanitizer import as_sanitizer
 
 
 def people(**options: object) -> Table:

@@ -23,8 +23,7 @@ from indiff.differential.test import each_confidence, part_of
 from indiff.inference import Model
 from indiff.plot.style import thinned
 from indiff.report.finding import Finding
-from indiff.sanitizers.protocol import Sanitizer
-from indiff.sanitizers.trivial import Identity
+from indiff.sanitizers.sanitizer import Identity, Sanitizer
 from indiff.text import name as short_name
 
 _NAMES = ("delta", "mean", "quantile", "changed_predictions", "told_by_the_crowd")

@@ -21,7 +21,7 @@ from indiff.release.release import Release
 from indiff.report.finding import Finding
 from indiff.risk import Risk, measure_risk
 from indiff.risk.values import GROUNDS
-from indiff.sanitizers.trivial import Identity
+from indiff.sanitizers.sanitizer import Identity
 from indiff.text import name as short_name
 from indiff.utility import Analyst, measure
 

@@ -61,7 +61,7 @@ class _Section(BaseModel):
 
 
 def _check_sanitizer(text: str) -> None:
-    from indiff.sanitizers.parse import as_sanitizer
+    from indiff.sanitizers.sanitizer import as_sanitizer
 
     as_sanitizer(text)
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from indiff.data.reading.kinds import EXACT_INTEGERS, without_missing
-from indiff.errors import UserError, from_data, option
+from indiff.errors import UserError, from_data, option, unknown
 
 EARLIEST, LATEST = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31, in days from 1970-01-01
 LARGE_CHUNK = 1 << 30
@@ -234,6 +234,23 @@ def checked_names(names: Sequence[object], where: str) -> tuple[list[str], list[
             )
         clean.append(stripped)
     return clean, notes
+
+
+def require_columns(wanted: Sequence[str], known: Sequence[str]) -> None:
+    """Raise for the first wanted column that is not known."""
+    for name in wanted:
+        if name not in known:
+            raise unknown("column", name, map(str, known))
+        if list(known).count(name) > 1:
+            raise UserError(f"a column's name must be unique; {name!r} occurs more than once.")
+
+
+def nested(name: str, kind: object) -> UserError:
+    """Return the error for a column whose values are not single values."""
+    return UserError(
+        f"a column must hold single values; {name!r} is nested ({kind})",
+        way_out="Unnest it, or turn it into text first",
+    )
 
 
 def is_broken(text: str) -> bool:

@@ -28,7 +28,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from indiff.data.reading.columns import Column, with_header
+from indiff.data.reading.columns import Column, require_columns, with_header
 from indiff.data.reading.dates import told_dates
 from indiff.data.reading.frames import Backend, read_frame
 from indiff.data.reading.input_files import (
@@ -41,7 +41,7 @@ from indiff.data.reading.input_files import (
 )
 from indiff.data.reading.kinds import typed, typed_columns, without_missing
 from indiff.data.reading.other_formats import read_other
-from indiff.data.reading.parquet import read_parquet, require_columns
+from indiff.data.reading.parquet import read_parquet
 from indiff.data.reading.separated import SeparatedText
 from indiff.errors import Message, UserError, option, unknown
 

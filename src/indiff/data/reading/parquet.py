@@ -10,10 +10,10 @@ from urllib.parse import unquote
 
 import pyarrow as pa  # and pyarrow.parquet, slow to import, only where it is used
 
-from indiff.data.reading.columns import Column
+from indiff.data.reading.columns import Column, nested, require_columns
 from indiff.data.reading.frames import read_arrow
 from indiff.data.reading.input_files import arrow_reader
-from indiff.errors import UserError, said, unknown
+from indiff.errors import UserError, said
 
 NOTHING = "__HIVE_DEFAULT_PARTITION__"
 BATCH = 1 << 17
@@ -93,23 +93,6 @@ def check_files(paths: Sequence[Path], columns: Sequence[str]) -> pa.Schema:
         first = first or schema
     assert first is not None
     return first
-
-
-def require_columns(wanted: Sequence[str], known: Sequence[str]) -> None:
-    """Raise for the first wanted column that is not known."""
-    for name in wanted:
-        if name not in known:
-            raise unknown("column", name, map(str, known))
-        if list(known).count(name) > 1:
-            raise UserError(f"a column's name must be unique; {name!r} occurs more than once.")
-
-
-def nested(name: str, kind: object) -> UserError:
-    """Return the error for a column whose values are not single values."""
-    return UserError(
-        f"a column must hold single values; {name!r} is nested ({kind})",
-        way_out="Unnest it, or turn it into text first",
-    )
 
 
 def partitions(folder: Path, paths: Sequence[Path]) -> list[dict[str, str | None]]:

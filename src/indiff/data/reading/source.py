@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from indiff.data.reading import parquet
+from indiff.data.reading.columns import nested, require_columns
 from indiff.data.reading.door import read_raw, text_blocks
 from indiff.data.reading.frames import arrow_native
 from indiff.data.reading.input_files import (
@@ -24,7 +25,6 @@ from indiff.data.reading.input_files import (
     readable,
 )
 from indiff.data.reading.kinds import typed_columns
-from indiff.data.reading.parquet import nested, require_columns
 from indiff.data.reading.separated import SeparatedText
 from indiff.errors import UserError, option, said
 

@@ -26,11 +26,11 @@ from indiff.distances.functions import DEFAULT, Distance, Emd, bind_distance
 from indiff.errors import Message, UserError, option
 from indiff.inference import Frequency, Model, NaiveBayes
 from indiff.inference.background import Prior, with_background
-from indiff.inference.protocol import is_randomized_model
+from indiff.inference.models import is_randomized_model
 from indiff.release.reading import read_release, read_released
 from indiff.release.release import Release
 from indiff.release.unmeasured import Unmeasured, broken, gaps, judge_columns, key_notes
-from indiff.sanitizers.trivial import Identity
+from indiff.sanitizers.sanitizer import Identity
 
 Floats = NDArray[np.float64]
 

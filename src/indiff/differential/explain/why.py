@@ -26,10 +26,10 @@ from indiff.differential.test import as_rows, check_testable, describe
 from indiff.errors import UserError
 from indiff.inference import Model, NaiveBayes
 from indiff.inference.background import Background, Prior, with_background
-from indiff.inference.protocol import is_randomized_model
+from indiff.inference.models import is_randomized_model
 from indiff.release.release import Release, write_regions
 from indiff.sanitizers.mondrian.mondrian import Mondrian
-from indiff.sanitizers.parse import as_sanitizer
+from indiff.sanitizers.sanitizer import as_sanitizer
 
 __all__ = ["DecisionPath", "Explanation", "GroupChange", "Shift", "explain"]
 

@@ -44,7 +44,7 @@ from indiff.differential.path import (
 from indiff.differential.refit.refit import Releases, refit
 from indiff.errors import InternalError, UserError, option
 from indiff.inference import Frequency, Model, NaiveBayes
-from indiff.inference.protocol import Tally
+from indiff.inference.encodings import Tally
 from indiff.kernels import Shared
 from indiff.release.release import Release
 from indiff.sanitizers.mondrian import layout
@@ -56,7 +56,7 @@ from indiff.sanitizers.mondrian.mondrian import (
     release_of_groups,
 )
 from indiff.sanitizers.mondrian.partition import grow
-from indiff.sanitizers.protocol import Sanitizer
+from indiff.sanitizers.sanitizer import Sanitizer
 from indiff.text import describe
 
 Codes = NDArray[np.int32]

@@ -33,7 +33,7 @@ from indiff.distances.functions import DISTANCES, largest_distance
 from indiff.errors import InternalError, Message, UserError, marked, option
 from indiff.inference import Frequency, Model
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer, NoisyTable, RandomizedResponse
-from indiff.sanitizers.protocol import Sanitizer
+from indiff.sanitizers.sanitizer import Sanitizer
 from indiff.text import describe
 
 Floats = NDArray[np.float64]

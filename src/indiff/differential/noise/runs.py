@@ -19,7 +19,7 @@ from indiff.data.table import Table
 from indiff.differential.people import People, fallback, without_rows
 from indiff.errors import InternalError
 from indiff.inference import Frequency, Model
-from indiff.inference.protocol import is_randomized_model
+from indiff.inference.models import is_randomized_model
 from indiff.release.unmeasured import Unmeasured, judge_columns
 from indiff.sanitizers.noise import draws as noise
 from indiff.sanitizers.noise.grid import Grid
@@ -30,7 +30,7 @@ from indiff.sanitizers.noise.mechanisms import (
     RandomizedResponse,
 )
 from indiff.sanitizers.oracles.function import BlackBox, Oracle, SeededOracle
-from indiff.sanitizers.protocol import Sanitizer, all_kept
+from indiff.sanitizers.sanitizer import Sanitizer, all_kept
 
 Floats = NDArray[np.float64]
 

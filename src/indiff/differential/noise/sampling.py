@@ -23,7 +23,7 @@ from indiff.differential.people import People, distinct_people, each_record
 from indiff.distances.functions import DISTANCES, largest_distance
 from indiff.errors import Message, UserError, check_whole, marked
 from indiff.inference import Frequency
-from indiff.inference.counting import SmoothedFrequency
+from indiff.inference.models import SmoothedFrequency
 from indiff.release.unmeasured import Unmeasured
 from indiff.sanitizers.noise.grid import Grid
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer, OnGrid, RandomizedResponse

@@ -26,12 +26,12 @@ from indiff.differential.path import (
 from indiff.differential.people import People, distinct_people, each_record, fallback, without_rows
 from indiff.errors import UserError, option
 from indiff.inference import Frequency, Model
-from indiff.inference.counting import SmoothedFrequency
-from indiff.inference.protocol import Tally, TallyModel
+from indiff.inference.encodings import Tally
+from indiff.inference.models import SmoothedFrequency, TallyModel
 from indiff.release.release import Release
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer, OnGrid
 from indiff.sanitizers.oracles.function import BlackBox, OracleFailed
-from indiff.sanitizers.protocol import Sanitizer
+from indiff.sanitizers.sanitizer import Sanitizer
 from indiff.text import describe
 
 Floats = NDArray[np.float64]

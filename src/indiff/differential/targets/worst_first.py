@@ -29,10 +29,10 @@ from indiff.differential.mondrian.leave_one_out import leave_one_out
 from indiff.distances.functions import wasserstein
 from indiff.errors import check_whole
 from indiff.inference import Frequency, Model, NaiveBayes
-from indiff.inference.counting import covering_counts, covering_rows
+from indiff.inference.models import covering_counts, covering_rows
 from indiff.release.release import Release
 from indiff.sanitizers.mondrian.mondrian import Mondrian
-from indiff.sanitizers.trivial import Identity
+from indiff.sanitizers.sanitizer import Identity
 
 Floats = NDArray[np.float64]
 

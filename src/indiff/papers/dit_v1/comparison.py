@@ -29,7 +29,7 @@ from indiff.papers.run import Run
 from indiff.release.release import Release
 from indiff.sanitizers.mondrian.mondrian import Mondrian
 from indiff.sanitizers.noise.quantiles_before import quantiles_before
-from indiff.sanitizers.protocol import Sanitizer
+from indiff.sanitizers.sanitizer import Sanitizer
 
 TABLES = {"adult": "adult", "internet": "internet-v1"}
 

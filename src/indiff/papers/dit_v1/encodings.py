@@ -24,8 +24,7 @@ from indiff.papers.run import Run, once
 from indiff.release.release import Release, ReleasedColumn
 from indiff.sanitizers.mondrian.mondrian import Mondrian
 from indiff.sanitizers.noise.quantiles_before import quantiles_before
-from indiff.sanitizers.protocol import Sanitizer
-from indiff.sanitizers.trivial import Identity
+from indiff.sanitizers.sanitizer import Identity, Sanitizer
 
 KS = (1, 3, 5, 8, 16, 32, 64, 128)
 TIMED_TARGETS = 200

@@ -15,8 +15,17 @@ from numpy.typing import NDArray
 from indiff.data.schema import Kind
 from indiff.data.table import Attribute, Table
 from indiff.errors import UserError, check_whole, from_data, option
-from indiff.release.regions import Anything, Interval, Missing, Region, ValueSet, node_region, plain
-from indiff.release.release import Release, ReleasedColumn
+from indiff.release.regions import (
+    Anything,
+    Interval,
+    Missing,
+    Region,
+    ValueSet,
+    node_region,
+    plain,
+    region_of,
+)
+from indiff.release.release import Release, ReleasedColumn, anything, release_of, span_column
 from indiff.sanitizers.mondrian.layout import (
     LABEL,
     MEMBERS,
@@ -28,7 +37,6 @@ from indiff.sanitizers.mondrian.layout import (
     meets,
 )
 from indiff.sanitizers.mondrian.partition import grow
-from indiff.sanitizers.trivial import anything, region_of, release_of, span_column
 
 MOST_CELLS_PER_ROW = 16  # a cell is a group and a value
 

@@ -155,7 +155,7 @@ def _each(plan: Plan, few: Table) -> float:
 def _models(plan: Plan, table: Table) -> list[str]:
     """Return the adversaries of the whole table: of fewer records there may be more."""
     from indiff.audit.findings.exposure import adversaries_of
-    from indiff.sanitizers.parse import as_sanitizer
+    from indiff.sanitizers.sanitizer import as_sanitizer
 
     first = table.focus(table.sensitives[0].name)
     return list(adversaries_of(plan, as_sanitizer(plan.release.sanitizer), first).named)
@@ -167,7 +167,7 @@ def _method(plan: Plan, name: str) -> tuple[str, bool]:
     from indiff.differential.test import choose_path
     from indiff.distances.functions import DISTANCES, emd
     from indiff.inference import Frequency, NaiveBayes
-    from indiff.sanitizers.parse import as_sanitizer
+    from indiff.sanitizers.sanitizer import as_sanitizer
 
     sanitizer = as_sanitizer(plan.release.sanitizer)
     model = choose_model(name, sanitizer)

@@ -17,7 +17,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from indiff.errors import UserError
-from indiff.sanitizers.parse import as_sanitizer
+from indiff.sanitizers.sanitizer import as_sanitizer
 from indiff.web.api.planning import as_text
 from indiff.web.jobs.queue import lock_data_dir
 from indiff.web.server.app import make_app

@@ -1,19 +1,74 @@
-"""Sanitizers as text: ``name:parameter=value,parameter=value``, a command, or a folder."""
+"""What a sanitizer is, which ones have a name, and whether a release keeps its promise."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
+import numpy as np
+from numpy.random import Generator
+
+from indiff.data.table import Table
 from indiff.errors import UserError, unknown
+from indiff.release.regions import region_of
+from indiff.release.release import Release, anything, release_of, span_column
 from indiff.sanitizers.mondrian.mondrian import Mondrian
-from indiff.sanitizers.noise.mechanisms import Gaussian, Geometric, Laplace, RandomizedResponse
+from indiff.sanitizers.noise.mechanisms import (
+    Gaussian,
+    Geometric,
+    Laplace,
+    NoisySanitizer,
+    RandomizedResponse,
+)
 from indiff.sanitizers.oracles.command import parse_command
 from indiff.sanitizers.oracles.folder import Releases
 from indiff.sanitizers.oracles.function import Oracle, SeededOracle, takes_rng
-from indiff.sanitizers.protocol import Sanitizer
-from indiff.sanitizers.trivial import Identity, Suppress
+from indiff.text import describe
+
+
+@runtime_checkable
+class Sanitizer(Protocol):
+    """f: table → release, possibly randomized (DIT v2, Definition 1).
+
+    One that says ``per_record = False`` promises that only quasi-identifiers and the sensitive
+    value of a record matter, neither its place nor its other columns: records that look alike are
+    then tested once.
+    """
+
+    @property
+    def randomized(self) -> bool:
+        """Whether two calls on the same table may differ."""
+        ...
+
+    def sanitize(self, table: Table, rng: Generator | None = None) -> Release:
+        """Return the release of a table."""
+        ...
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Publish the raw table: the papers' k = 1 and ℓ = 1 (DIT v2, Section 4.5.1)."""
+
+    randomized: ClassVar[bool] = False
+
+    def sanitize(self, table: Table, rng: Generator | None = None) -> Release:
+        """Return a release in which every cell is its own value."""
+        values = [(a, np.arange(len(a.values), dtype=np.int32)) for a in table.attributes]
+        columns = [span_column(a, a.codes, each, each, region_of) for a, each in values]
+        return release_of(table, columns, sanitizer="identity")
+
+
+@dataclass(frozen=True)
+class Suppress:
+    """Publish the sensitive values alone: every quasi-identifier cell is ``*``."""
+
+    randomized: ClassVar[bool] = False
+
+    def sanitize(self, table: Table, rng: Generator | None = None) -> Release:
+        """Return a release in which every cell is ``*``."""
+        return release_of(table, map(anything, table.attributes), sanitizer="suppress")
 
 
 def _pair(text: str) -> tuple[float, int]:
@@ -119,3 +174,48 @@ def _parse(text: str) -> Sanitizer:
     if needed is not None and needed not in parameters:
         raise UserError(f"{name} needs {needed}", f"{text!r}", f"Write {name}:{needed}=0.5")
     return make(**parameters)
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Whether a promise is kept, and why not; ``kept`` is None where none was made."""
+
+    kept: bool | None
+    why_not: str | None = None
+
+
+def promise_of(sanitizer: Any, table: Table, constraint_met: bool | None) -> Promise:
+    """Judge a release of a table by what its sanitizer promises.
+
+    Mondrian promises its constraint, and ``constraint_met`` says what came of it. A mechanism of
+    differential privacy promises just that: judged is what it would publish, since noise that
+    repeats from a seed is only ever tested. The raw table, your own function or program and a file
+    made elsewhere promise nothing.
+
+    >>> from indiff import datasets
+    >>> table = datasets.demo_table()
+    >>> promise_of(as_sanitizer("identity"), table, None).kept is None
+    True
+    >>> promise_of(as_sanitizer("laplace:epsilon=1"), table, None).kept
+    False
+    """
+    if isinstance(sanitizer, NoisySanitizer):
+        reasons = sanitizer.why_not_private(table)
+        if reasons is None:
+            return Promise(kept=True)
+        return Promise(False, f"{sanitizer} is not differentially private: {reasons}")
+    if constraint_met is False:
+        return Promise(False, f"the constraint of {describe(sanitizer)} is not met")
+    return Promise(constraint_met)
+
+
+def all_kept(each: Iterable[bool | None]) -> bool | None:
+    """Tell whether all of several promises are kept; None where one was not made.
+
+    >>> all_kept([True, True]), all_kept([True, None]), all_kept([None, False]), all_kept([])
+    (True, None, False, None)
+    """
+    found = list(each)
+    if False in found:
+        return False
+    return None if None in found or not found else True

@@ -1,18 +1,47 @@
-"""Models that only count: naive Bayes on TF features, and the conditional frequency."""
+"""What a model is, the adversary's algorithm 𝒜; those that only count; and all models by name."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
-from indiff.errors import UserError
-from indiff.inference.protocol import codes_of, regions_covering, shares_groups
+from indiff.errors import UserError, unknown
+from indiff.inference.classifier import CLASSIFIERS, Classifier, is_estimator
+from indiff.inference.encodings import Tally
 from indiff.release.release import Release
+
+
+@runtime_checkable
+class Model(Protocol):
+    """𝒜: release × targets → beliefs (DIT v2, Definition 1)."""
+
+    def beliefs(self, release: Release, targets: Table) -> NDArray[np.float64]:
+        """Return one row per target: the probability of each sensitive value; rows sum to 1."""
+        ...
+
+
+@runtime_checkable
+class TallyModel(Model, Protocol):
+    """A model that may need no more of a release than what TF features show to one target."""
+
+    def learns_from_tally(self, columns: int) -> bool:
+        """Tell whether a tally of so many columns is all that it needs of a release."""
+        ...
+
+    def belief_from_tally(self, tally: Tally, target: Table) -> NDArray[np.float64]:
+        """Return the one row that ``beliefs`` has for the tally's release and target."""
+        ...
+
+
+def is_randomized_model(model: Model) -> bool:
+    """Tell whether a model says of itself that fitting it twice may give two beliefs."""
+    return bool(getattr(model, "randomized", False))
 
 
 @dataclass(frozen=True)
@@ -161,7 +190,7 @@ def covering_counts(
     The second array gives the place of each target among the distinct ones.
     """
     size = len(release.sensitive_values)
-    distinct, back = np.unique(codes_of(release, targets), axis=0, return_inverse=True)
+    distinct, back = np.unique(release.codes_of(targets), axis=0, return_inverse=True)
     counts = np.empty((len(distinct), size))
     for place, combination in enumerate(distinct):
         mask = covering_rows(release, combination)
@@ -173,12 +202,59 @@ def covering_counts(
 def covering_rows(release: Release, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Tell for every row whether its regions cover these codes, one for each column."""
     covered = zip(release.columns, codes.tolist(), strict=True)
-    if shares_groups(release):  # then groups are looked up, not rows
+    if release.shares_groups:  # then groups are looked up, not rows
         inside = np.ones(release.columns[0].count, dtype=bool)
         for column, code in covered:
-            inside &= regions_covering(column, code)
+            inside &= column.regions_covering(code)
         return inside[release.columns[0].index]
     mask = np.ones(len(release), dtype=bool)
     for column, code in covered:
         mask &= column.covering(code)
     return mask
+
+
+MODELS: dict[str, Callable[[], Model]] = {
+    "naive-bayes": NaiveBayes,
+    "frequency": Frequency,
+    **{name: partial(Classifier, name) for name in CLASSIFIERS if name != "naive-bayes"},
+}
+
+
+def as_model(model: str | Model) -> Model:
+    """Return a model from its name or from a scikit-learn classifier, or the model itself.
+
+    >>> as_model("naive-bayes")
+    NaiveBayes(alpha=1.0, prior='release')
+    >>> as_model("tree:encoding=Scaling-Hot").encoding
+    Encoding(numeric='Scaling', categorical='Hot', quantiles=5)
+    """
+    if isinstance(model, str):
+        return _parse(model)
+    given: object = model  # whatever it was said to be
+    if isinstance(given, type):
+        raise UserError(f"a model must be an object, not a class: write {given.__name__}(…).")
+    if isinstance(given, Model):
+        return given
+    if is_estimator(given):
+        return Classifier(given)
+    raise UserError(
+        f"a model is a name ({', '.join(MODELS)}), a scikit-learn classifier "
+        "(with predict_proba) or an object with beliefs(release, targets)",
+        f"{given!r}",
+    )
+
+
+def _parse(text: str) -> Model:
+    name, colon, rest = text.partition(":")
+    if name not in MODELS:
+        raise unknown("model", name, MODELS)
+    if not colon:
+        return MODELS[name]()
+    key, sign, encoding = rest.partition("=")
+    if name not in CLASSIFIERS or key != "encoding" or not sign:
+        raise UserError(
+            "a model takes no parameter in its name but an encoding, as in "
+            "tree:encoding=Scaling-Hot, and frequency takes none",
+            f"{text!r}",
+        )
+    return Classifier(name, encoding=encoding)
