@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -75,3 +79,23 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
 def test_workers_are_not_told_the_password(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INDIFF_PASSWORD", "correct horse battery")
     assert "INDIFF_PASSWORD" not in worker_environment()
+
+
+def test_enter_in_the_terminal_prints_a_new_link(tmp_path: Path) -> None:
+    terminal, typed = os.openpty()
+    words = [sys.executable, "-m", "indiff.cli.main", "serve", "--no-browser", "--data-dir"]
+    server = subprocess.Popen(
+        [*words, str(tmp_path / "data")], stdin=typed, stdout=subprocess.PIPE, text=True
+    )
+    assert server.stdout is not None
+    first, help_line = server.stdout.readline(), server.stdout.readline()
+    assert "Press Enter for a new link" in help_line
+    os.write(terminal, b"\n")
+    second = server.stdout.readline()
+    assert first.partition("=")[0] == second.partition("=")[0]
+    assert first != second
+    server.send_signal(signal.SIGINT)
+    assert server.wait(timeout=60) == 0
+    server.stdout.close()
+    os.close(terminal)
+    os.close(typed)

@@ -18,8 +18,6 @@ from indiff.text import json_text
 SANITIZER = "mondrian:k=5"
 OUT = Path("indiff-demo")
 DATA, PLAN = "patients.csv", "plan.toml"
-# Naive Bayes sees the six planted people above it, and nobody else.
-LIMIT = 0.4
 
 
 def command(
@@ -38,6 +36,7 @@ def command(
     from indiff.audit.plan.plan import Plan
     from indiff.audit.run import run_audit
     from indiff.datasets import demo, demo_hierarchies, demo_outliers, demo_table
+    from indiff.datasets.patients import LIMIT
     from indiff.differential.strongest import strongest
     from indiff.files import make_folder, write_frame
     from indiff.report.terminal import tables as terminal
@@ -81,7 +80,7 @@ def command(
 def _plan(seed: int) -> dict[str, dict[str, Any]]:
     """Return the audit of the demo as a plan, whose files lie beside it."""
     from indiff.datasets import demo_hierarchies
-    from indiff.datasets.patients import IDENTIFIER, QUASI, SENSITIVE
+    from indiff.datasets.patients import IDENTIFIER, LIMIT, QUASI, SENSITIVE
 
     return {
         "data": {

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 IDENTIFIER = "patient_id"
 QUASI = ("age", "sex", "zip", "marital_status", "admitted")
 SENSITIVE = "diagnosis"
+# On δ: naive Bayes sees the six planted people above it, and nobody else.
+LIMIT = 0.4
 
 _SEXES = ("female", "male")
 _FIRST_DAY = date(2023, 1, 1)

@@ -217,7 +217,15 @@ def refusal(scope: MutableMapping[str, Any], problem: Exception) -> Response:
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>indiff</title>'
         '<meta name="viewport" content="width=device-width">'
         '<link rel="stylesheet" href="/static/indiff.css"></head>'
-        f'<body><main><h1>indiff</h1><p role="alert">{shown}</p>'
-        '<p><a href="/">Back to the start</a></p></main></body></html>'
+        f'<body><main><h1>indiff</h1><p role="alert">{shown}</p>{_onward(scope)}'
+        "</main></body></html>"
     )
     return Response(page.encode("utf-8", "replace"), status, media_type="text/html")
+
+
+def _onward(scope: MutableMapping[str, Any]) -> str:
+    """Offer what a person can open next; without a session the sentence above has said it."""
+    state = scope.get("state", {})
+    if state.get("session") is not None:
+        return '<p><a href="/">Back to the start</a></p>'
+    return '<p><a href="/login">Sign in</a></p>' if state.get("way_in") else ""

@@ -44,7 +44,8 @@ def test_the_cookie_is_hidden_from_scripts_and_from_other_sites(site: Site) -> N
     assert "samesite=strict" in parts
     assert "path=/" in parts
     assert parts[0].startswith("indiff_8765=")
-    assert not any(part.startswith(("expires", "max-age", "domain")) for part in parts)
+    assert "max-age=43200" in parts  # twelve hours, as the server keeps it: no window ends it
+    assert not any(part.startswith(("expires", "domain")) for part in parts)
 
 
 def test_nothing_is_shown_without_a_session(site: Site) -> None:
@@ -52,6 +53,8 @@ def test_nothing_is_shown_without_a_session(site: Site) -> None:
         answer = stranger(site.app).get(path)
         assert answer.status_code == 401
         assert "open the link" in answer.text
+        assert "Press Enter in the terminal" in answer.text
+        assert 'href="/' not in answer.text.partition("<body>")[2]  # nothing leads anywhere yet
 
 
 def test_a_session_ends_when_it_is_not_used(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,7 +65,10 @@ def test_a_session_ends_when_it_is_not_used(site: Site, monkeypatch: pytest.Monk
 
 
 def test_a_session_ends_on_request(site: Site) -> None:
-    assert site.client.post("/logout").status_code == 303
+    answer = site.client.post("/logout")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/ended")
+    assert 'indiff_8765=""' in answer.headers["set-cookie"]
+    assert "The session has ended" in stranger(site.app).get("/ended").text
     assert site.client.get("/data").status_code == 401
 
 

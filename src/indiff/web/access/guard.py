@@ -46,8 +46,9 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
 
+NEW_LINK = "Press Enter in the terminal of 'indiff serve' for a new one"
 # What a person needs before there is a session.
-OPEN_PATHS = ("/open", "/login")
+OPEN_PATHS = ("/open", "/login", "/ended")
 
 
 class Guard:
@@ -115,6 +116,8 @@ class Guard:
         name = cookie_parser(headers.get("cookie", "")).get(cookie_name(scope))
         session = self.sessions.find(name)
         scope["state"] = {**scope.get("state", {}), "session": session, "session_name": name}
+        if session is None and self.sessions.password is not None:
+            scope["state"]["way_in"] = "/login"
         if path in OPEN_PATHS or path.startswith("/static/"):
             return bounded
         if session is None:
@@ -126,7 +129,10 @@ class Guard:
     def _way_in(self) -> str:
         if self.sessions.password is not None:
             return "a session is needed: sign in with the password at /login."
-        return "a session is needed: open the link that 'indiff serve' printed; it works once."
+        return (
+            "a session is needed: open the link that 'indiff serve' printed; it works once. "
+            f"{NEW_LINK}."
+        )
 
     def _checked_host(self, scope: Scope, headers: Headers) -> str:
         host = headers.get("host", "")

@@ -8,7 +8,8 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-IDLE_SECONDS = 12 * 3600.0
+IDLE_HOURS = 12  # that a session lasts without use, in the server and as the browser's cookie
+IDLE_SECONDS = IDLE_HOURS * 3600.0
 TRIES, TRY_SECONDS = 5, 60.0
 
 

@@ -50,11 +50,15 @@ def table_path(server: Server, name: str) -> Path:
     return server.settings.dataset_folder(new_id()) / safe_name(name)
 
 
-def add_table(server: Server, path: Path, *, origin: str = "upload") -> models.Dataset:
+def add_table(
+    server: Server, path: Path, *, origin: str = "upload", **known: Any
+) -> models.Dataset:
     """Keep a table and queue its profile; the folder of an uploaded one is named by its id."""
     dataset = path.parent.name if origin == "upload" else new_id()
     reading = models.Reading().model_dump()
-    server.store.add_dataset(id=dataset, name=path.name, path=path, origin=origin, reading=reading)
+    server.store.add_dataset(
+        id=dataset, name=path.name, path=path, origin=origin, reading=reading, **known
+    )
     server.queue.wake()
     return show(server, dataset)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indiff.audit.plan.recipe import sheet
@@ -63,6 +64,8 @@ def profile(store: Store, job: dict[str, Any], report: Callable[..., None]) -> t
     }
     roles = [{**column, "role": column["guessed_role"]} for column in columns]
     store.set_profile(job["dataset"], found, roles)
+    for column, path in job["task"].get("hierarchies", {}).items():
+        store.set_hierarchy(job["dataset"], column, Path(path))
     return None, None
 
 

@@ -19,8 +19,8 @@ from indiff.audit.plan.recipe import date_format
 from indiff.errors import UserError
 from indiff.report.page.html import environment
 from indiff.version import __version__
-from indiff.web.access.guard import CSRF_FIELD, too_large_file
-from indiff.web.access.sessions import Session, same
+from indiff.web.access.guard import CSRF_FIELD, cookie_name, too_large_file
+from indiff.web.access.sessions import IDLE_HOURS, IDLE_SECONDS, Session, same
 from indiff.web.access.uploads import CHUNK, receive
 from indiff.web.api.models import AdversaryChoice, Reading, ReleaseChoice, RunRequest
 from indiff.web.refusals import FIELDS, VALUES, Refused, as_error, on_page, written
@@ -51,9 +51,29 @@ def _environment() -> Environment:
 def page(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
     """Render a template; every one knows the session's token and the version."""
     session: Session | None = request.state.session
-    known = {"csrf": session.csrf if session else "", "version": __version__}
+    known = {
+        "csrf": session.csrf if session else "",
+        "version": __version__,
+        "idle_hours": IDLE_HOURS,
+    }
     text = _environment().get_template(template).render(known, path=request.url.path, **values)
-    return HTMLResponse(text, status)
+    answer = HTMLResponse(text, status)
+    if session is not None:
+        keep_session(request, answer, request.state.session_name)
+    return answer
+
+
+def keep_session(request: Request, answer: Response, name: str) -> None:
+    """Let the browser keep a session's cookie as long as the server keeps the session."""
+    answer.set_cookie(
+        cookie_name(request.scope),
+        name,
+        max_age=int(IDLE_SECONDS),
+        httponly=True,
+        samesite="strict",
+        path="/",
+        secure=request.url.scheme == "https",
+    )
 
 
 def go(address: str) -> Response:

@@ -8,9 +8,10 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from indiff.report.page.html import chart_bundle, resource
-from indiff.web.access.guard import cookie_name
+from indiff.web.access.guard import NEW_LINK, cookie_name
 from indiff.web.api.common import Server, TheServer
-from indiff.web.pages.common import fields, go, page, text
+from indiff.web.api.made_up import add_demo
+from indiff.web.pages.common import fields, go, keep_session, page, text
 from indiff.web.refusals import Refused
 
 router = APIRouter(include_in_schema=False)
@@ -34,8 +35,7 @@ def open_link(
     if name is None:
         raise Refused(
             403,
-            "this link was used before or is not this server's; each works once. Start "
-            "'indiff serve' again for a new one.",
+            f"this link was used before or is not this server's; each works once. {NEW_LINK}.",
         )
     return _with_session(request, name)
 
@@ -66,24 +66,31 @@ def _needs_password(server: Server) -> None:
 
 def _with_session(request: Request, name: str) -> Response:
     answer = go("/data")
-    answer.set_cookie(
-        cookie_name(request.scope),
-        name,
-        httponly=True,
-        samesite="strict",
-        path="/",
-        secure=request.url.scheme == "https",
-    )
+    keep_session(request, answer, name)
     return answer
 
 
 @router.post("/logout")
 def logout(request: Request, server: TheServer) -> Response:
-    """End the session."""
+    """End the session, and say so."""
     server.sessions.close(request.state.session_name)
-    answer = go("/open")
+    answer = go("/ended")
     answer.delete_cookie(cookie_name(request.scope), path="/")
     return answer
+
+
+@router.get("/ended")
+def ended(request: Request, server: TheServer) -> Response:
+    """Say that the session has ended, and how to come back."""
+    if request.state.session is not None:  # by a later link, say
+        return go("/data")
+    return page(request, "ended.html", has_password=server.sessions.password is not None)
+
+
+@router.post("/demo")
+def demo(server: TheServer) -> Response:
+    """Open the made-up patients, with their roles and the limits that they exceed."""
+    return go(f"/data/{add_demo(server).id}")
 
 
 @router.get("/static/report.css")

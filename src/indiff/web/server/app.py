@@ -18,7 +18,7 @@ from indiff.version import __version__
 from indiff.web.access.guard import Guard
 from indiff.web.access.sessions import Sessions
 from indiff.web.access.uploads import LARGEST_HIERARCHY
-from indiff.web.api import datasets, results, runs
+from indiff.web.api import datasets, made_up, results, runs
 from indiff.web.api.common import ERRORS, Server
 from indiff.web.api.models import SessionInfo
 from indiff.web.jobs.queue import Queue
@@ -65,7 +65,7 @@ def make_app(settings: Settings) -> FastAPI:
         lifespan=life,
     )
     app.state.server = server
-    for part in (datasets, runs, results):
+    for part in (made_up, datasets, runs, results):
         app.include_router(part.router, prefix=V1)
     for page in (entry, data, release, run_pages):
         app.include_router(page.router)

@@ -5,9 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import select
+import signal
 import socket
 import sys
 import tempfile
+import threading
+import time
 import webbrowser
 from collections.abc import Callable
 from types import FrameType
@@ -24,6 +28,7 @@ from indiff.web.server.app import make_app
 from indiff.web.store.settings import Settings, is_loopback
 
 HEAD_SECONDS = 20.0
+TYPED_EVERY = 1.0
 MOST_CONNECTIONS = 500  # from here on a request is told to come later (503)
 MOST_SOCKETS = 600  # and from here on a connection is closed at once: files are needed too
 
@@ -45,12 +50,19 @@ def _serve(settings: Settings, browser: bool, say: Callable[[str], None]) -> Non
     port = listener.getsockname()[1]
     server = app.state.server
     waiting = len(server.store.unfinished())
-    link = f"{settings.address or f'http://{_shown(settings.host)}:{port}'}/"
-    if settings.password is None:
-        link += f"open?token={server.sessions.new_link()}"
-    say(f"indiff is at {link}")
+    place = f"{settings.address or f'http://{_shown(settings.host)}:{port}'}/"
+
+    def new_link() -> str:
+        link = place
+        if settings.password is None:
+            link += f"open?token={server.sessions.new_link()}"
+        say(f"indiff is at {link}")
+        return link
+
+    link = new_link()
     enter = "Sign in with the password" if settings.password else "The link works once"
-    say(f"{enter}. Press Ctrl-C to stop.")
+    again = "Enter for a new link, " if is_typed_at() else ""
+    say(f"{enter}. Press {again}Ctrl-C to stop.")
     if not is_loopback(settings.host) and settings.address is None:
         say("Other machines can reach it, unencrypted: put it behind a proxy with TLS.")
     if waiting:
@@ -58,6 +70,8 @@ def _serve(settings: Settings, browser: bool, say: Callable[[str], None]) -> Non
     sys.stdout.flush()
     if browser:
         webbrowser.open(link)
+    if is_typed_at():
+        threading.Thread(target=_on_enter, args=(new_link,), name="enter", daemon=True).start()
 
     class Running(uvicorn.Server):
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -80,6 +94,30 @@ def _serve(settings: Settings, browser: bool, say: Callable[[str], None]) -> Non
     with contextlib.suppress(KeyboardInterrupt):  # uvicorn has ended everything before
         running.run(sockets=[listener])
     say("Stopped. Unfinished runs go on at the next start.")
+
+
+def is_typed_at() -> bool:
+    """Tell whether somebody can press a key for this program."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def _on_enter(act: Callable[[], object]) -> None:
+    """Do something whenever Enter is pressed in the terminal, as long as the program runs.
+
+    The terminal is read by its number: a reader of Python's would hold a lock while it waits, and
+    no program can end with that held.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTTIN])  # in the background: an error
+    number = sys.stdin.fileno()
+    while True:
+        try:
+            if select.select([number], [], [], None)[0] and not os.read(number, 4096):
+                return
+        except OSError:  # it is another program's turn to be typed at
+            time.sleep(TYPED_EVERY)
+            continue
+        act()
+        sys.stdout.flush()
 
 
 def _listen(host: str, port: int) -> socket.socket:

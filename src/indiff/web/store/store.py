@@ -109,15 +109,25 @@ class Store:
     # Datasets and their roles
 
     def add_dataset(
-        self, *, id: str, name: str, path: Path, origin: str, reading: Mapping[str, Any]
+        self,
+        *,
+        id: str,
+        name: str,
+        path: Path,
+        origin: str,
+        reading: Mapping[str, Any],
+        draft: Mapping[str, Any] | None = None,
+        hierarchies: Mapping[str, str] | None = None,
     ) -> str:
-        """Keep a dataset and queue its profile; return the profile's job."""
+        """Keep a dataset and queue its profile, which attaches the hierarchies; return its job."""
         with self.database.writing() as connection:
             _insert(
                 connection, "datasets", id=id, name=name, path=str(path), origin=origin,
                 bytes=path.stat().st_size, created=now(), reading=dict(reading),
+                draft=dict(draft or {}),
             )  # fmt: skip
-            return _add_job(connection, "profile", id, f"profile of {name}", {})
+            task = {"hierarchies": dict(hierarchies or {})}
+            return _add_job(connection, "profile", id, f"profile of {name}", task)
 
     def read_again(self, dataset: str, reading: Mapping[str, Any]) -> str:
         """Profile a dataset anew, read in another way."""
