@@ -492,7 +492,7 @@ def compare_commands(
 def bad_inputs(folder: Path) -> dict[str, list[str]]:
     """Return the tests' commands that must be refused, after writing their files, by name."""
     sys.path.insert(0, str(HERE))
-    from tests.cli.test_bad_input import FILES, GOOD, PLACES, ROLES, SETTINGS, TEST
+    from tests.cli.test_main_bad_input import FILES, GOOD, PLACES, ROLES, SETTINGS, TEST
     from tests.data.reading.test_separated import test_bad_text
 
     mark: Any = test_bad_text.pytestmark[0]  # type: ignore[attr-defined]

@@ -44,15 +44,25 @@ SECONDS_OF_TESTS = 30.0  # of the tests that call a function, as many as take th
 GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "audit": (
         ("audit/verdict.py", "audit/metrics.py", "audit/plan/limits.py", "audit/findings"),
-        ("tests/audit", "tests/report", "tests/cli/test_audit.py", "tests/cli/test_promises.py"),
+        (
+            "tests/audit",
+            "tests/report",
+            "tests/cli/test_audit.py",
+            "tests/cli/test_main_promises.py",
+        ),
     ),
     "words": (
         ("audit/redaction.py", "report/finding.py", "report/terminal/audit.py"),
-        ("tests/audit", "tests/report", "tests/cli/test_audit.py", "tests/cli/test_promises.py"),
+        (
+            "tests/audit",
+            "tests/report",
+            "tests/cli/test_audit.py",
+            "tests/cli/test_main_promises.py",
+        ),
     ),
     "risk": (
         ("risk", "report/terminal/risk.py", "cli/risk.py"),
-        ("tests/risk", "tests/cli/test_risk.py", "tests/cli/test_promises.py"),
+        ("tests/risk", "tests/cli/test_risk.py", "tests/cli/test_main_promises.py"),
     ),
     "engines": (("engines/in_process.py", "engines/duckdb.py"), ("tests/engines", "tests/risk")),
     "test": (
@@ -62,11 +72,15 @@ GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             *("differential/explain/membership.py", "differential/noise/bracket.py"),
             *("differential/noise/runs.py", "cli/test.py"),
         ),
-        ("tests/differential", "tests/cli/test_promises.py", "tests/cli/test_release_beside.py"),
+        (
+            "tests/differential",
+            "tests/cli/test_main_promises.py",
+            "tests/cli/test_test_release_beside.py",
+        ),
     ),
     "journal": (
         ("differential/calls/journal.py", "differential/calls/identity.py"),
-        ("tests/differential/calls", "tests/cli/test_long_runs.py"),
+        ("tests/differential/calls", "tests/cli/test_test_long_runs.py"),
     ),
 }
 

@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "indiff"
 MODULES = sorted(SOURCE.rglob("*.py"))
 
+NO_MIRROR = ("golden", "properties", "rivals", "system")  # they test the whole
 MOST_LINES = 400
 MOST_MODULES = 12
 MOST_PARAMETERS = 10
@@ -59,6 +60,25 @@ def test_no_folder_is_full() -> None:
         if len(modules) > MOST_MODULES:
             full[str(folder.relative_to(SOURCE))] = len(modules)
     assert full.keys() <= FULL
+
+
+def test_tests_mirror_the_tree() -> None:
+    """A test file is named for a module of its folder, or for the folder, and for what it tests.
+
+    ``tests/risk/test_measure_records.py`` tests ``risk/measure.py``; ``records`` says what of it.
+    """
+    strays = []
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        place = path.relative_to(ROOT / "tests")
+        if place.parts[0] in NO_MIRROR or str(place) in ("test_house.py", "test_readme.py"):
+            continue
+        folders = (SOURCE / place.parent, path.parent)  # helpers of tests have tests, too
+        known = {one.stem for folder in folders for one in folder.glob("[!_]*.py")}
+        words = path.stem.removeprefix("test_").split("_")
+        starts = {"_".join(words[:end]) for end in range(1, len(words) + 1)}
+        if not starts & {*known, place.parent.name} - {path.stem}:
+            strays.append(str(place))
+    assert strays == []
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))

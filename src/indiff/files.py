@@ -6,10 +6,10 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from indiff.errors import UserError
 
@@ -146,6 +146,24 @@ def write_frame(frame: pa.Table, path: str | Path, *, lasting: bool = True) -> N
             pv.write_csv(
                 frame, handle, pv.WriteOptions(delimiter="\t" if suffix == ".tsv" else ",")
             )
+
+
+def write_records(path: Path, results: Sequence[Any]) -> None:
+    """Write one row per tested record; with several attributes or models, below each other."""
+    import pyarrow as pa
+
+    frames = [result.to_arrow() for result in results]
+    if len({result.sensitive_name for result in results}) < len(results):  # who sees which
+        frames = [
+            frame.append_column("model", pa.array([label(result.model)] * len(frame)))
+            for frame, result in zip(frames, results, strict=True)
+        ]
+    if len(results) > 1:
+        frames = [
+            frame.add_column(0, "sensitive", pa.array([label(result.sensitive_name)] * len(frame)))
+            for frame, result in zip(frames, results, strict=True)
+        ]
+    write_frame(pa.concat_tables(frames, promote_options="default"), path)
 
 
 @contextmanager

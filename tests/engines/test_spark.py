@@ -12,10 +12,15 @@ import pytest
 from indiff.engines.spark import require_spark
 from indiff.errors import UserError
 from indiff.risk import measure_risk
-from tests.engines import test_sources
-from tests.risk import test_columns, test_definitions, test_individuals, test_records
+from tests.engines import test_protocol_sources
+from tests.risk import (
+    test_columns,
+    test_measure_individuals,
+    test_measure_records,
+    test_metrics_definitions,
+)
 from tests.risk.sessions import ON_SPARK
-from tests.risk.test_properties import same
+from tests.risk.test_metrics_properties import same
 
 pytestmark = ON_SPARK
 
@@ -57,16 +62,16 @@ def test_a_spark_frame_is_not_counted_elsewhere(spark: Any) -> None:
 
 @pytest.mark.system
 def test_every_family_of_metrics(spark: Any, tmp_path: Path) -> None:
-    test_definitions.test_every_metric_is_its_definition(2, "spark")
-    test_individuals.test_two_rows_of_one_person_do_not_hide_each_other("spark")
+    test_metrics_definitions.test_every_metric_is_its_definition(2, "spark")
+    test_measure_individuals.test_two_rows_of_one_person_do_not_hide_each_other("spark")
     test_columns.test_a_typing_error_stands_out_and_a_key_does_not("spark")
     test_columns.test_one_quasi_identifier_contributes_everything("spark")
-    test_records.test_every_record_has_its_group("parquet", "spark", tmp_path)
+    test_measure_records.test_every_record_has_its_group("parquet", "spark", tmp_path)
 
 
 def test_every_kind_of_source(spark: Any, tmp_path: Path) -> None:
-    frame = spark.createDataFrame(pa.table(test_sources.ROWS))
-    assert test_sources.summary(frame, "auto") == test_sources.EXPECTED
+    frame = spark.createDataFrame(pa.table(test_protocol_sources.ROWS))
+    assert test_protocol_sources.summary(frame, "auto") == test_protocol_sources.EXPECTED
     (tmp_path / "a.csv").write_text('age,name\n30,x\n31,"two\nlines"\n30,y\n')
     risk = measure_risk(tmp_path / "a.csv", quasi="age", engine="spark", details=False)
     assert (risk.groups.k, risk.groups.groups) == (1, 2)
@@ -93,10 +98,10 @@ def test_everything_also_runs_distributed(
 ) -> None:
     monkeypatch.setattr("indiff.engines.spark.FEW_COUNTS", 0)
     for seed in (3, 4):
-        test_definitions.test_every_metric_is_its_definition(seed, "spark")
-    test_individuals.test_repeats_are_counted_exactly("spark")
+        test_metrics_definitions.test_every_metric_is_its_definition(seed, "spark")
+    test_measure_individuals.test_repeats_are_counted_exactly("spark")
     test_columns.test_levels_share_out_the_risk("spark")
-    test_records.test_every_record_has_its_group("parquet", "spark", tmp_path)
+    test_measure_records.test_every_record_has_its_group("parquet", "spark", tmp_path)
 
 
 @pytest.mark.system
@@ -113,7 +118,7 @@ def test_the_time_zone_of_the_session_does_not_matter(spark: Any, tmp_path: Path
             expected = measure_risk(table, quasi=name, engine="duckdb")
             same(risk, expected)
             assert risk.method.fingerprint == expected.method.fingerprint
-            assert test_records.read(out)["group_size"] == [2, 1, 2, 1, 1]
+            assert test_measure_records.read(out)["group_size"] == [2, 1, 2, 1, 1]
     finally:
         spark.conf.set("spark.sql.session.timeZone", "UTC")
 

@@ -18,7 +18,7 @@ from indiff import Mondrian, read_table
 from indiff.errors import UserError
 from indiff.risk import Risk, measure_risk
 from tests.risk.sessions import ON_SPARK
-from tests.risk.test_definitions import random_table
+from tests.risk.test_metrics_definitions import random_table
 
 DATA = pa.table(random_table(9))
 

@@ -19,7 +19,7 @@ from indiff.errors import UserError
 from indiff.risk import Risk, measure_risk
 from indiff.text import json_text
 from tests.conftest import skip
-from tests.risk.test_properties import flat
+from tests.risk.test_metrics_properties import flat
 from tests.system.spark_cluster import Cluster, cluster
 
 pytestmark = pytest.mark.system

@@ -11,8 +11,7 @@ from indiff.audit.verdict import judge_tests
 from indiff.cli.questions import Answers
 from indiff.cli.test import document_of
 from indiff.cli.warmup import announce
-from indiff.files import write_text
-from indiff.report.records import write_records
+from indiff.files import write_records, write_text
 from indiff.text import json_text
 
 SANITIZER = "mondrian:k=5"

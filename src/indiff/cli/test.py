@@ -17,8 +17,7 @@ from indiff.cli.questions import Answers, answer, check_questions
 from indiff.cli.shell import in_shell, worded_for_shell
 from indiff.cli.warmup import announce
 from indiff.errors import Message, UserError, unknown
-from indiff.files import check_places, write_text
-from indiff.report.records import write_records
+from indiff.files import check_places, write_records, write_text
 from indiff.text import json_text
 
 if TYPE_CHECKING:

@@ -97,7 +97,7 @@ def run(store: Store, job: dict[str, Any], report: Callable[..., None]) -> tuple
 
 def write_results(result: AuditResult, folder: Path) -> None:
     """Write everything that a finished run shows and offers into its folder."""
-    from indiff.report.records import write_records
+    from indiff.files import write_records
 
     result.write(folder)
     write_figures(result.document, folder)

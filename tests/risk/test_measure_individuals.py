@@ -10,7 +10,7 @@ import pytest
 
 from indiff.risk import measure_risk
 from tests.risk import oracle
-from tests.risk.test_definitions import random_table
+from tests.risk.test_metrics_definitions import random_table
 
 
 def test_repeats_are_counted_exactly(engine: Any) -> None:

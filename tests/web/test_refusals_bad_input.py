@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.test_bad_input import FILES, TEST
+from tests.cli.test_main_bad_input import FILES, TEST
 from tests.command_line import call
 from tests.data.reading.dirty_files import Dirty, dirty_files
 from tests.web.site import V1, Site

@@ -1,4 +1,7 @@
-"""The page of options is what the declarations say; ``python -m tests.audit.plan.test_page``."""
+"""The page of options is what the declarations say.
+
+``python -m tests.audit.plan.test_options_page`` writes it.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ def options_page() -> str:
         "Every option of `indiff " + "`, `indiff ".join(COMMANDS) + "`, as it is declared in",
         "`indiff.audit.plan.options`. A plan (TOML) and `indiff.Plan` in Python name it",
         "by the key of its section.",
-        "This page is written by `python -m tests.audit.plan.test_page`.",
+        "This page is written by `python -m tests.audit.plan.test_options_page`.",
     ]
     for section, holder in SECTIONS.items():
         title = f"`[{section}]` in a plan" if section else "Only on the command line"

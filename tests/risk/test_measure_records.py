@@ -15,7 +15,7 @@ import pytest
 from indiff.errors import UserError
 from indiff.risk import measure_risk
 from tests.risk import oracle
-from tests.risk.test_definitions import random_table
+from tests.risk.test_metrics_definitions import random_table
 
 QUASI = ["age", "zip"]
 

@@ -1,7 +1,8 @@
 """The group models against pyCANON, wherever its definition is the textbook one.
 
 Where it is not (entropy ℓ, recursive ℓ, enhanced β, δ with an absent value, missing values, a
-permuted index), ``tests/rivals/README.md`` says why and ``test_right_answers.py`` has the numbers.
+permuted index), ``tests/rivals/README.md`` says why, and ``test_measure_right_answers.py`` has the
+numbers.
 """
 
 from __future__ import annotations
