@@ -1,7 +1,9 @@
-"""Writes files: whole or not at all, for their owner alone, and never over an input."""
+"""Writes files: whole or not at all, for their owner alone, never over an input; hashes them."""
 
 from __future__ import annotations
 
+import hashlib
+import io
 import os
 import re
 import stat
@@ -9,7 +11,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from indiff.errors import UserError
 
@@ -136,16 +138,67 @@ def write_frame(frame: pa.Table, path: str | Path, *, lasting: bool = True) -> N
             "Change the ending",
         )
     with open_private(path, lasting=lasting) as handle:
-        if suffix == ".parquet":
-            import pyarrow.parquet as pq
+        _put_frame(frame, handle, suffix)
 
-            pq.write_table(frame, handle)
-        else:
-            import pyarrow.csv as pv
 
-            pv.write_csv(
-                frame, handle, pv.WriteOptions(delimiter="\t" if suffix == ".tsv" else ",")
-            )
+def _put_frame(frame: pa.Table, handle: BinaryIO, suffix: str) -> None:
+    if suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        pq.write_table(frame, handle)
+    else:
+        import pyarrow.csv as pv
+
+        pv.write_csv(frame, handle, pv.WriteOptions(delimiter="\t" if suffix == ".tsv" else ","))
+
+
+class Digest(io.RawIOBase):
+    """Counts what is written into it and takes its SHA-256, and keeps nothing."""
+
+    def __init__(self) -> None:
+        self._sum, self.bytes = hashlib.sha256(), 0
+
+    def writable(self) -> bool:
+        """Tell that it can be written to, and no more."""
+        return True
+
+    def write(self, data: Any, /) -> int:
+        """Take some bytes."""
+        self._sum.update(data)
+        size = memoryview(data).nbytes
+        self.bytes += size
+        return size
+
+    def tell(self) -> int:
+        """Tell how many bytes were written."""
+        return self.bytes
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """The SHA-256 and the number of bytes."""
+        return {"sha256": self._sum.hexdigest(), "bytes": self.bytes}
+
+
+def frame_digest(frame: pa.Table, suffix: str) -> dict[str, Any]:
+    """Return the SHA-256 and the size of the file that :func:`write_frame` writes."""
+    digest = Digest()
+    _put_frame(frame, cast(BinaryIO, digest), suffix)
+    return digest.parts
+
+
+def file_digest(path: str | Path) -> dict[str, Any]:
+    """Return the SHA-256 and the size of a file."""
+    digest = Digest()
+    try:
+        with Path(path).open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.write(block)
+    except OSError as error:
+        raise UserError(
+            f"a file must be readable; {str(path)!r} is not ({error.strerror})",
+            way_out="Check its name",
+        ) from None
+    return digest.parts
 
 
 def write_records(path: Path, results: Sequence[Any]) -> None:

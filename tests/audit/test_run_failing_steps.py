@@ -12,7 +12,7 @@ import pytest
 import indiff
 from tests.command_line import call
 
-DOCUMENT, FINDINGS = "indiff.audit.document", "indiff.audit.findings"
+FINDINGS = "indiff.audit.findings"
 STEPS = {
     "sanitizing": ("indiff.sanitizers.mondrian.mondrian.Mondrian.sanitize", "records"),
     "profile": (f"{FINDINGS}.release.profile_findings", "k"),
@@ -21,8 +21,8 @@ STEPS = {
     "the test": (f"{FINDINGS}.exposure.differential_test", "k"),
     "membership": (f"{FINDINGS}.exposure.membership_inference", "delta:diagnosis:naive-bayes"),
     "strongest": (f"{FINDINGS}.exposure.strongest", "delta:diagnosis:naive-bayes"),
-    "worst records": (f"{DOCUMENT}.worst_records", "delta:diagnosis:naive-bayes"),
-    "parameter": (f"{DOCUMENT}.parameter_curve", "delta:diagnosis:naive-bayes"),
+    "worst records": ("indiff.audit.run.worst_records", "delta:diagnosis:naive-bayes"),
+    "parameter": ("indiff.audit.run.parameter_curve", "delta:diagnosis:naive-bayes"),
     "utility": (f"{FINDINGS}.release.measure", "delta:diagnosis:naive-bayes"),
 }
 ERRORS = {

@@ -1,4 +1,4 @@
-"""Builds and writes an audit's document: plan, table, worst records and why, the curve."""
+"""Builds and writes an audit's document: its plan, its table, what a repetition needs."""
 
 from __future__ import annotations
 
@@ -11,27 +11,23 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.compute as pc
 
-from indiff.audit.findings.exposure import adversaries_of, settings
+from indiff.audit.findings.exposure import adversaries_of
 from indiff.audit.plan.plan import Plan
-from indiff.audit.plan.settings import expand
+from indiff.audit.provenance import write_judged
 from indiff.audit.redaction import RARE, Redaction
 from indiff.data.reading.door import GAPS
 from indiff.data.schema import Role
 from indiff.data.table import Table
-from indiff.differential import differential_test
-from indiff.differential.explain.why import explain
 from indiff.differential.result import DifferentialResult
-from indiff.differential.strongest import StrongestResult, possible_models
 from indiff.errors import HIDDEN, UserError, unknown
-from indiff.files import make_folder, refuse_inputs, write_text
-from indiff.inference import Model
-from indiff.inference.models import is_randomized_model
+from indiff.files import check_places, make_folder, refuse_inputs, write_text
 from indiff.release.release import Release
+from indiff.release.unmeasured import key_notes
 from indiff.report.finding import Finding
-from indiff.sanitizers.noise.mechanisms import NoisySanitizer
-from indiff.sanitizers.sanitizer import Sanitizer, as_sanitizer
+from indiff.sanitizers.sanitizer import Promise, Sanitizer, all_kept, as_sanitizer
 from indiff.text import json_text
 from indiff.version import __version__
 
@@ -127,6 +123,30 @@ class AuditResult:
         write_text(places["report.html"], self.to_html())
         return places
 
+    def write_release(self, path: str | Path) -> None:
+        """Write exactly the release that was judged: the file has the SHA-256 of the report.
+
+        Its rows are sorted. A release whose chance came from the plan's seed is not written: who
+        reads the seed in the report could take the chance out of it.
+        """
+        told = self.document["files"]["release"]
+        plan = self.document["plan"]["release"]
+        if len(self.releases) != 1 or plan["file"] is not None:
+            raise UserError(
+                "one release that was made by this audit can be written",
+                "one made elsewhere" if plan["file"] is not None else f"{len(self.releases)} here",
+                field="write-release",
+            )
+        if as_sanitizer(plan["sanitizer"]).randomized:
+            raise UserError(
+                "the release that was judged is for the test alone: its chance comes from the "
+                "plan's seed",
+                way_out="Make one with sanitize, and audit that file",
+                field="write-release",
+            )
+        check_places({"path": Path(path)}, [Path(name) for name in self.inputs], frames=("path",))
+        write_judged(self.releases[0], path, told[0])
+
     def _repr_html_(self) -> str:
         from indiff.report.page.html import summary
 
@@ -172,7 +192,8 @@ def plan_block(plan: Plan, redaction: Redaction, sanitizer: Sanitizer | None) ->
     data["bins"] = _bins(plan, redaction)
     data["missing_tokens"] = _tokens(plan.data.missing_tokens, redaction)
     found["release"]["suppressed"] = _tokens(plan.release.suppressed, redaction)
-    found["release"]["file"] = _file(found["release"]["file"])
+    for key in ("file", "write"):
+        found["release"][key] = _file(found["release"][key])
     adversary["prior"] = _file(adversary["prior"])
     if plan.adversary.ground_file is not None:
         adversary["distance"] = f"emd:{_file(plan.adversary.ground_file)}"
@@ -274,86 +295,29 @@ def _note(role: Role, distinct: int, records: int) -> str | None:
     return None
 
 
-def worst_records(
-    table: Table,
-    sanitizer: Sanitizer,
-    result: DifferentialResult | StrongestResult,
+def release_block(
     plan: Plan,
     redaction: Redaction,
-) -> list[dict[str, Any]]:
-    """Return the worst records of one sensitive attribute, each with its why."""
-    named = possible_models(plan.adversary.models, sanitizer)
-    rows = [{"model": result.model, **row} for row in result.worst(plan.report.worst)]
-    reasons: dict[int, tuple[int | None, str]] = {}
-    for model in dict.fromkeys(row["model"] for row in rows):  # one release serves all its records
-        records = [row["record"] for row in rows if row["model"] == model]
-        reasons |= _reasons(table, sanitizer, named[model], records, plan, redaction)
-    found = []
-    for row in rows:
-        group_size, why = reasons[row["record"]]
-        about, model = table.sensitive.name, row.pop("model")
-        more = {"model": model, "group_size": group_size, "why": why}
-        found.append({"record": row.pop("record"), "about": about, **row, **more})
-    return found
-
-
-def _reasons(
-    table: Table,
-    sanitizer: Sanitizer,
-    model: Model,
-    records: list[int],
-    plan: Plan,
-    redaction: Redaction,
-) -> dict[int, tuple[int | None, str]]:
-    """Return the group size and the why of each record that one model sees."""
-    if plan.data.individual is not None:
-        reason = "all records of this person are left out at once, so no single group explains it"
-        return dict.fromkeys(records, (None, reason))
-    noisy = isinstance(sanitizer, NoisySanitizer) or is_randomized_model(model)
-    if noisy or sanitizer.randomized:
-        reason = "the release or the adversary is random, so no single group explains it"
-        return dict.fromkeys(records, (None, reason))
-    try:
-        explained = explain(
-            table,
-            sanitizer,
-            records,
-            model=model,
-            prior=plan.adversary.prior,
-            known=plan.adversary.known,
-            show_values=redaction.show_values,
-        )
-    except UserError as error:
-        return dict.fromkeys(records, (None, redaction.text(error.message)))
-    found = {}
-    for one in explained:  # its number stands beside it
-        why = "Without it, " + str(one).removeprefix(f"without record {one.record:,} ")
-        size = None if one.group is None else one.group.size
-        found[one.record] = (size, redaction.cut_long_names(why))
-    return found
-
-
-def parameter_curve(table: Table, plan: Plan, redaction: Redaction) -> dict[str, Any] | None:
-    """Test each setting of the plan's curve with the plan's adversaries on the first attribute.
-
-    A setting that cannot be tested has no numbers and says why; an interruption ends the curve.
-    """
-    if plan.report.parameter is None:
-        return None
-    points: list[dict[str, Any]] = []
-    chosen = expand(plan.report.parameter)
-    for setting in chosen:
-        point: dict[str, Any] = {"setting": setting.text, "value": setting.value}
-        try:
-            made = as_sanitizer(setting.text)
-            models = adversaries_of(plan, made, table, share=len(chosen)).models
-            result = differential_test(table, made, model=models, **settings(plan, 1))
-        except UserError as error:
-            told = redaction.text(error.message)
-            points.append({**point, "delta": None, "mean": None, "reason": told})
-            continue
-        reason = None if result.complete else "not every record was measured"
-        points.append({**point, "delta": result.delta, "mean": result.mean, "reason": reason})
-        if result.interrupted:
-            break
-    return {"parameter": chosen[0].parameter, "points": points}
+    release: Release | None,
+    notes: Sequence[str],
+    promises: Sequence[Promise],
+) -> dict[str, Any]:
+    """Return the release's part of the document; ``notes`` are those of the audit about it."""
+    file = plan.release.file
+    own: list[str] = []
+    groups = None
+    if release is not None:
+        own += release.notes
+        groups = None if release.groups is None else len(np.unique(release.groups))
+        if release.weights is not None:
+            own.append(f"made to be tested, not to be published: {release.sanitizer}")
+    return {
+        "sanitizer": plan.release.sanitizer if file is None else Path(file).name,
+        "records": 0 if release is None else len(release),
+        "constraint_met": all_kept(one.kept for one in promises),
+        "groups": groups,
+        "notes": [
+            *map(redaction.text, dict.fromkeys([*own, *notes])),
+            *key_notes(release, plan.release.key),
+        ],
+    }

@@ -147,7 +147,7 @@ class Fix:
         if self.release is None:
             del places["fixed-release.csv"]
         else:
-            self.release.write(places["fixed-release.csv"])
+            write_frame(self.release.sorted_rows(), places["fixed-release.csv"])  # as audited
         write_frame(pa.table({"record": self.removed}), places["fixed-removed.csv"])
         write_text(places["fix.json"], self.to_json())
         return places

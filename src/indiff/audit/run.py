@@ -17,16 +17,18 @@ from indiff.audit.findings import exposure, release
 from indiff.audit.findings.exposure import Exposure, Progress
 from indiff.audit.metrics import METRICS
 from indiff.audit.plan.plan import Plan, check_files, check_names, read_plan
+from indiff.audit.provenance import input_files, judged_files
 from indiff.audit.redaction import Redaction
 from indiff.audit.verdict import Verdict, judge, with_columns
+from indiff.audit.worst import parameter_curve, worst_records
 from indiff.data.table import Table
 from indiff.differential.test import describe, part_of
 from indiff.errors import UserError, why_exhausted
 from indiff.release.release import Release
-from indiff.release.unmeasured import judge_columns, key_notes
+from indiff.release.unmeasured import judge_columns
 from indiff.report.finding import ORDER, Finding
 from indiff.sanitizers.oracles.function import BlackBox
-from indiff.sanitizers.sanitizer import Promise, Sanitizer, all_kept, as_sanitizer, promise_of
+from indiff.sanitizers.sanitizer import Promise, Sanitizer, as_sanitizer, promise_of
 from indiff.text import FORMAT, json_values
 
 Found = TypeVar("Found")
@@ -35,6 +37,7 @@ DIGITS = 12  # what a number of the document keeps: rounding noise would differ 
 _EXTRAS = {
     "worst records": "the worst records could not be explained",
     "parameter": "other parameters could not be tested",
+    "files": "the SHA-256 of the release could not be taken",
 }
 
 
@@ -147,6 +150,7 @@ def run_audit(
     say = progress or (lambda stage, done, total: None)
     say("reading the table", 0, 0)
     read = read_data(chosen, table)
+    files = {"input": input_files(chosen, table)}
     file, show = chosen.release.file, chosen.report.show_values
     sanitizer = None if file is not None else as_sanitizer(chosen.release.sanitizer)
     made = () if sanitizer is None else (chosen.release.sanitizer, describe(sanitizer))
@@ -171,6 +175,9 @@ def run_audit(
     for subject in subjects:
         findings += subject.titled(_utility(audit, subject))
     promises = _promises(audit, subjects, exposures)
+    releases = tuple(one.release for one in subjects if one.release is not None)
+    hashed = audit.attempt("files", lambda: judged_files(chosen, releases))
+    files["release"] = hashed or []
     judged, verdict = _judged(audit, findings, subjects, exposures, promises)
     name = source or (Path(chosen.data.path).name if chosen.data.path else "a frame")
     whole = {
@@ -179,7 +186,14 @@ def run_audit(
         "title": chosen.report.title or f"Audit of {name}",
         "verdict": verdict.to_dict(),
         "table": document.table_block(read, name, redaction),
-        "release": _release_block(audit, subjects, exposures, promises),
+        "release": document.release_block(
+            chosen,
+            redaction,
+            subjects[0].release,
+            [*_unmade(subjects), *(note for one in exposures for note in one.notes)],
+            promises,
+        ),
+        "files": files,
         "findings": [finding.to_dict() for finding in judged],
         "charts": {
             "cdf": [curve for one in exposures for curve in one.curves],
@@ -198,7 +212,7 @@ def run_audit(
     return AuditResult(
         redaction.document(json_values(whole, digits=DIGITS)),
         results=tuple(result for one in exposures for result in one.results.values()),
-        releases=tuple(one.release for one in subjects if one.release is not None),
+        releases=releases,
         inputs=chosen.files,
         bug=audit.bugs[0] if audit.bugs else None,
     )
@@ -291,13 +305,11 @@ def _explained(
         audit.say("explaining the worst records", 0, 0)
         for subject, one in zip(subjects, exposures, strict=True):
             if one.combined is not None:
-                worst.extend(
-                    document.worst_records(subject.table, sanitizer, one.combined, plan, redaction)
-                )
+                worst.extend(worst_records(subject.table, sanitizer, one.combined, plan, redaction))
 
     def vary() -> dict[str, Any] | None:
         audit.say("testing other parameters", 0, 0)
-        return document.parameter_curve(subjects[0].table, plan, redaction)
+        return parameter_curve(subjects[0].table, plan, redaction)
 
     audit.attempt("worst records", explain, stops=True)
     return worst, None if audit.stopped else audit.attempt("parameter", vary, stops=True)
@@ -360,34 +372,13 @@ def _judged(
     return judged, with_columns(verdict, columns)
 
 
-def _release_block(
-    audit: _Audit,
-    subjects: Sequence[_Subject],
-    exposures: Sequence[Exposure],
-    promises: Sequence[Promise],
-) -> dict[str, Any]:
-    file, first = audit.plan.release.file, subjects[0].release
+def _unmade(subjects: Sequence[_Subject]) -> list[str]:
+    """Say of which attributes there is no release, and that several have one each."""
     notes = [
         f"no release of {one.table.sensitive.name} could be made: {one.reason}"
         for one in subjects
         if one.reason is not None
     ]
-    groups = None
-    if first is not None:
-        notes += first.notes
-        groups = None if first.groups is None else len(np.unique(first.groups))
-        if first.weights is not None:
-            notes.append(f"made to be tested, not to be published: {first.sanitizer}")
-    notes += dict.fromkeys(note for one in exposures for note in one.notes)
     if len(subjects) > 1:
         notes.append("each sensitive attribute has a release of its own, measured on its own")
-    return {
-        "sanitizer": audit.plan.release.sanitizer if file is None else Path(file).name,
-        "records": 0 if first is None else len(first),
-        "constraint_met": all_kept(one.kept for one in promises),
-        "groups": groups,
-        "notes": [
-            *map(audit.redaction.text, notes),
-            *key_notes(first, audit.plan.release.key),
-        ],
-    }
+    return notes

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from indiff.audit.plan.recipe import Recipe, read_limits
+from indiff.audit.plan.recipe import OPTIONS, Recipe, read_limits
 from indiff.audit.verdict import Exit
 from indiff.cli.shell import worded_for_shell
 from indiff.cli.warmup import announce
 from indiff.errors import UserError
-from indiff.files import refuse_inputs, write_text
+from indiff.files import check_places, refuse_inputs, write_text
 
 if TYPE_CHECKING:
     from indiff.audit.fix import Fix
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from indiff.data.table import Table
 
 # What may be given beside a plan; everything else belongs in it.
-_IN_A_PLAN = {"show-values": "report", "min-cell": "report", "seed": "run", "jobs": "run"}
+_IN_A_PLAN = ("show-values", "min-cell", "seed", "jobs", "write-release")
 _BESIDE_A_PLAN = ("data", "init", "out", "limit", "fix", "budget", *_IN_A_PLAN)
 _HOW_READ = (
     "missing-token", "decimal", "date-format", "header-row", "encoding", "sheet",
@@ -71,6 +71,7 @@ def run(plan: Plan, out: Path, delta: float | None, budget: float | None, comman
     """
     from indiff.audit.document import check_report_places
     from indiff.audit.fix import NAMES
+    from indiff.audit.provenance import input_files
     from indiff.audit.run import run_audit
     from indiff.files import make_folder
     from indiff.report.terminal import audit
@@ -78,6 +79,9 @@ def run(plan: Plan, out: Path, delta: float | None, budget: float | None, comman
 
     inputs = [Path(name) for name in plan.files]
     check_report_places(out, inputs)
+    write = None if plan.release.write is None else Path(plan.release.write)
+    taken = inputs if delta is None else [*inputs, *(out / name for name in NAMES)]
+    check_places({"--write-release": write}, taken, frames=("--write-release",))
     if delta is not None:
         refuse_inputs("fix", out, NAMES, inputs)
     make_folder(out)
@@ -88,7 +92,12 @@ def run(plan: Plan, out: Path, delta: float | None, budget: float | None, comman
             found, table = _fixed(plan, delta, budget, say)
             fixed_paths = found.write(out)
         result = run_audit(plan, table, progress=say, command=command)
+    if found is not None:  # the records that are left come from it
+        result.document["files"]["input"] = input_files(plan)
     paths = result.write(out)
+    if write is not None and result.releases:
+        result.write_release(write)
+        paths["release"] = write
     console = terminal.open_console()
     audit.show_audit(console, result.document)
     code: int = result.verdict["exit_code"]
@@ -114,9 +123,9 @@ def _from_file(recipe: Recipe, path: Path, limits: dict[str, float]) -> Plan:
     )
     sections = read_plan(path).model_dump()
     sections["limits"] |= limits
-    for name, section in _IN_A_PLAN.items():
+    for name in _IN_A_PLAN:
         if name in recipe.given:
-            sections[section][name.replace("-", "_")] = recipe[name]
+            sections[OPTIONS[name].section][OPTIONS[name].field] = recipe[name]
     return Plan(**sections)
 
 

@@ -16,7 +16,7 @@ from indiff.text import json_text
 
 SANITIZER = "mondrian:k=5"
 OUT = Path("indiff-demo")
-DATA, PLAN = "patients.csv", "plan.toml"
+DATA, PLAN, RELEASE = "patients.csv", "plan.toml", "release.csv"
 
 
 def command(
@@ -32,7 +32,7 @@ def command(
 ) -> None:
     """Audit a made-up table of 5,000 patients, six of them outliers, and write the report."""
     from indiff.audit.plan.guess import as_toml
-    from indiff.audit.plan.plan import Plan
+    from indiff.audit.plan.plan import read_plan
     from indiff.audit.run import run_audit
     from indiff.datasets import demo, demo_hierarchies, demo_outliers, demo_table
     from indiff.datasets.patients import LIMIT
@@ -44,18 +44,16 @@ def command(
 
     make_folder(out)
     table = demo_table(seed=seed)
-    plan = _plan(seed)
     write_frame(demo(seed=seed), out / DATA)
     for column, lines in demo_hierarchies().items():
         write_text(out / f"{column}.csv", "".join(f"{line}\n" for line in lines))
-    write_text(out / PLAN, as_toml(plan))
+    write_text(out / PLAN, as_toml(_plan(seed)))
     announce()
     audited = run_audit(
-        Plan(**plan), table, command=f"indiff audit {PLAN}", source="demo (made-up patients)"
+        read_plan(out / PLAN), command=f"indiff audit {PLAN}", source="demo (made-up patients)"
     )
     result = strongest({one.model: one for one in audited.results})
-    (release,) = audited.releases
-    release.write(out / "release.csv", seed=seed)
+    audited.write_release(out / RELEASE)
     document = document_of(table, [result], [Answers()])
     write_text(out / "result.json", json_text(judge_tests([result], {}).beside(document)))
     write_records(out / "records.csv", [result])

@@ -133,6 +133,10 @@ class Release:
     rows_in_order: Annotated[bool, Option(
         "The release's rows are DATA's, in its order.", None, BESIDE,
     )] = False
+    write: Annotated[str | None, Option(
+        "Write exactly the release that was judged, whose SHA-256 the report names (.csv, .tsv, "
+        ".parquet).", "FILE", OUT, "write-release", Path,
+    )] = None
 
 
 class Adversary:
@@ -309,6 +313,7 @@ COMMANDS = {
         "data", "init", *_TABLE, "individual", "sanitizer", "release", "key", "rows-in-order",
         "suppressed", *_ADVERSARY, "targets", "method", *_SAMPLING, "time", "limit", "parameter",
         "task", "fix", "budget", "worst", "min-cell", "show-values", "title", "out",
+        "write-release",
     ),
 }
 # Where an option of a command differs from its declaration.

@@ -157,6 +157,13 @@ class Release(options.Release, _Section):
                 way_out="Name its file, or leave it out",
                 field="suppressed",
             )
+        if self.write is not None and self.file is not None:
+            raise UserError(
+                f"{option('write_release')} is for a release that is made here",
+                f"one made elsewhere, {Path(self.file).name!r}",
+                "Leave it out: that file is what is judged",
+                field="write-release",
+            )
         return self
 
 
@@ -226,6 +233,29 @@ class Plan(_Section):
         return self.adversary.model_dump(include=who) | run
 
     @model_validator(mode="after")
+    def _one_release(self) -> Plan:
+        if self.release.write is None:
+            return self
+        from indiff.sanitizers.sanitizer import as_sanitizer
+
+        apart = len(self.data.sensitive) > 1 and not self.data.joint
+        random = as_sanitizer(self.release.sanitizer).randomized
+        if apart or random:
+            got, way_out = (
+                ("several sensitive attributes, each with a release of its own", "Say joint")
+                if apart
+                else (
+                    "chance that comes from the plan's seed, which the report names",
+                    "Make it with sanitize, and audit that file",
+                )
+            )
+            raise UserError(
+                f"{option('write_release')} writes the one release that may be published",
+                got, way_out, field="write-release",
+            )  # fmt: skip
+        return self
+
+    @model_validator(mode="after")
     def _limits_fit(self) -> Plan:
         names = self.data.sensitive
         if self.data.joint and len(names) > 1:
@@ -279,7 +309,7 @@ def _beside(plan: Plan, folder: Path) -> Plan:
     distance = who.distance if who.ground_file is None else f"emd:{placed(who.ground_file)}"
     changed = {
         "data": data.model_copy(update={"path": placed(data.path), "hierarchies": hierarchies}),
-        "release": made.model_copy(update={"file": placed(made.file)}),
+        "release": made.model_copy(update={"file": placed(made.file), "write": placed(made.write)}),
         "adversary": who.model_copy(update={"prior": placed(who.prior), "distance": distance}),
     }
     return plan.model_copy(update=changed)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from indiff.files import open_private, write_text
+from indiff.files import open_private, write_frame, write_text
 from indiff.version import __version__
 from indiff.web.jobs.drawing import write_figures
 
@@ -108,7 +108,7 @@ def write_results(result: AuditResult, folder: Path) -> None:
     if measured:
         write_records(folder / "records.csv", measured)
     for release in result.releases[:1]:
-        release.write(folder / "release.csv")
+        write_frame(release.sorted_rows(), folder / "release.csv")  # as its report names it
 
 
 def distances_file(folder: Path, place: int) -> Path:

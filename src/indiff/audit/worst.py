@@ -1,0 +1,105 @@
+"""Explains the worst records of an audit, and tests other parameters for the curve."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from indiff.audit.findings.exposure import adversaries_of, settings
+from indiff.audit.plan.plan import Plan
+from indiff.audit.plan.settings import expand
+from indiff.audit.redaction import Redaction
+from indiff.data.table import Table
+from indiff.differential import differential_test
+from indiff.differential.explain.why import explain
+from indiff.differential.result import DifferentialResult
+from indiff.differential.strongest import StrongestResult, possible_models
+from indiff.errors import UserError
+from indiff.inference import Model
+from indiff.inference.models import is_randomized_model
+from indiff.sanitizers.noise.mechanisms import NoisySanitizer
+from indiff.sanitizers.sanitizer import Sanitizer, as_sanitizer
+
+
+def worst_records(
+    table: Table,
+    sanitizer: Sanitizer,
+    result: DifferentialResult | StrongestResult,
+    plan: Plan,
+    redaction: Redaction,
+) -> list[dict[str, Any]]:
+    """Return the worst records of one sensitive attribute, each with its why."""
+    named = possible_models(plan.adversary.models, sanitizer)
+    rows = [{"model": result.model, **row} for row in result.worst(plan.report.worst)]
+    reasons: dict[int, tuple[int | None, str]] = {}
+    for model in dict.fromkeys(row["model"] for row in rows):  # one release serves all its records
+        records = [row["record"] for row in rows if row["model"] == model]
+        reasons |= _reasons(table, sanitizer, named[model], records, plan, redaction)
+    found = []
+    for row in rows:
+        group_size, why = reasons[row["record"]]
+        about, model = table.sensitive.name, row.pop("model")
+        more = {"model": model, "group_size": group_size, "why": why}
+        found.append({"record": row.pop("record"), "about": about, **row, **more})
+    return found
+
+
+def _reasons(
+    table: Table,
+    sanitizer: Sanitizer,
+    model: Model,
+    records: list[int],
+    plan: Plan,
+    redaction: Redaction,
+) -> dict[int, tuple[int | None, str]]:
+    """Return the group size and the why of each record that one model sees."""
+    if plan.data.individual is not None:
+        reason = "all records of this person are left out at once, so no single group explains it"
+        return dict.fromkeys(records, (None, reason))
+    noisy = isinstance(sanitizer, NoisySanitizer) or is_randomized_model(model)
+    if noisy or sanitizer.randomized:
+        reason = "the release or the adversary is random, so no single group explains it"
+        return dict.fromkeys(records, (None, reason))
+    try:
+        explained = explain(
+            table,
+            sanitizer,
+            records,
+            model=model,
+            prior=plan.adversary.prior,
+            known=plan.adversary.known,
+            show_values=redaction.show_values,
+        )
+    except UserError as error:
+        return dict.fromkeys(records, (None, redaction.text(error.message)))
+    found = {}
+    for one in explained:  # its number stands beside it
+        why = "Without it, " + str(one).removeprefix(f"without record {one.record:,} ")
+        size = None if one.group is None else one.group.size
+        found[one.record] = (size, redaction.cut_long_names(why))
+    return found
+
+
+def parameter_curve(table: Table, plan: Plan, redaction: Redaction) -> dict[str, Any] | None:
+    """Test each setting of the plan's curve with the plan's adversaries on the first attribute.
+
+    A setting that cannot be tested has no numbers and says why; an interruption ends the curve.
+    """
+    if plan.report.parameter is None:
+        return None
+    points: list[dict[str, Any]] = []
+    chosen = expand(plan.report.parameter)
+    for setting in chosen:
+        point: dict[str, Any] = {"setting": setting.text, "value": setting.value}
+        try:
+            made = as_sanitizer(setting.text)
+            models = adversaries_of(plan, made, table, share=len(chosen)).models
+            result = differential_test(table, made, model=models, **settings(plan, 1))
+        except UserError as error:
+            told = redaction.text(error.message)
+            points.append({**point, "delta": None, "mean": None, "reason": told})
+            continue
+        reason = None if result.complete else "not every record was measured"
+        points.append({**point, "delta": result.delta, "mean": result.mean, "reason": reason})
+        if result.interrupted:
+            break
+    return {"parameter": chosen[0].parameter, "points": points}
