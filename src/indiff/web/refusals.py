@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup, escape
 
+from indiff.audit.plan.limits import limit_names
 from indiff.errors import Data, Option, UserError, option
 
 if TYPE_CHECKING:
@@ -61,6 +62,15 @@ class Field(NamedTuple):
     anchor: str | None = None
 
 
+def limit_label(name: str) -> str:
+    """Return what the pages call a limit.
+
+    >>> limit_label("delta"), limit_label("k"), limit_label("inference.itpr")
+    ('δ', 'k', 'inference.itpr')
+    """
+    return {"delta": "δ", "mean": "mean distance", "l": "ℓ", "itpr": "ITPR"}.get(name, name)
+
+
 _COLUMNS = Field("What each column is", "", "h-columns")
 _SANITIZER = Field("the sanitizer's text", "/release", "sanitizer")
 # Labels as the pages show them; the templates take theirs from here.
@@ -80,6 +90,7 @@ FIELDS = {
     "model": Field("The adversary", anchor="h-models"),
     "known": Field("What the adversary knows about a person", anchor="h-models"),
     "limits": Field("The limits", anchor="h-limits"),
+    **{f"limit-{name}": Field(limit_label(name)) for name in limit_names()},
     "distance": Field("Distance"),
     "missing": Field("Records without a value in a numeric quasi-identifier"),
     "title": Field("Title of the report"),
@@ -175,6 +186,19 @@ def _assigned(part: Option) -> str:
     return f"{part.name}={'' if part.value is None else part.value}"
 
 
+# How a check by type says it, and how a person does.
+_SAID = {
+    "Input should be": "must be",
+    "String should have": "must have",
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+    "greater than": "above",
+    "less than": "below",
+    "a valid integer": "a whole number",
+    "a valid number": "a number",
+}
+
+
 def as_error(error: Exception) -> UserError:
     """Return any refusal as one error with its parts; what was sent is not repeated."""
     from fastapi.exceptions import RequestValidationError  # a worker process needs none of these
@@ -186,15 +210,23 @@ def as_error(error: Exception) -> UserError:
         place = [str(part) for part in first["loc"] if part != "body"] or ["the request"]
         known = next((part for part in place if part in FIELDS), None)
         where = option(known) if known else ".".join(place)
-        if known == "limits" and len(place) > 1:
-            where += f", {place[1]}"
-        said = first["msg"].partition(", unable")[0].replace("Input should be", "must be")
+        if known == "limits" and f"limit-{place[-1]}" in FIELDS:
+            known = f"limit-{place[-1]}"
+            where = f"a limit on {option(known)}"
+        said = first["msg"].partition(", unable")[0]
+        for theirs, ours in _SAID.items():
+            said = said.replace(theirs, ours)
         sign = "" if said.startswith("must") else ":"
         return UserError(f"{where}{sign} {said}.", field=known or place[-1])
     if isinstance(error, HTTPException):
         return Refused(error.status_code, f"{error.detail}.")
     assert isinstance(error, UserError)
     return DISK_FULL if is_disk_full(error) else error
+
+
+def status_of(error: UserError) -> int:
+    """Return the HTTP status of a refusal."""
+    return error.status if isinstance(error, Refused) else 422
 
 
 def refusal(scope: MutableMapping[str, Any], problem: Exception) -> Response:
@@ -205,7 +237,7 @@ def refusal(scope: MutableMapping[str, Any], problem: Exception) -> Response:
     from starlette.responses import Response
 
     error, path = as_error(problem), str(scope.get("path", ""))
-    status = error.status if isinstance(error, Refused) else 422
+    status = status_of(error)
     data = scope.get("state", {}).get("session") is not None
     if path.startswith(API):
         # Plain ASCII: a name with a broken surrogate could not be written otherwise.
@@ -227,5 +259,7 @@ def _onward(scope: MutableMapping[str, Any]) -> str:
     """Offer what a person can open next; without a session the sentence above has said it."""
     state = scope.get("state", {})
     if state.get("session") is not None:
-        return '<p><a href="/">Back to the start</a></p>'
+        table = re.match(f"/data/{ID}", str(scope.get("path", "")))
+        place, word = (table[0], "the table") if table else ("/", "the start")
+        return f'<p><a href="{place}">Back to {word}</a></p>'
     return '<p><a href="/login">Sign in</a></p>' if state.get("way_in") else ""

@@ -210,8 +210,8 @@ def test_what_a_column_may_mean_is_asked_on_the_page(browser: Site) -> None:
 def test_a_reading_that_makes_no_sense_is_refused_by_its_label(browser: Site) -> None:
     place = opened(browser, people())
     for given, sentence in (
-        ({"header_row": "first"}, "Row that names the columns must be a valid integer."),
-        ({"header_row": "0"}, "Row that names the columns must be greater than or equal to 1."),
+        ({"header_row": "first"}, "Row that names the columns must be a whole number."),
+        ({"header_row": "0"}, "Row that names the columns must be at least 1."),
         ({"decimal": ";"}, "Decimal sign must be '.' or ','."),
         ({"date_format": "a=; b=%d"}, "How dates are written is written COLUMN=FORMAT; got 'a='."),
     ):

@@ -26,6 +26,7 @@ class Server:
     queue: Queue
     sessions: Sessions
     _edits: dict[str, int] = field(default_factory=dict)
+    _written: dict[str, str] = field(default_factory=dict)
 
     def is_newest(self, form: str, edit: int) -> bool:
         """Note a state of a form; tell whether no newer one of it has come before.
@@ -35,11 +36,23 @@ class Server:
         """
         newest = edit >= self._edits.get(form, edit)
         if newest:
-            self._edits.pop(form, None)
-            self._edits[form] = edit
-            if len(self._edits) > MOST_FORMS:
-                del self._edits[next(iter(self._edits))]
+            _remember(self._edits, form, edit)
         return newest
+
+    def is_shown(self, form: str, opened: str, version: str) -> bool:
+        """Tell whether a form shows a version: the one it was opened with, or wrote itself."""
+        return not opened or version in (opened, self._written.get(form))
+
+    def wrote(self, form: str, version: str) -> None:
+        """Note the version that a form has made."""
+        _remember(self._written, form, version)
+
+
+def _remember(known: dict[str, Any], form: str, value: Any) -> None:
+    known.pop(form, None)
+    known[form] = value
+    if len(known) > MOST_FORMS:
+        del known[next(iter(known))]
 
 
 def server_of(request: Request) -> Server:
@@ -62,6 +75,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
         401: "There is no session.",
         403: "The CSRF token is missing or the request comes from another page.",
         404: "There is no such thing, or no longer.",
+        409: "It was changed since it was looked at.",
         413: "What was sent is too large.",
         422: "Bad input: the sentence says what to change.",
     }.items()

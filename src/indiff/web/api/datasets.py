@@ -13,6 +13,7 @@ from indiff.web.access import uploads
 from indiff.web.access.uploads import receive, safe_name
 from indiff.web.api import models
 from indiff.web.api.common import ERRORS, ColumnName, DatasetId, ReleaseId, Server, TheServer
+from indiff.web.api.planning import version_of
 from indiff.web.store.store import UNFINISHED, Row, new_id
 
 router = APIRouter(tags=["datasets"], responses=ERRORS)
@@ -229,4 +230,5 @@ def _shown(server: Server, row: Row) -> models.Dataset:
     if profile is not None:
         profile = {**profile, "notes": [UserError(note) for note in profile["notes"]]}
     told = {name: latest[name] for name in ("state", "problem")}
+    told["version"] = version_of(server.store, row)
     return models.Dataset(**{**row, **told, "columns": columns, "profile": profile})

@@ -138,6 +138,7 @@ class Dataset(BaseModel):
     reading: dict[str, Any]
     profile: Profile | None
     columns: list[ColumnState]
+    version: str
 
 
 class Bands(Model):
@@ -220,6 +221,9 @@ class RunRequest(_DATA, _REPORT, _RUN, Model):  # type: ignore[misc, valid-type]
     releases: Annotated[list[ReleaseChoice], Field(min_length=1, max_length=50)]
     adversary: AdversaryChoice = AdversaryChoice()
     limits: Annotated[dict[str, Number], Field(max_length=50)] = {}
+    version: Annotated[
+        Id | None, Field(description="The dataset's version; refused (409) if it is another now.")
+    ] = None
 
     def options_of(self, section: str) -> dict[str, Any]:
         """Return the options of one of the plan's sections that were given or have a default."""

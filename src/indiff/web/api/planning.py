@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
+from indiff.audit.plan.limits import check_ranges, limit_names
 from indiff.audit.plan.plan import Plan
 from indiff.audit.plan.recipe import sheet
 from indiff.data.coding import MOST_SENSITIVE_NUMBERS
@@ -13,9 +17,14 @@ from indiff.distances.functions import GROUNDS
 from indiff.errors import UserError, option, unknown
 from indiff.web.api.choices import BUILT_IN
 from indiff.web.api.models import ReleaseChoice, RunRequest
+from indiff.web.refusals import Refused
 from indiff.web.store.store import Row, Store
 
 QUANTILES = 4
+DEFAULT = {"releases": [{"sanitizer": "mondrian:k=5"}]}
+# What the form before the start sends as a whole; the rest of a draft was decided before.
+ASKED_LAST = frozenset(RunRequest.model_fields) - {"releases"}
+STALE = "this plan was changed in another tab or window since it was shown here"
 
 
 def data_section(store: Store, dataset: Row) -> dict[str, Any]:
@@ -58,12 +67,13 @@ def plans(store: Store, dataset: Row, request: RunRequest) -> list[tuple[str, Pl
     data = data_section(store, dataset)
     adversary = request.adversary.model_dump(exclude_none=True)
     _check_reach(adversary["distance"], data["quasi"], adversary.get("known"))
+    _check_limits(request.limits, adversary["distance"])
     bins = {**default_bins(dataset, data), **(request.bins or {})}
     made = []
     for choice in request.releases:
         shown, release = release_section(store, dataset, choice)
         title = f"{request.title or dataset['name']}: {shown}"
-        plan = Plan(
+        plan = _checked(
             data={**data, **request.options_of("data"), **({"bins": bins} if bins else {})},
             release=release,
             adversary=adversary,
@@ -73,6 +83,48 @@ def plans(store: Store, dataset: Row, request: RunRequest) -> list[tuple[str, Pl
         )
         made.append((shown, plan))
     return made
+
+
+def _checked(**sections: Any) -> Plan:
+    """Make a plan; an error names the field, which pages and requests know, and no section."""
+    try:
+        return Plan(**sections)
+    except UserError as error:
+        place = re.match(r"\[(\w+)\](?: (\w+))?: ", error.rule)
+        if place is None:
+            raise
+        rule, field = error.rule[place.end() :], error.field or place[2] or place[1]
+        raise UserError(rule, error.got, error.way_out, field=field) from None
+
+
+def _check_limits(limits: Mapping[str, float], distance: str) -> None:
+    """Refuse a limit that its number cannot reach, by the limit's own name."""
+    for name in filter(limit_names().__contains__, limits):
+        try:
+            check_ranges({name: limits[name]}, distance)
+        except UserError as error:
+            field = f"limit-{name}"
+            raise UserError(error.rule, error.got, error.way_out, field=field) from None
+
+
+def version_of(store: Store, dataset: Row) -> str:
+    """Name the state of all that a run is made of beside its own form: file, columns, releases.
+
+    A page that shows another state than the store has is out of date.
+    """
+    draft = {**DEFAULT, **dataset["draft"]}
+    shown = (
+        dataset["reading"],
+        store.columns(dataset["id"]),
+        {name: one for name, one in draft.items() if name not in ASKED_LAST},
+    )
+    return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def check_version(store: Store, dataset: Row, version: str | None) -> None:
+    """Refuse what was decided on a page that is out of date."""
+    if version is not None and version != version_of(store, dataset):
+        raise Refused(409, STALE, way_out="Look at it as it is now, then start again")
 
 
 def as_text(command: str) -> str:

@@ -12,7 +12,7 @@ from fastapi.responses import StreamingResponse
 from indiff.web.api import choices
 from indiff.web.api.common import ERRORS, ID, BatchId, DatasetId, RunId, Server, TheServer
 from indiff.web.api.models import Choices, Estimate, Event, Progress, Run, RunRequest
-from indiff.web.api.planning import plans
+from indiff.web.api.planning import check_version, plans
 from indiff.web.refusals import NotFoundError
 from indiff.web.store.store import UNFINISHED, Row
 
@@ -59,7 +59,9 @@ def start(server: TheServer, dataset: DatasetId, request: RunRequest) -> list[Ru
 
 
 def _tasks(server: Server, dataset: str, request: RunRequest) -> list[tuple[str, dict[str, Any]]]:
-    made = plans(server.store, server.store.dataset(dataset), request)
+    row = server.store.dataset(dataset)
+    check_version(server.store, row, request.version)
+    made = plans(server.store, row, request)
     return [(title, {"plan": plan.model_dump(exclude_none=True)}) for title, plan in made]
 
 

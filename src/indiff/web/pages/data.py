@@ -17,7 +17,9 @@ from indiff.web.access.uploads import LARGEST_HIERARCHY
 from indiff.web.api import datasets as api
 from indiff.web.api import models
 from indiff.web.api.common import DatasetId, Server, TheServer
+from indiff.web.api.planning import STALE, version_of
 from indiff.web.pages.common import checked, chosen, fields, go, page, sent_file, text
+from indiff.web.refusals import Refused
 from indiff.web.store.store import UNFINISHED, Row, new_id
 
 router = APIRouter(prefix="/data", include_in_schema=False)
@@ -169,8 +171,12 @@ async def roles(request: Request, server: TheServer, dataset: DatasetId) -> Resp
     wanted = [_role(form, column) for column in columns if f"role-{column['place']}" in form]
     edit = text(form, "edit", "0")
     number = int(edit) if edit.isdecimal() and len(edit) < 16 else 0
-    if wanted and server.is_newest(f"{dataset} {text(form, 'form_id')}", number):
-        api.set_roles(server, dataset, models.Roles(columns=wanted))
+    own = f"{dataset} {text(form, 'form_id')}"
+    if wanted and server.is_newest(own, number):
+        version = version_of(server.store, server.store.dataset(dataset))
+        if not server.is_shown(own, text(form, "version"), version):
+            raise Refused(409, STALE, way_out="Go back to the table to see it as it is now")
+        server.wrote(own, api.set_roles(server, dataset, models.Roles(columns=wanted)).version)
     if request.headers.get("hx-request"):
         return Response(status_code=204)  # the page shows what was chosen already
     view = View.of(form)

@@ -14,12 +14,12 @@ from indiff.web.api import runs as api
 from indiff.web.api.choices import GROUPS, PRESETS, sanitizers_of, sorted_out
 from indiff.web.api.common import ID, DatasetId, ReleaseId, Server, TheServer
 from indiff.web.api.models import AdversaryChoice, ReleaseChoice, RunRequest
-from indiff.web.api.planning import plans
+from indiff.web.api.planning import ASKED_LAST, DEFAULT, check_version, plans
 from indiff.web.pages.common import checked, chosen, fields, go, page, sent_file, text, texts
 from indiff.web.pages.data import AT_ONCE
+from indiff.web.refusals import limit_label, status_of
 
 router = APIRouter(prefix="/data/{dataset}", include_in_schema=False)
-DEFAULT = {"releases": [{"sanitizer": "mondrian:k=5"}]}
 # What the page suggests; whoever empties a field goes without that limit.
 SUGGESTED = {"delta": 0.1, "k": 5.0}
 SHOWN_LIMITS = {
@@ -69,9 +69,11 @@ def _release_page(
     dataset: str,
     draft: dict[str, Any],
     problem: UserError | None = None,
+    typed: tuple[dict[str, str], list[str]] | None = None,
 ) -> Response:
     picked = draft["releases"]
-    values, others = sorted_out(one["sanitizer"] for one in picked if one.get("sanitizer"))
+    made = (one["sanitizer"] for one in picked if one.get("sanitizer"))
+    values, others = sorted_out(made) if typed is None else typed
     return page(
         request,
         "release.html",
@@ -95,7 +97,8 @@ async def choose(request: Request, server: TheServer, dataset: DatasetId) -> Res
     form = await fields(request)
     given = {preset.name: text(form, f"value-{preset.name}") for preset in PRESETS}
     lines = [line.strip() for value in texts(form, "sanitizer") for line in value.splitlines()]
-    sanitizers = [*sanitizers_of(texts(form, "preset"), given), *filter(None, lines)]
+    presets, lines = texts(form, "preset"), list(filter(None, lines))
+    sanitizers = [*sanitizers_of(presets, given), *lines]
     picked: list[dict[str, Any]] = [
         *({"sanitizer": one} for one in dict.fromkeys(sanitizers)),
         *({"file": one, **chosen(form, ReleaseChoice, f"-{one}")} for one in texts(form, "file")),
@@ -105,7 +108,8 @@ async def choose(request: Request, server: TheServer, dataset: DatasetId) -> Res
     try:
         requested(server, dataset, draft)
     except UserError as error:
-        return _release_page(request, server, dataset, draft, error)
+        typed = ({name: one for name, one in given.items() if name in presets}, lines)
+        return _release_page(request, server, dataset, draft, error, typed)
     server.store.set_draft(dataset, draft)
     return go(f"/data/{dataset}/adversary")
 
@@ -170,11 +174,12 @@ def _adversary_page(
         wanted=filled(draft),
         choices=choices,
         limits=[(name, rules[name], sentence) for name, sentence in SHOWN_LIMITS.items()],
+        limit_label=limit_label,
         more_limits=[one for one in choices.limits if one["name"] not in SHOWN_LIMITS],
         releases=[_named(server, dataset, one) for one in draft["releases"]],
         estimate=estimate and api.show_estimate(server, estimate),
         problem=problem,
-        status=200 if problem is None or request.method == "GET" else 422,
+        status=200 if problem is None or request.method == "GET" else status_of(problem),
     )
 
 
@@ -193,12 +198,16 @@ def _named(server: Server, dataset: str, choice: dict[str, Any]) -> str:
 async def start(request: Request, server: TheServer, dataset: DatasetId) -> Response:
     """Keep the choices; then estimate, or start."""
     form = await fields(request)
-    draft = {"releases": draft_of(server, dataset)["releases"]}
+    draft = draft_of(server, dataset)
+    draft = {name: one for name, one in draft.items() if name not in ASKED_LAST}
     try:
         draft |= _chosen(form, _quasi(server, dataset))
-        wanted = requested(server, dataset, draft)
+        check_version(server.store, server.store.dataset(dataset), text(form, "version") or None)
+        _check_ticks(draft["adversary"])
+        requested(server, dataset, draft)
     except UserError as error:
         return _adversary_page(request, server, dataset, draft, error)
+    wanted = checked(RunRequest, draft)
     server.store.set_draft(dataset, wanted.model_dump(exclude_unset=True))
     if text(form, "action") == "estimate":
         made = api.estimate(server, dataset, wanted)
@@ -209,13 +218,23 @@ async def start(request: Request, server: TheServer, dataset: DatasetId) -> Resp
     return go(f"/data/{dataset}/adversary")
 
 
+def _check_ticks(adversary: dict[str, Any]) -> None:
+    """Refuse to run what the page does not show: without a tick there is nobody to ask."""
+    rule = "at least one {} must be ticked; none is"
+    if not adversary["models"]:
+        raise UserError(rule.format("model"), way_out="Tick one", field="models")
+    if adversary["known"] == []:
+        what, most = "column that the adversary knows", "Tick one; all of them is the worst case"
+        raise UserError(rule.format(what), way_out=most, field="known")
+
+
 def _chosen(form: FormData, quasi: list[str]) -> dict[str, Any]:
     """Read the form: what was left empty keeps its default."""
     known = [name for place, name in enumerate(quasi) if str(place) in texts(form, "known")]
     adversary = {
         **chosen(form, AdversaryChoice),
-        "models": texts(form, "models") or ["auto"],
-        "known": known if known and known != quasi else None,
+        "models": texts(form, "models"),
+        "known": known if text(form, "asks_known") and known != quasi else None,
     }
     limits = {
         name.removeprefix("limit-"): text(form, name).replace(",", ".")

@@ -98,5 +98,8 @@
     if (place) document.getElementById(place).textContent = words(event.detail);
   };
   document.body.addEventListener("htmx:beforeRequest", kept(() => "Saving …"));
-  document.body.addEventListener("htmx:afterRequest", kept((request) => (request.successful ? "Saved." : "Not saved: reload the page.")));
+  document.body.addEventListener("htmx:afterRequest", kept((request) => {
+    if (request.successful) return "Saved.";
+    return request.xhr.status === 409 ? "Not saved: this table was changed in another tab. Reload the page to see it as it is now." : "Not saved: reload the page.";
+  }));
 })();
