@@ -22,7 +22,7 @@ STEPS = {
     "membership": (f"{FINDINGS}.exposure.membership_inference", "delta:diagnosis:naive-bayes"),
     "strongest": (f"{FINDINGS}.exposure.strongest", "delta:diagnosis:naive-bayes"),
     "worst records": ("indiff.audit.run.worst_records", "delta:diagnosis:naive-bayes"),
-    "parameter": ("indiff.audit.run.parameter_curve", "delta:diagnosis:naive-bayes"),
+    "parameter": (f"{FINDINGS}.curve.parameter_curve", "delta:diagnosis:naive-bayes"),
     "utility": (f"{FINDINGS}.release.measure", "delta:diagnosis:naive-bayes"),
 }
 ERRORS = {

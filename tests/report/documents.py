@@ -92,6 +92,15 @@ def usual() -> dict[str, Any]:
             "exit_code": 1,
             "reasons": ["delta by naive-bayes is 1.934, and must be at most 0.1"],
         },
+        "next_steps": [
+            {
+                "kind": "fix",
+                "text": "Remove 3 records of 5,000.",
+                "options": {"fix": "delta=0.1"},
+                "command": "indiff audit plan.toml --fix delta=0.1",
+            },
+            {"kind": "none", "text": "A larger k does not help.", "options": {}, "command": None},
+        ],
         "table": {
             "source": "patients.csv",
             "records": 5000,
@@ -197,6 +206,10 @@ def hostile() -> dict[str, Any]:
         column(text, "quasi", "categorical", 2) | {"note": text} for text in HOSTILE
     ]
     made["release"]["sanitizer"] = HOSTILE[2]
+    made["next_steps"] = [
+        {"kind": "none", "text": text, "options": {"fix": text}, "command": text}
+        for text in HOSTILE
+    ]
     for place, one in enumerate(made["findings"]):
         text = HOSTILE[place % len(HOSTILE)]
         one |= {"id": f"{place}:{text}", "title": text, "means": text, "source": text}

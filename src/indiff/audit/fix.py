@@ -193,7 +193,7 @@ def fix(
     >>> fixed.holds, fixed.verified_delta <= 0.9
     (True, True)
     """
-    chosen, most = as_sanitizer(sanitizer), _budget(budget, len(table))
+    chosen, most = as_sanitizer(sanitizer), most_removals(budget, len(table))
     _check(table, chosen, delta, distance, share)
     # The same adversaries in every round, however few records are left.
     models = choose_models(model, chosen, table)
@@ -201,7 +201,7 @@ def fix(
         "model": models.models, "distance": distance, "runs": runs, "confidence": confidence,
         "jobs": jobs, "seed": seed, "prior": prior, "known": known,
     }  # fmt: skip
-    search = _Search(table, chosen, float(delta), most, options)
+    search = Search(table, chosen, float(delta), most, options)
     search.remove(share, progress)
     verified, verified_by = None, "not verified"
     if search.status == "below":
@@ -247,7 +247,7 @@ def _check(table: Table, chosen: Sanitizer, delta: float, distance: Any, share: 
 
 
 @dataclass
-class _Search:
+class Search:
     """The rounds on the way to a release below the limit, and how they ended."""
 
     left: Table
@@ -264,13 +264,16 @@ class _Search:
         """Say how the rounds ended."""
         self.status, self.reason = status, reason
 
-    def remove(self, share: float, progress: Progress | None) -> None:
+    def remove(self, share: float, progress: Progress | None = None, most: int = 10**9) -> None:
         """Test, and remove the worst of the records above the limit, until none or nothing is left.
 
-        The first test may raise: then the question itself does not fit.
+        The first test may raise: then the question itself does not fit. There are at most so
+        many rounds.
         """
         whole, worst = self.left, None
         while worst is None or len(worst):
+            if len(self.rounds) >= most:
+                return self.end("interrupted", f"after {most} rounds it was not known")
             if worst is not None:
                 self.removed = np.sort(np.concatenate([self.removed, worst]))
                 self.left = self.left.take(np.flatnonzero(~np.isin(self.left.records, worst)))
@@ -286,7 +289,7 @@ class _Search:
             if not result.complete:
                 reason = "not every record was measured: nothing is known"
                 return self.end("interrupted", reason)
-            checked = _checked(result)
+            checked = uppers_of(result)
             above = int((~(checked <= self.limit)).sum())
             self.rounds.append(Round(len(self.removed), result.delta_upper, result.mean, above))
             if result.constraint_met is False:
@@ -300,7 +303,7 @@ class _Search:
         return self.end("budget", used)
 
 
-def _budget(budget: float | None, records: int) -> int:
+def most_removals(budget: float | None, records: int) -> int:
     """Read a budget: a number of records, or a share of them."""
     asked = BUDGET if budget is None else budget
     most = math.floor(asked * records) if 0 < asked < 1 else asked
@@ -313,7 +316,7 @@ def _budget(budget: float | None, records: int) -> int:
     return int(most)
 
 
-def _checked(result: Any) -> NDArray[np.float64]:
+def uppers_of(result: Any) -> NDArray[np.float64]:
     """Return what the limit is checked against, record by record; for several models the worst."""
     columns = [
         (one.distances if one.upper is None else one.upper)[one.places(result.records)]
@@ -323,7 +326,7 @@ def _checked(result: Any) -> NDArray[np.float64]:
     return worst
 
 
-def _verify(search: _Search, wanted: bool) -> tuple[float | None, str]:
+def _verify(search: Search, wanted: bool) -> tuple[float | None, str]:
     """Test what is left from scratch, record by record, and insist on the same answer."""
     if not wanted:
         return None, "not verified: verify=False"

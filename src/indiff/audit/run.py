@@ -13,19 +13,21 @@ import numpy as np
 
 from indiff.audit import document
 from indiff.audit.document import AuditResult
-from indiff.audit.findings import exposure, release
+from indiff.audit.findings import curve, exposure, release
 from indiff.audit.findings.exposure import Exposure, Progress
 from indiff.audit.metrics import METRICS
+from indiff.audit.next_steps.case import Case
+from indiff.audit.next_steps.steps import next_steps
 from indiff.audit.plan.plan import Plan, check_files, check_names, read_plan
 from indiff.audit.provenance import input_files, judged_files
 from indiff.audit.redaction import Redaction
+from indiff.audit.subject import Subject
 from indiff.audit.verdict import Verdict, judge, with_columns
-from indiff.audit.worst import parameter_curve, worst_records
+from indiff.audit.worst import worst_records
 from indiff.data.table import Table
 from indiff.differential.test import describe, part_of
 from indiff.errors import UserError, why_exhausted
-from indiff.release.release import Release
-from indiff.release.unmeasured import judge_columns
+from indiff.release.unmeasured import Unmeasured, judge_columns
 from indiff.report.finding import ORDER, Finding
 from indiff.sanitizers.oracles.function import BlackBox
 from indiff.sanitizers.sanitizer import Promise, Sanitizer, as_sanitizer, promise_of
@@ -87,39 +89,6 @@ class _Audit:
         return exhausted or f"a bug in indiff ({type(error).__name__}); please report it"
 
 
-@dataclass(frozen=True, eq=False)
-class _Subject:
-    """One sensitive attribute: its table, and the release or the reason why there is none.
-
-    ``apart`` says that it is one of several, each of which has a release of its own.
-    """
-
-    table: Table
-    apart: bool
-    release: Release | None = None
-    reason: str | None = None
-
-    @property
-    def suffix(self) -> str:
-        """What tells the findings of several releases apart."""
-        return f":{self.table.sensitive.name}" if self.apart else ""
-
-    @property
-    def why_not(self) -> str | None:
-        """Why nothing can be measured of its release."""
-        return None if self.reason is None else f"there is no release: {self.reason}"
-
-    def titled(self, findings: Sequence[Finding]) -> list[Finding]:
-        """Name the attribute in every title, where each of several has a release of its own."""
-        name = self.table.sensitive.name
-        return [
-            replace(one, title=f"{one.title}, release for {name}")
-            if self.apart and name not in one.title
-            else one
-            for one in findings
-        ]
-
-
 def run_audit(
     plan: Plan | str | Path,
     table: Any = None,
@@ -178,13 +147,21 @@ def run_audit(
     releases = tuple(one.release for one in subjects if one.release is not None)
     hashed = audit.attempt("files", lambda: judged_files(chosen, releases))
     files["release"] = hashed or []
-    judged, verdict = _judged(audit, findings, subjects, exposures, promises)
+    columns = judge_columns(subjects[0].release, subjects[0].table, chosen.release.key)
+    judged, verdict = _judged(audit, findings, columns, exposures, promises)
+    case = Case(
+        plan=chosen, table=subjects[0].table, release=subjects[0].release, sanitizer=sanitizer,
+        test=exposures[0].combined, findings=judged, curve=parameter, columns=columns,
+        redaction=redaction, command=command,
+    )  # fmt: skip
+    steps = None if audit.stopped else audit.attempt("next steps", lambda: next_steps(case))
     name = source or (Path(chosen.data.path).name if chosen.data.path else "a frame")
     whole = {
         "format": FORMAT,
         "kind": "audit",
         "title": chosen.report.title or f"Audit of {name}",
         "verdict": verdict.to_dict(),
+        "next_steps": steps or [],
         "table": document.table_block(read, name, redaction),
         "release": document.release_block(
             chosen,
@@ -230,18 +207,18 @@ def read_data(plan: Plan, table: Any = None) -> Table:
     return read
 
 
-def _subject(audit: _Audit, table: Table) -> _Subject:
+def _subject(audit: _Audit, table: Table) -> Subject:
     """Make or read the release of one sensitive attribute."""
     plan, sanitizer = audit.plan, audit.sanitizer
     apart = len(audit.table.sensitives) > 1
     if sanitizer is None:  # a file that cannot be read is bad input
-        return _Subject(table, apart, plan.release.read(table))
+        return Subject(table, apart, plan.release.read(table))
     rng = (np.random.default_rng(plan.run.seed),) if sanitizer.randomized else ()
     try:
         made = audit.attempt("sanitizing", lambda: sanitizer.sanitize(table, *rng))
     except UserError as error:
-        return _Subject(table, apart, reason=audit.redaction.text(error.message))
-    return _Subject(table, apart, made, None if made is not None else audit.lost["sanitizing"])
+        return Subject(table, apart, reason=audit.redaction.text(error.message))
+    return Subject(table, apart, made, None if made is not None else audit.lost["sanitizing"])
 
 
 def _profile(audit: _Audit) -> list[Finding]:
@@ -253,7 +230,7 @@ def _profile(audit: _Audit) -> list[Finding]:
     return [METRICS[name].missed(name, "failed", reason) for name in ("records", "missing")]
 
 
-def _risk(audit: _Audit, subject: _Subject) -> release.RiskPart:
+def _risk(audit: _Audit, subject: Subject) -> release.RiskPart:
     audit.say("measuring risk before and after", 0, 0)
     table, made = subject.table, subject.release
     both = audit.attempt(
@@ -274,7 +251,7 @@ def _risk(audit: _Audit, subject: _Subject) -> release.RiskPart:
 
 
 def _exposure(
-    audit: _Audit, subject: _Subject, earlier: Sequence[Exposure], run: Path | None
+    audit: _Audit, subject: Subject, earlier: Sequence[Exposure], run: Path | None
 ) -> Exposure:
     table, plan, sanitizer = subject.table, audit.plan, audit.sanitizer
     if any(one.interrupted for one in earlier):
@@ -293,7 +270,7 @@ def _exposure(
 
 
 def _explained(
-    audit: _Audit, subjects: Sequence[_Subject], exposures: Sequence[Exposure]
+    audit: _Audit, subjects: Sequence[Subject], exposures: Sequence[Exposure]
 ) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
     """Return the worst records and the curve over a parameter, as far as there was time."""
     worst: list[dict[str, Any]] = []
@@ -308,14 +285,13 @@ def _explained(
                 worst.extend(worst_records(subject.table, sanitizer, one.combined, plan, redaction))
 
     def vary() -> dict[str, Any] | None:
-        audit.say("testing other parameters", 0, 0)
-        return parameter_curve(subjects[0].table, plan, redaction)
+        return curve.parameter_curve(subjects[0].table, plan, redaction, audit.say)
 
     audit.attempt("worst records", explain, stops=True)
     return worst, None if audit.stopped else audit.attempt("parameter", vary, stops=True)
 
 
-def _utility(audit: _Audit, subject: _Subject) -> list[Finding]:
+def _utility(audit: _Audit, subject: Subject) -> list[Finding]:
     table, plan, suffix, made = subject.table, audit.plan, subject.suffix, subject.release
 
     def find() -> list[Finding] | None:
@@ -334,7 +310,7 @@ def _utility(audit: _Audit, subject: _Subject) -> list[Finding]:
 
 
 def _promises(
-    audit: _Audit, subjects: Sequence[_Subject], exposures: Sequence[Exposure]
+    audit: _Audit, subjects: Sequence[Subject], exposures: Sequence[Exposure]
 ) -> list[Promise]:
     """Judge the promise of every release that was made, and of those that the tests made."""
     made = [
@@ -350,7 +326,7 @@ def _promises(
 def _judged(
     audit: _Audit,
     findings: Sequence[Finding],
-    subjects: Sequence[_Subject],
+    columns: Sequence[Unmeasured],
     exposures: Sequence[Exposure],
     promises: Sequence[Promise],
 ) -> tuple[tuple[Finding, ...], Verdict]:
@@ -368,11 +344,10 @@ def _judged(
         ],
         broken=[f"the release breaks its own promise: {why}" for why in unkept[:1]],
     )
-    columns = judge_columns(subjects[0].release, subjects[0].table, audit.plan.release.key)
     return judged, with_columns(verdict, columns)
 
 
-def _unmade(subjects: Sequence[_Subject]) -> list[str]:
+def _unmade(subjects: Sequence[Subject]) -> list[str]:
     """Say of which attributes there is no release, and that several have one each."""
     notes = [
         f"no release of {one.table.sensitive.name} could be made: {one.reason}"

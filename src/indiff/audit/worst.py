@@ -1,15 +1,12 @@
-"""Explains the worst records of an audit, and tests other parameters for the curve."""
+"""Explains the worst records of an audit."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from indiff.audit.findings.exposure import adversaries_of, settings
 from indiff.audit.plan.plan import Plan
-from indiff.audit.plan.settings import expand
 from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
-from indiff.differential import differential_test
 from indiff.differential.explain.why import explain
 from indiff.differential.result import DifferentialResult
 from indiff.differential.strongest import StrongestResult, possible_models
@@ -17,7 +14,7 @@ from indiff.errors import UserError
 from indiff.inference import Model
 from indiff.inference.models import is_randomized_model
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer
-from indiff.sanitizers.sanitizer import Sanitizer, as_sanitizer
+from indiff.sanitizers.sanitizer import Sanitizer
 
 
 def worst_records(
@@ -77,29 +74,3 @@ def _reasons(
         size = None if one.group is None else one.group.size
         found[one.record] = (size, redaction.cut_long_names(why))
     return found
-
-
-def parameter_curve(table: Table, plan: Plan, redaction: Redaction) -> dict[str, Any] | None:
-    """Test each setting of the plan's curve with the plan's adversaries on the first attribute.
-
-    A setting that cannot be tested has no numbers and says why; an interruption ends the curve.
-    """
-    if plan.report.parameter is None:
-        return None
-    points: list[dict[str, Any]] = []
-    chosen = expand(plan.report.parameter)
-    for setting in chosen:
-        point: dict[str, Any] = {"setting": setting.text, "value": setting.value}
-        try:
-            made = as_sanitizer(setting.text)
-            models = adversaries_of(plan, made, table, share=len(chosen)).models
-            result = differential_test(table, made, model=models, **settings(plan, 1))
-        except UserError as error:
-            told = redaction.text(error.message)
-            points.append({**point, "delta": None, "mean": None, "reason": told})
-            continue
-        reason = None if result.complete else "not every record was measured"
-        points.append({**point, "delta": result.delta, "mean": result.mean, "reason": reason})
-        if result.interrupted:
-            break
-    return {"parameter": chosen[0].parameter, "points": points}

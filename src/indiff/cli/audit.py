@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from indiff.data.table import Table
 
 # What may be given beside a plan; everything else belongs in it.
-_IN_A_PLAN = ("show-values", "min-cell", "seed", "jobs", "write-release")
+_IN_A_PLAN = (
+    "sanitizer", "parameter", "show-values", "min-cell", "seed", "jobs", "write-release",
+)  # fmt: skip
 _BESIDE_A_PLAN = ("data", "init", "out", "limit", "fix", "budget", *_IN_A_PLAN)
 _HOW_READ = (
     "missing-token", "decimal", "date-format", "header-row", "encoding", "sheet",

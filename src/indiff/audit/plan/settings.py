@@ -55,6 +55,18 @@ def sweep(text: str) -> list[Setting]:
     return settings
 
 
+def changed(text: str, **parameters: float) -> str:
+    """Return a sanitizer's text with these parameters in place of its own.
+
+    >>> changed("mondrian:k=5,t=0.2", k=50), changed("identity", l=2)
+    ('mondrian:k=50,t=0.2', 'identity:l=2')
+    """
+    name, _, rest = text.partition(":")
+    own = {key: found[0] for key, found in _values(text, rest).items()}
+    given = own | {key: f"{value:g}" for key, value in parameters.items()}
+    return f"{name.strip()}:{','.join(f'{key}={value}' for key, value in given.items())}"
+
+
 def _values(text: str, rest: str) -> dict[str, list[str]]:
     values: dict[str, list[str]] = {}
     last = None

@@ -79,6 +79,12 @@ def show_audit(console: Console, document: Document) -> None:
     print_clean(console, Text(f"Verdict: {words.VERDICTS[verdict['status']].short}", style=style))
     for reason in verdict["reasons"]:
         print_clean(console, Text(f"  {plain.message(reason)}", style=style))
+    if document["next_steps"]:
+        terminal.headline(console, "What to do next")
+    for one in document["next_steps"]:
+        print_clean(console, Text(f"  {plain.message(one['text'])}"))
+        if one["command"] is not None:
+            console.out(f"    {plain.escaped(one['command'])}", highlight=False)
 
 
 def _finding(one: Document) -> tuple[str | Text, ...]:

@@ -1,0 +1,1 @@
+"""Proposes what to do next, from what an audit measured."""

@@ -1,0 +1,96 @@
+"""Names the column without which a limit is kept, or comes nearest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from indiff.audit.findings.exposure import settings
+from indiff.audit.metrics import number
+from indiff.audit.next_steps.case import MOST_TESTED, Case, Step, step
+from indiff.audit.verdict import Check, rule_of
+from indiff.differential import differential_test
+from indiff.errors import UserError
+from indiff.report.finding import against
+from indiff.text import describe
+from indiff.text import name as short_name
+
+COUNTS = ("k", "singled_out", "prosecutor", "marketer")
+_WORTH_IT = 0.95  # what is left of δ without a column before the column is worth a sentence
+
+
+def told_most(case: Case) -> Iterator[Step]:
+    """Name the column without which δ is smallest, where this is cheap to measure."""
+    names = [one.name for one in case.table.attributes]
+    limit = case.plan.limits.get("delta")
+    if limit is None or not case.is_fast or not case.quick or len(names) < 2:
+        return
+    tests = (len(names) + 1) * len(case.quick) * len(case.table)
+    if tests > MOST_TESTED or case.plan.adversary.known is not None:
+        return
+    try:
+        now, *without = (_delta_without(case, name) for name in (None, *names))
+    except UserError:
+        return
+    best = min(without)
+    shown = short_name(names[without.index(best)])
+    alone = against([describe(one) for one in case.quick])
+    if best <= limit:
+        text = f"Coarsen {shown}, or leave it out: without it δ is {number(best)}{alone}, which "
+        yield step("coarsen", f"{text}keeps the limit; something coarser was not tried.")
+    elif best < _WORTH_IT * now:
+        text = f"{shown} tells most: without it δ falls from {number(now)} to {number(best)}{alone}"
+        yield step("coarsen", f"{text}. Coarsening it helps, but not enough by itself.")
+
+
+def _delta_without(case: Case, name: str | None) -> float:
+    left = tuple(one for one in case.table.attributes if one.name != name)
+    table = replace(case.table, attributes=left)
+    options = settings(case.plan, 1)
+    found: Any = differential_test(table, case.sanitizer, model=case.quick, **options)
+    return float(found.delta_upper)
+
+
+def wider_groups(case: Case) -> Iterator[Step]:
+    """Name the column without which the groups of this release come nearest to their limits."""
+    wanted = [name for name in COUNTS if name in case.exceeded]
+    release, names = case.release, [one.name for one in case.table.attributes]
+    if not wanted or release is None or release.weights is not None or len(names) < 2:
+        return
+    if case.plan.data.individual is not None:
+        return
+    frame, limits = release.to_arrow(), case.plan.limits
+    now = _groups(frame, names)
+    found = {name: _groups(frame, [one for one in names if one != name]) for name in names}
+
+    def kept(name: str) -> int:
+        numbers = found[name]
+        checks = [Check(x, numbers[x], limits[x], rule_of(x)) for x in wanted]
+        return sum(not check.exceeded for check in checks)
+
+    best = max(names, key=lambda x: (kept(x), -found[x]["singled_out"], found[x]["k"]))
+    own = found[best]
+    if own["k"] <= now["k"] and own["singled_out"] >= now["singled_out"]:
+        return
+    told = f"the smallest group has {_counted(own['k'])} instead of {now['k']:,}"
+    if now["singled_out"]:
+        alone = f"{own['singled_out']:,}" if own["singled_out"] else "no"
+        told += f", and {alone} records instead of {now['singled_out']:,} are alone in theirs"
+    enough = "keeps the limit" if kept(best) == len(wanted) else "is not yet enough"
+    text = f"Coarsen {short_name(best)}, or leave it out: without it {told}. That {enough}."
+    yield step("coarsen", text)
+
+
+def _groups(frame: pa.Table, columns: list[str]) -> dict[str, Any]:
+    """Count the groups of a release by some of its columns."""
+    sizes = frame.group_by(columns).aggregate([([], "count_all")])["count_all"].to_numpy()
+    least = int(sizes.min())
+    alone, share = int((sizes == 1).sum()), len(sizes) / int(sizes.sum())
+    return {"k": least, "singled_out": alone, "prosecutor": 1 / least, "marketer": share}
+
+
+def _counted(records: int) -> str:
+    return "1 record" if records == 1 else f"{records:,} records"

@@ -1,0 +1,49 @@
+"""Collects the next steps: those that were measured to help, and what was measured not to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from indiff.audit.next_steps import columns, records, settings
+from indiff.audit.next_steps.case import TESTED, Case, Step, step
+from indiff.text import name as short_name
+
+_NO_LIMIT = (
+    "The plan sets no limit, so nothing can be kept or exceeded: decide what is enough, such as "
+    "k of at least 5 and δ of at most 0.5, and audit again."
+)
+
+
+def next_steps(case: Case) -> list[Step]:
+    """Return what to do next; nothing where every limit holds.
+
+    Nothing is proposed that was not tried, or that the numbers rule out; what was tried and does
+    not help is said. Whether something is tried depends on the size of the table alone, never on
+    the clock: two runs of a plan propose the same.
+    """
+    if not case.plan.limits:
+        return [step("none", _NO_LIMIT)]
+    found = [*_unmeasured(case), *_untested(case)]
+    if case.exceeded & set(TESTED):
+        found += [*settings.from_curve(case), *records.removal(case), *columns.told_most(case)]
+    found += [*settings.constraint(case), *columns.wider_groups(case)]
+    handled = {*TESTED, *settings.CONSTRAINTS, *columns.COUNTS}
+    rest = case.exceeded - handled
+    if rest and not case.exceeded & handled:
+        text = f"Nothing that was tried tells how to keep the limit on {' and '.join(sorted(rest))}"
+        found.append(step("none", f"{text}: coarsen columns or ask for more, and audit again."))
+    return [one | {"text": case.redaction.text(one["text"])} for one in found]
+
+
+def _unmeasured(case: Case) -> Iterator[Step]:
+    for one in case.columns:
+        why = "it names people" if one.names_people else "nothing was measured of it"
+        more = "" if one.names_people else ", or make it a quasi-identifier or sensitive"
+        yield step("coarsen", f"Publish without the column {short_name(one.name)}{more}: {why}.")
+
+
+def _untested(case: Case) -> Iterator[Step]:
+    partial = [one for one in case.findings if one.limit and one.exactness == "lower-bound"]
+    if partial and case.plan.adversary.targets is not None and case.plan.release.file is None:
+        text = "Test all records: a limit can only hold if nobody was left out of the test."
+        yield step("none", text)
