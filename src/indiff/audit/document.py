@@ -195,6 +195,7 @@ def plan_block(plan: Plan, redaction: Redaction, sanitizer: Sanitizer | None) ->
     for key in ("file", "write"):
         found["release"][key] = _file(found["release"][key])
     adversary["prior"] = _file(adversary["prior"])
+    found["context"]["policy"] = _file(found["context"]["policy"])
     if plan.adversary.ground_file is not None:
         adversary["distance"] = f"emd:{_file(plan.adversary.ground_file)}"
     if sanitizer is not None:

@@ -19,6 +19,7 @@ from indiff.audit.metrics import METRICS
 from indiff.audit.next_steps.case import Case
 from indiff.audit.next_steps.steps import next_steps
 from indiff.audit.plan.plan import Plan, check_files, check_names, read_plan
+from indiff.audit.policy.assess import judge_policy, unjudged
 from indiff.audit.provenance import input_files, judged_files
 from indiff.audit.redaction import Redaction
 from indiff.audit.subject import Subject
@@ -149,6 +150,7 @@ def run_audit(
     files["release"] = hashed or []
     columns = judge_columns(subjects[0].release, subjects[0].table, chosen.release.key)
     judged, verdict = _judged(audit, findings, columns, exposures, promises)
+    verdict, policy = _by_policy(audit, verdict, judged, columns, subjects)
     case = Case(
         plan=chosen, table=subjects[0].table, release=subjects[0].release, sanitizer=sanitizer,
         test=exposures[0].combined, findings=judged, curve=parameter, columns=columns,
@@ -161,6 +163,8 @@ def run_audit(
         "kind": "audit",
         "title": chosen.report.title or f"Audit of {name}",
         "verdict": verdict.to_dict(),
+        "context": chosen.context.to_dict(),
+        "policy": policy,
         "next_steps": steps or [],
         "table": document.table_block(read, name, redaction),
         "release": document.release_block(
@@ -180,11 +184,7 @@ def run_audit(
             "worst": worst,
         },
         **document.settings_block(chosen, redaction, sanitizer, command),
-        "timing": {
-            "started": started,
-            "seconds": round(time.perf_counter() - begin, 3),
-            "steps": {step: round(spent, 3) for step, spent in seconds.items()},
-        },
+        "timing": _timing(started, begin, seconds),
     }
     return AuditResult(
         redaction.document(json_values(whole, digits=DIGITS)),
@@ -336,7 +336,7 @@ def _judged(
     unkept = [one.why_not for one in promises if one.why_not is not None]
     judged, verdict = judge(
         sorted(map(audit.redaction.finding, findings), key=lambda x: ORDER.index(x.question)),
-        audit.plan.limits,
+        audit.plan.all_limits,
         interrupted=bool(audit.stopped),
         unfinished=[
             *(text for one in exposures for text in one.unfinished),
@@ -345,6 +345,28 @@ def _judged(
         broken=[f"the release breaks its own promise: {why}" for why in unkept[:1]],
     )
     return judged, with_columns(verdict, columns)
+
+
+def _by_policy(
+    audit: _Audit,
+    verdict: Verdict,
+    judged: Sequence[Finding],
+    columns: Sequence[Unmeasured],
+    subjects: Sequence[Subject],
+) -> tuple[Verdict, dict[str, Any] | None]:
+    """Judge the policy of the plan, where there is one; if that fails, nothing passes."""
+    found = audit.attempt(
+        "policy", lambda: judge_policy(verdict, audit.plan, judged, columns, subjects)
+    )
+    return found or unjudged(verdict, audit.lost["policy"])
+
+
+def _timing(started: str, begin: float, seconds: dict[str, float]) -> dict[str, Any]:
+    return {
+        "started": started,
+        "seconds": round(time.perf_counter() - begin, 3),
+        "steps": {step: round(spent, 3) for step, spent in seconds.items()},
+    }
 
 
 def _unmade(subjects: Sequence[Subject]) -> list[str]:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 # What may be given beside a plan; everything else belongs in it.
 _IN_A_PLAN = (
-    "sanitizer", "parameter", "show-values", "min-cell", "seed", "jobs", "write-release",
+    "sanitizer", "parameter", "show-values", "min-cell", "seed", "jobs", "policy",
+    "write-release",
 )  # fmt: skip
 _BESIDE_A_PLAN = ("data", "init", "out", "limit", "fix", "budget", *_IN_A_PLAN)
 _HOW_READ = (

@@ -41,6 +41,7 @@ def _cells(one: Declared) -> list[str]:
     takers = {command: _taken(command, one.name) for command in COMMANDS}
     option = one.option
     typed = option.metavar if one.name == "data" else f"--{one.name} {option.metavar or ''}".strip()
+    typed = f"`{typed}`" if any(takers.values()) else ""
     words = [option.help]
     for command, taken in takers.items():
         if taken is not None and taken.option.help != option.help:
@@ -49,7 +50,7 @@ def _cells(one: Declared) -> list[str]:
             words.append(f"Default on {command}: {_default(taken.default) or 'none'}.")
     commands = ", ".join(command for command, taken in takers.items() if taken is not None)
     return [
-        f"`{one.field}`", f"`{typed}`", _default(one.default),
+        f"`{one.field}`", typed, _default(one.default),
         one.bounds and f"`{one.bounds}`", commands or "plans", " ".join(words),
     ]  # fmt: skip
 

@@ -185,6 +185,20 @@ sanitizer = "mondrian:k=5"   # or mondrian:l=3, laplace:epsilon=0.5, identity â€
 models = ["auto"]            # the strongest of the fast ones; or naive-bayes, tree â€¦
 distance = "wasserstein"
 
+# Why the data is released, for whoever reads the report. Fill in what you know.
+[context]
+# policy = "ema-0070"        # whose limits must hold, too (docs/policies.md), or your own file
+# purpose = "research on the course of the disease"
+# recipients = "universities in the EU"
+# release_model = "public"   # or "controlled" (by agreement), "internal"
+# controller = "who is responsible for the data"
+# author = "who made this assessment"
+# data_period = "2019 to 2023"
+# attackers = "who might try to find people in it, and why"
+# knowledge = "what they may know from elsewhere"
+# review_by = 2027-12-31     # when this is looked at again
+# confidentiality = "confidential"
+
 # What must hold for exit code 0. Without a limit nothing can be exceeded.
 [limits]
 k = 5                        # at least

@@ -92,6 +92,44 @@ def check_ranges(limits: Mapping[str, float], distance: Any = None) -> None:
             raise UserError(rule, f"{limit:g}", field="limit")
 
 
+def is_stricter(name: str, limit: float, than: float) -> bool:
+    """Tell whether a limit on a number allows less than another one.
+
+    >>> is_stricter("k", 11, 5), is_stricter("delta", 0.1, 0.1)
+    (True, False)
+    """
+    at_least = name.rpartition(".")[2] in AT_LEAST
+    return limit > than if at_least else limit < than
+
+
+def narrowest(name: str, limits: Mapping[str, float]) -> float | None:
+    """Return the limit that counts for what a name limits: its own, or the next broader one's.
+
+    >>> narrowest("inference.ill.itpr", {"itpr": 0.5, "inference.itpr": 0.4})
+    0.4
+    """
+    plane, _, rest = name.partition(".")
+    what = rest.rpartition(".")[2]
+    broader = [name, f"{plane}.{what}", what] if plane in PLANES else [name]
+    return next((limits[one] for one in broader if one in limits), None)
+
+
+def with_stricter(own: Mapping[str, float], asked: Mapping[str, float]) -> dict[str, float]:
+    """Put the limits of a policy beside a plan's own; where both limit a number, the stricter.
+
+    >>> with_stricter({"k": 5, "delta": 0.1}, {"k": 11, "prosecutor": 0.09})
+    {'k': 11, 'delta': 0.1, 'prosecutor': 0.09}
+    """
+    found = {}
+    for name in (*own, *asked):
+        first, second = narrowest(name, own), narrowest(name, asked)
+        if first is None or (second is not None and is_stricter(name, second, first)):
+            first = second
+        assert first is not None
+        found[name] = first
+    return found
+
+
 def risk_limits(limits: Mapping[str, float], sensitive: Sequence[str]) -> dict[str, float]:
     """Name the numbers of ``indiff risk``; ``inference.itpr`` is of every sensitive attribute.
 

@@ -174,6 +174,35 @@ class Adversary:
     membership: Annotated[bool, Option('How well beliefs tell "in" from "out".', None, OUT)] = True
 
 
+class Context:
+    """Why the data is released, to whom, by whose rules, and who might attack it."""
+
+    policy: Annotated[str | None, Option(
+        "Whose limits must hold, beside your own: ema-0070, health-canada, ipc-low, cell-11, "
+        "hipaa-safe-harbor, iso-27559 …, or a file of yours (.toml).", "NAME|FILE", AUDIT,
+    )] = None
+    purpose: Annotated[str | None, Option("What the release is for.", "TEXT")] = None
+    recipients: Annotated[str | None, Option("Who receives it.", "TEXT")] = None
+    release_model: Annotated[Literal["public", "controlled", "internal"] | None, Option(
+        "public (anybody), controlled (by agreement) or internal.", "MODEL",
+    )] = None
+    controller: Annotated[str | None, Option("Who is responsible for the data.", "TEXT")] = None
+    author: Annotated[str | None, Option("Who made this assessment.", "TEXT")] = None
+    data_period: Annotated[str | None, Option("When the data was collected.", "TEXT")] = None
+    attackers: Annotated[str | None, Option("Who might attack, and why.", "TEXT")] = None
+    knowledge: Annotated[str | None, Option("What they may know from elsewhere.", "TEXT")] = None
+    review_by: Annotated[str | None, Option(
+        "The day by which this is looked at again: 2027-12-31.", "DATE",
+    )] = None
+    confidentiality: Annotated[str | None, Option(
+        "How the report is marked: confidential …", "TEXT",
+    )] = None
+    confirmed: Annotated[Names, Option(
+        "Points of the policy that no program can check and that you vouch for, by their names.",
+        "A,B",
+    )] = []
+
+
 class Limits:
     """What must hold for exit code 0."""
 
@@ -281,8 +310,8 @@ class Shell:
 
 
 SECTIONS = {
-    "data": Data, "release": Release, "adversary": Adversary, "limits": Limits, "report": Report,
-    "run": Run, "": Shell,
+    "data": Data, "release": Release, "adversary": Adversary, "context": Context, "limits": Limits,
+    "report": Report, "run": Run, "": Shell,
 }
 REQUIRED: Any = ...
 
@@ -301,7 +330,7 @@ COMMANDS = {
     ),
     "risk": (
         "data", *(name for name in _TABLE if name != "missing"), "individual",
-        "combinations", "details", "limit", "engine", "master", "threads", "memory-limit",
+        "combinations", "details", "policy", "limit", "engine", "master", "threads", "memory-limit",
         "show-values", "json", "records",
     ),
     "sanitize": ("data", *_TABLE, "sanitizer", "edges", "domain", "seed", "keep", "out"),
@@ -311,56 +340,8 @@ COMMANDS = {
     ),
     "audit": (
         "data", "init", *_TABLE, "individual", "sanitizer", "release", "key", "rows-in-order",
-        "suppressed", *_ADVERSARY, "targets", "method", *_SAMPLING, "time", "limit", "parameter",
-        "task", "fix", "budget", "worst", "min-cell", "show-values", "title", "out",
+        "suppressed", *_ADVERSARY, "targets", "method", *_SAMPLING, "time", "policy", "limit",
+        "parameter", "task", "fix", "budget", "worst", "min-cell", "show-values", "title", "out",
         "write-release",
     ),
-}
-# Where an option of a command differs from its declaration.
-CHANGES: dict[tuple[str, str], dict[str, Any]] = {
-    ("test", "order"): {
-        "help": "An ordinal column's values in order: COLUMN=A,B,C. Of the targets: worst-first, "
-        "random or given.",
-        "metavar": "ORDER",
-    },
-    ("test", "limit"): {"help": "Fail (exit 1) above this: delta=0.1; repeatable."},
-    ("test", "show-values"): {
-        "help": "Show values of the table (with --why), and what a failing program said."
-    },
-    ("test", "membership"): {"default": False},
-    ("risk", "data"): {
-        "help": "A table or a release: a file, a folder or a pattern of text or Parquet files, or "
-        "- (standard input).",
-        "typed": str,
-    },
-    ("risk", "sensitive"): {
-        "help": "Sensitive columns or expressions: their inference is measured.", "metavar": "S",
-        "default": [],
-    },
-    ("risk", "individual"): {"help": "Rows that share it are one person."},
-    ("risk", "limit"): {
-        "help": "Fail (exit 1) beyond this: k=5 or l=2 (at least), t=0.2, marketer=0.1, "
-        "reidentification.itpr=0.5, inference.itpr=0.5, inference.S.dr=0.1 (at most) …; "
-        "repeatable.",
-        "panel": METRICS,
-    },
-    ("risk", "show-values"): {"help": "Name the table's values, rare ones too, in all output."},
-    ("sanitize", "seed"): {
-        "help": "Of the order of rows; whoever knows it can undo the shuffle. Random by default.",
-        "default": None,
-    },
-    ("sanitize", "out"): {
-        "help": "Where the release goes (.csv, .tsv, .parquet).", "metavar": "FILE",
-        "default": REQUIRED,
-    },
-    ("compare", "sanitizer"): {
-        "help": "name:parameter=value,…, a parameter with several values: mondrian:k=2,5,10; "
-        "repeatable.",
-        "typed": list[str], "panel": COMPARISON, "default": REQUIRED,
-    },
-    ("compare", "task"): {"panel": COMPARISON},
-    ("audit", "data"): {
-        "help": "A plan (.toml), or a table as in every command.", "metavar": "DATA|PLAN",
-    },
-    ("audit", "sensitive"): {"default": []},
 }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +19,13 @@ from pydantic import (
 )
 
 from indiff.audit.plan import options
-from indiff.audit.plan.limits import check_limit_names, check_ranges
+from indiff.audit.plan.checks import CHECKS
+from indiff.audit.plan.limits import check_limit_names, check_ranges, with_stricter
 from indiff.data.schema import Role
 from indiff.errors import UserError, did_you_mean, option, unknown
 
 if TYPE_CHECKING:
+    from indiff.audit.plan.policies import Policy
     from indiff.data.table import Table
     from indiff.release.release import Release as MadeElsewhere
 
@@ -35,7 +39,9 @@ def _has_truth(value: Any) -> bool:
 
 
 # One name may be given for a list of them.
-_LISTS = ("quasi", "sensitive", "identifier", "other", "suppressed", "models", "known")
+_LISTS = (
+    "quasi", "sensitive", "identifier", "other", "suppressed", "models", "known", "confirmed",
+)  # fmt: skip
 
 
 class _Section(BaseModel):
@@ -55,76 +61,9 @@ class _Section(BaseModel):
     @field_validator("*")
     @classmethod
     def _can_be(cls, value: Any, info: ValidationInfo) -> Any:
-        if value is not None and info.field_name in _CHECKS:
-            _CHECKS[info.field_name](value)
+        if value is not None and info.field_name in CHECKS:
+            CHECKS[info.field_name](value)
         return value
-
-
-def _check_sanitizer(text: str) -> None:
-    from indiff.sanitizers.sanitizer import as_sanitizer
-
-    as_sanitizer(text)
-
-
-def _check_models(names: list[str]) -> None:
-    from indiff.inference import as_model
-
-    for name in names:
-        if name != "auto":
-            as_model(name)
-    if len(set(names)) < len(names):
-        raise UserError("models need names of their own", ", ".join(names))
-
-
-def _check_targets(targets: int | list[int]) -> None:
-    if isinstance(targets, int) and targets < 1:
-        raise UserError("targets is a number of at least 1, or record numbers", targets)
-    if isinstance(targets, list) and not targets:
-        raise UserError("targets names no record; leave it out to test all of them.")
-
-
-def _check_distance(name: str) -> None:
-    from indiff.distances.functions import as_distance, as_emd
-
-    if as_emd(name) is None:
-        as_distance(name)
-
-
-def _check_method(name: str) -> None:
-    from indiff.differential.test import METHODS
-
-    if name not in METHODS:
-        raise unknown("method", name, METHODS)
-
-
-def _check_settings(text: str) -> None:
-    from indiff.audit.plan.settings import expand
-
-    for setting in expand(text):
-        _check_sanitizer(setting.text)
-
-
-def _check_time(span: str | float) -> None:
-    from indiff.differential.people import seconds_of
-
-    seconds_of(span)
-
-
-def _check_jobs(jobs: int) -> None:
-    if jobs == 0 or jobs < -1:
-        raise UserError("jobs must be -1 (all cores) or at least 1", jobs)
-
-
-_CHECKS: dict[str, Callable[[Any], None]] = {
-    "sanitizer": _check_sanitizer,
-    "models": _check_models,
-    "targets": _check_targets,
-    "distance": _check_distance,
-    "method": _check_method,
-    "parameter": _check_settings,
-    "time": _check_time,
-    "jobs": _check_jobs,
-}
 
 
 class Data(options.Data, _Section):
@@ -177,6 +116,26 @@ class Adversary(options.Adversary, _Section):
         return ground if ground.lower().endswith(".csv") else None
 
 
+class Context(options.Context, _Section):
+    """Why the data is released, to whom, by whose rules, and who might attack it."""
+
+    @field_validator("review_by", mode="before")
+    @classmethod
+    def _day(cls, value: Any) -> Any:
+        """Read a day that TOML, too, knows as one."""
+        return value.isoformat() if isinstance(value, datetime.date) else value
+
+    @property
+    def policy_file(self) -> str | None:
+        """The file with a policy of the user's own, where there is one."""
+        own = self.policy is not None and self.policy.lower().endswith(".toml")
+        return self.policy if own else None
+
+    def to_dict(self) -> dict[str, str | None]:
+        """Return what a report says of the context; the policy has a part of its own."""
+        return self.model_dump(exclude={"policy", "confirmed"})
+
+
 class Report(options.Report, _Section):
     """What the report shows."""
 
@@ -200,6 +159,7 @@ class Plan(_Section):
     data: Data
     release: Release = Release()
     adversary: Adversary = Adversary()
+    context: Context = Context()
     limits: dict[str, float] = {}
     report: Report = Report()
     run: Run = Run()
@@ -217,11 +177,30 @@ class Plan(_Section):
         """Read ``inference.itpr = 0.5``, which TOML nests."""
         return _flattened(value) if isinstance(value, Mapping) else value
 
+    @cached_property
+    def policy(self) -> Policy | None:
+        """The policy that the plan names, read from its file."""
+        from indiff.audit.plan.policies import read_policy
+
+        found = None if self.context.policy is None else read_policy(self.context.policy)
+        known = () if found is None else found.confirmable
+        for name in self.context.confirmed:
+            if name not in known:
+                raise unknown("point to confirm", name, known, field="confirmed")
+        return found
+
+    @property
+    def all_limits(self) -> dict[str, float]:
+        """The plan's own limits and those of its policy; of two on a number the stricter."""
+        asked = {} if self.policy is None else self.policy.limits_for(self.context.release_model)
+        return with_stricter(self.limits, asked)
+
     @property
     def files(self) -> tuple[str, ...]:
         """Every file that the audit reads."""
         who = self.adversary
         named = [self.data.path, self.release.file, who.prior, who.ground_file]
+        named.append(self.context.policy_file)
         named += self.data.hierarchies.values()
         return tuple(name for name in named if name is not None)
 
@@ -304,13 +283,15 @@ def _beside(plan: Plan, folder: Path) -> Plan:
     def placed(path: str | None) -> str | None:
         return path if path in (None, "-") else str(folder / path)
 
-    data, who, made = plan.data, plan.adversary, plan.release
+    data, who, made, why = plan.data, plan.adversary, plan.release, plan.context
+    policy = why.policy if why.policy_file is None else placed(why.policy_file)
     hierarchies = {name: placed(path) for name, path in data.hierarchies.items()}
     distance = who.distance if who.ground_file is None else f"emd:{placed(who.ground_file)}"
     changed = {
         "data": data.model_copy(update={"path": placed(data.path), "hierarchies": hierarchies}),
         "release": made.model_copy(update={"file": placed(made.file), "write": placed(made.write)}),
         "adversary": who.model_copy(update={"prior": placed(who.prior), "distance": distance}),
+        "context": why.model_copy(update={"policy": policy}),
     }
     return plan.model_copy(update=changed)
 
@@ -343,8 +324,15 @@ def _below(place: str, error: UserError) -> UserError:
 def _stray(place: list[str]) -> UserError:
     known: list[str] = list(Plan.model_fields)
     what = f"a plan has no section [{place[0]}]"
+    sections: dict[str, Any] = {
+        name: one.annotation for name, one in Plan.model_fields.items() if name != "limits"
+    }
+    for name, section in sections.items():
+        if len(place) == 1 and place[0] in section.model_fields:
+            rule = f"{place[0]} is a key of a section; write it below [{name}]."
+            return UserError(rule, field=place[0])
     if len(place) > 1:
-        section: Any = Plan.model_fields[place[0]].annotation
+        section = sections[place[0]]
         known, what = list(section.model_fields), f"[{place[0]}] has no key {place[1]!r}"
     rule = f"{what}{did_you_mean(place[-1], known)}"
     return UserError(rule, way_out=f"Known: {', '.join(known)}", field=place[-1])
@@ -359,9 +347,11 @@ def check_files(plan: Plan) -> None:
     indiff.errors.UserError: [release] file must exist; there is no 'nowhere/release.csv'. ...
     """
     named = {"[release] file": plan.release.file, "[adversary] prior": plan.adversary.prior}
+    named["[context] policy"] = plan.context.policy_file
     for place, path in named.items():
         if path is not None and not Path(path).exists():
             raise UserError(f"{place} must exist; there is no {path!r}", way_out="Check its name")
+    _ = plan.policy  # a policy that cannot be read is refused before the table is
 
 
 def check_names(plan: Plan, table: Table) -> None:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, g
 
 from annotated_types import Ge, Gt, Le, Lt
 
-from indiff.audit.plan.options import CHANGES, COMMANDS, REQUIRED, SECTIONS, Bins, Option
+from indiff.audit.plan.changes import CHANGES
+from indiff.audit.plan.options import COMMANDS, REQUIRED, SECTIONS, Bins, Option
 from indiff.errors import UserError, option, unknown
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from rich.text import Text
 from indiff import text as plain
 from indiff.report import finding as words
 from indiff.report.terminal import tables as terminal
+from indiff.report.terminal.policy import show_policy
 from indiff.report.terminal.tables import print_clean, right, section, show_grid
 from indiff.text import number
 
@@ -65,6 +66,8 @@ def show_audit(console: Console, document: Document) -> None:
             for point in charts["parameter"]["points"]
         ]
         section(console, "Other parameters", lines)
+    if document["policy"] is not None:
+        show_policy(console, document["policy"])
     few = document["min_cell"]
     if document["show_values"]:
         more = "The report names values of the table: it is as confidential as the table itself."

@@ -1,0 +1,57 @@
+"""Says where an option of one command differs from its declaration: help, default, panel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from indiff.audit.plan.options import COMPARISON, METRICS, REQUIRED
+
+# fmt: off
+CHANGES: dict[tuple[str, str], dict[str, Any]] = {
+    ("test", "order"): {
+        "help": "An ordinal column's values in order: COLUMN=A,B,C. Of the targets: worst-first, "
+        "random or given.",
+        "metavar": "ORDER",
+    },
+    ("test", "limit"): {"help": "Fail (exit 1) above this: delta=0.1; repeatable."},
+    ("test", "show-values"): {
+        "help": "Show values of the table (with --why), and what a failing program said."
+    },
+    ("test", "membership"): {"default": False},
+    ("risk", "data"): {
+        "help": "A table or a release: a file, a folder or a pattern of text or Parquet files, or "
+        "- (standard input).",
+        "typed": str,
+    },
+    ("risk", "sensitive"): {
+        "help": "Sensitive columns or expressions: their inference is measured.", "metavar": "S",
+        "default": [],
+    },
+    ("risk", "individual"): {"help": "Rows that share it are one person."},
+    ("risk", "limit"): {
+        "help": "Fail (exit 1) beyond this: k=5 or l=2 (at least), t=0.2, marketer=0.1, "
+        "reidentification.itpr=0.5, inference.itpr=0.5, inference.S.dr=0.1 (at most) …; "
+        "repeatable.",
+        "panel": METRICS,
+    },
+    ("risk", "policy"): {"panel": METRICS},
+    ("risk", "show-values"): {"help": "Name the table's values, rare ones too, in all output."},
+    ("sanitize", "seed"): {
+        "help": "Of the order of rows; whoever knows it can undo the shuffle. Random by default.",
+        "default": None,
+    },
+    ("sanitize", "out"): {
+        "help": "Where the release goes (.csv, .tsv, .parquet).", "metavar": "FILE",
+        "default": REQUIRED,
+    },
+    ("compare", "sanitizer"): {
+        "help": "name:parameter=value,…, a parameter with several values: mondrian:k=2,5,10; "
+        "repeatable.",
+        "typed": list[str], "panel": COMPARISON, "default": REQUIRED,
+    },
+    ("compare", "task"): {"panel": COMPARISON},
+    ("audit", "data"): {
+        "help": "A plan (.toml), or a table as in every command.", "metavar": "DATA|PLAN",
+    },
+    ("audit", "sensitive"): {"default": []},
+}

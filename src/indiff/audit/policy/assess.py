@@ -1,0 +1,215 @@
+"""Tells of every part of a policy whether it is met, and what that means for the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from indiff.audit.metrics import METRICS, number
+from indiff.audit.plan.limits import BOTH, is_stricter, narrowest
+from indiff.audit.plan.plan import Plan
+from indiff.audit.plan.policies import CHANCES, Point, Policy, PolicyLimit
+from indiff.audit.policy.scan import Scan, Status
+from indiff.audit.subject import Subject
+from indiff.audit.verdict import Exit, Verdict, judge, rule_of
+from indiff.release.unmeasured import Unmeasured
+from indiff.report.finding import Finding
+
+_STATUS: dict[str, Status] = {"pass": "passed", "fail": "failed", "incomplete": "incomplete"}
+_RANK: tuple[Status, ...] = ("failed", "incomplete", "passed")
+_UPPER_END = (
+    "measured in the table; where each row is a person, the risk in the population that it was "
+    "drawn from is no larger"
+)
+_MAY_BE_LESS = "measured in the table; in the population it may be less, which was not measured"
+_MOST = 3  # open points that the verdict names
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """What a policy is judged by: the plan, the findings with every limit that counts, the columns.
+
+    ``columns`` are those of the release of which nothing was measured.
+    """
+
+    policy: Policy
+    plan: Plan
+    findings: Sequence[Finding]
+    columns: Sequence[Unmeasured]
+    scan: Scan
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the policy's part of the document."""
+        policy = self.policy
+        limits = [self._limit(one) for one in policy.limits]
+        checklist = [self._point(one) for one in policy.checklist]
+        found = [one["status"] for one in (*limits, *checklist)]
+        return {
+            "name": policy.name,
+            "title": policy.title,
+            "source": policy.source,
+            "verified": policy.verified,
+            "note": policy.note or None,
+            "pr_attack": policy.pr_attack,
+            "status": min(found, key=_RANK.index),
+            "limits": limits,
+            "checklist": checklist,
+            "crosswalk": [one.model_dump() for one in policy.crosswalk],
+        }
+
+    def _limit(self, one: PolicyLimit) -> dict[str, Any]:
+        model = self.plan.context.release_model
+        name, threshold = one.metric, self.policy.threshold(one, model)
+        own = [finding for finding in self.findings if _is_of(finding, name)]
+        checked, verdict = judge(own, {name: threshold})
+        status, reasons = _STATUS[verdict.status], [*verdict.reasons]
+        worst = _worst(checked, name)
+        if status == "passed":
+            reasons = [_UPPER_END] if one.scope == "population" else []
+            if self.columns:
+                status = "incomplete"
+                reasons = ["the release has columns of which nothing was measured"]
+        elif status == "failed" and one.scope == "population":
+            reasons.append(_MAY_BE_LESS)
+        attack = self.policy.attack(model) if name in CHANCES else 1.0
+        if attack < 1:
+            reasons.append(f"times the chance of an attack, {number(attack)}")
+        elif name in CHANCES and (self.policy.pr_attack or 1.0) < 1:
+            reasons.append("unless the release is controlled or internal, an attack is certain")
+        value = None if worst is None or worst.value is None else worst.value * attack
+        if one.cell is not None and value is not None and one.limit < value <= 1 / one.cell:
+            reasons.append(f"the source takes a group of {one.cell} for {number(one.limit)}")
+        return {
+            "name": name,
+            "label": one.label,
+            "kind": one.kind,
+            "scope": one.scope,
+            "rule": rule_of(name),
+            "limit": one.limit,
+            "measured": value,
+            "finding": None if worst is None else worst.id,
+            "source": one.source or self.policy.source,
+            "status": status,
+            "reason": "; ".join([*reasons, *self._beside(name, threshold)]) or None,
+        }
+
+    def _beside(self, name: str, threshold: float) -> list[str]:
+        """Say which limit counts where the plan has one of its own."""
+        own = narrowest(name, self.plan.limits)
+        if own is None or own == threshold:
+            return []
+        if is_stricter(name, own, threshold):
+            return [f"your own limit, {number(own)}, is stricter and counts"]
+        return [f"it is stricter than your own limit, {number(own)}, and counts instead"]
+
+    def _point(self, point: Point) -> dict[str, Any]:
+        if point.scan is not None:
+            status, evidence = self.scan(point.scan)
+            if status == "incomplete" and point.scan in self.plan.context.confirmed:
+                status, evidence = "passed", f"{evidence}; confirmed in the plan"
+        elif point.confirm is not None:
+            status, evidence = self._confirmed(point.confirm)
+        elif point.metrics:
+            status, evidence = self._within_limits(point.metrics)
+        else:
+            status, evidence = self._written_down(point.context)
+        return {"item": point.item, "status": status, "evidence": evidence}
+
+    def _confirmed(self, name: str) -> tuple[Status, str]:
+        if name in self.plan.context.confirmed:
+            return "passed", "confirmed in the plan; no program can check it"
+        return "incomplete", f"no program can check it; if it is so, confirm {name!r} in the plan"
+
+    def _written_down(self, names: Sequence[str]) -> tuple[Status, str]:
+        said = self.plan.context.to_dict()
+        missing = [name.replace("_", " ") for name in names if not said[name]]
+        if missing:
+            return "incomplete", f"the plan's context does not say: {', '.join(missing)}"
+        return "passed", "written down in the context"
+
+    def _within_limits(self, names: Sequence[str]) -> tuple[Status, str]:
+        own = [one for one in self.findings if any(_is_of(one, name) for name in names)]
+        limited = [one for one in own if one.limit is not None]
+        shown = [found for name in names if (found := _worst(own, name)) is not None]
+        told = "; ".join(
+            f"{one.title} {'not measured' if one.value is None else number(one.value)}"
+            for one in shown
+        )
+        if any(one.exceeded for one in limited):
+            return "failed", told
+        if not own or any(one.value is None for one in own):
+            return "incomplete", told or "not measured"
+        if not limited:
+            return "incomplete", f"{told}; without a limit on {' or '.join(names)} nothing is kept"
+        if any(one.exceeded is None for one in limited):
+            return "incomplete", f"{told}; not proven"
+        return "passed", f"{told}; within the limit"
+
+
+def _is_of(finding: Finding, name: str) -> bool:
+    """Tell whether a limit of this name is on the finding."""
+    names = [metric for metric in METRICS if metric.endswith(f".{name}")] if name in BOTH else []
+    return finding.metric in (name, *names)
+
+
+def _worst(findings: Sequence[Finding], name: str) -> Finding | None:
+    """Return the finding of a number that is furthest from good; one not measured comes first."""
+    own = [finding for finding in findings if _is_of(finding, name)]
+    sign = -1 if rule_of(name) == "at least" else 1
+    return max(
+        own,
+        key=lambda one: (one.value is None, 0 if one.value is None else sign * one.value),
+        default=None,
+    )
+
+
+def judge_policy(
+    verdict: Verdict,
+    plan: Plan,
+    findings: Sequence[Finding],
+    columns: Sequence[Unmeasured],
+    subjects: Sequence[Subject],
+) -> tuple[Verdict, dict[str, Any] | None]:
+    """Return the verdict beside the plan's policy, and what the document says of the policy."""
+    if plan.policy is None:
+        return verdict, None
+    scan = Scan(subjects, columns)
+    block = Assessment(plan.policy, plan, findings, columns, scan).to_dict()
+    return with_policy(verdict, block), block
+
+
+def unjudged(verdict: Verdict, reason: str) -> tuple[Verdict, None]:
+    """Return the verdict beside a policy that could not be judged: it is no pass."""
+    passed = verdict.exit_code == Exit.NOTHING_EXCEEDED
+    told = f"the policy could not be judged: {reason}"
+    code = Exit.INCOMPLETE if passed else verdict.exit_code
+    return replace(verdict, exit_code=code, reasons=(*verdict.reasons, told)), None
+
+
+def with_policy(verdict: Verdict, block: Mapping[str, Any]) -> Verdict:
+    """Return the verdict beside a policy: what it forbids fails, and what is open is no pass.
+
+    Its limits are among those that the verdict was made of; here its checklist counts.
+    """
+    name, code, reasons = block["name"], verdict.exit_code, list(verdict.reasons)
+    # That every limit holds, or that there is none, is no reason for what follows.
+    if code == Exit.NOTHING_EXCEEDED and (block["status"] != "passed" or not verdict.has_limits):
+        reasons = []
+    points = block["checklist"]
+    failed = [one for one in points if one["status"] == "failed"]
+    unknown_ones = [one for one in points if one["status"] == "incomplete"]
+    reasons += [f"{name} is not met: {one['item']}: {one['evidence']}" for one in failed]
+    reasons += [f"{name} is open: {one['item']}: {one['evidence']}" for one in unknown_ones[:_MOST]]
+    if more := unknown_ones[_MOST:]:
+        reasons.append(f"{name} is open on {len(more)} more of its {len(points)} points")
+    for one in block["limits"]:
+        if one["reason"] is not None and "your own limit" in one["reason"]:
+            reasons.append(f"{name}, {one['name']}: {one['reason'].split('; ')[-1]}")
+    if failed:
+        code = Exit.EXCEEDED
+    elif block["status"] != "passed" and code == Exit.NOTHING_EXCEEDED:
+        code = Exit.INCOMPLETE
+    elif block["status"] == "passed":
+        reasons.append(f"every part of {name} is met")
+    return replace(verdict, exit_code=code, reasons=tuple(reasons), has_limits=True)
