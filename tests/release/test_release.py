@@ -52,6 +52,16 @@ def test_the_two_ends_of_the_scale_are_read_back_too(sample: Sample, sanitizer: 
     assert coverage(back) == coverage(release)
 
 
+@given(samples(most=25), st.one_of(sanitizers(), st.sampled_from([Identity(), Suppress()])))
+def test_equal_numbers_are_equal_cells(sample: Sample, sanitizer: Any) -> None:
+    release = sanitizer.sanitize(sample.table)
+    for one in (release, read_release(release.to_arrow(), sample.table)):
+        for name, numbers in one.told_apart().items():
+            texts = one.to_arrow()[name].to_pylist()
+            pairs = set(zip(numbers.tolist(), texts, strict=True))
+            assert len(pairs) == len(set(texts)) == len(set(numbers.tolist()))
+
+
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
 @pytest.mark.parametrize("sanitizer", [Mondrian(k=3), Mondrian(k=3, regions="cut"), Identity()])
 def test_files_hold_the_same_rows_in_another_order_for_their_owner_only(

@@ -153,7 +153,7 @@ class Table:
         chosen = [s for s in self.sensitives if s.name == name]
         if not chosen:
             raise unknown("sensitive attribute", name, [s.name for s in self.sensitives])
-        return replace(self, sensitives=(chosen[0],))
+        return self if len(self.sensitives) == 1 else replace(self, sensitives=(chosen[0],))
 
     def frame(self) -> pa.Table:
         """Return the original columns of these records as a PyArrow table."""

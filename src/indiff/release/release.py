@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,9 @@ class ReleasedColumn:
     """One released quasi-identifier: its regions, and which of them each row shows.
 
     What the regions cover is kept as spans of codes: region ``span_region[j]`` covers the codes
-    from ``span_low[j]`` to ``span_high[j]``; a region may have several spans, or none.
+    from ``span_low[j]`` to ``span_high[j]``; a region may have several spans, or none. Where
+    ``told_by_spans``, regions of the same spans are equal and others are not, as they are of a
+    sanitizer that writes all of them in one way; spans are then in the order of their regions.
     """
 
     attribute: Attribute
@@ -48,7 +51,8 @@ class ReleasedColumn:
     span_low: NDArray[np.int32]
     span_high: NDArray[np.int32]
     count: int
-    make_regions: Callable[[], Sequence[Region]] = field(repr=False)
+    make_region: Callable[[int], Region] = field(repr=False)
+    told_by_spans: bool = False
 
     @classmethod
     def of(
@@ -63,12 +67,29 @@ class ReleasedColumn:
             spans.append(np.stack([np.full(len(low), number), low, high]).astype(np.int32))
         region_of, low, high = np.concatenate(spans, axis=1)
         index = index.astype(np.int32)
-        return cls(attribute, index, region_of, low, high, len(regions), lambda: regions)
+        return cls(attribute, index, region_of, low, high, len(regions), regions.__getitem__)
 
     @cached_property
     def regions(self) -> tuple[Region, ...]:
-        """The distinct regions, in the order of their numbers."""
-        return tuple(self.make_regions())
+        """The regions, in the order of their numbers; several may be equal."""
+        if not self.told_by_spans:
+            return tuple(map(self.make_region, range(self.count)))
+        first, back = np.unique(self.same, return_index=True, return_inverse=True)[1:]
+        made = list(map(self.make_region, first.tolist()))
+        return tuple(made[number] for number in back.ravel().tolist())
+
+    @cached_property
+    def same(self) -> NDArray[np.int64]:
+        """A number for each region, which equal regions share and no others."""
+        known: dict[Any, int] = {}
+        keys: Iterable[Any] = self.regions if not self.told_by_spans else self._span_keys()
+        return np.array([known.setdefault(key, len(known)) for key in keys], np.int64)
+
+    def _span_keys(self) -> Iterator[bytes]:
+        """Return what each region covers as bytes, without making the region."""
+        spans = np.stack([self.span_low, self.span_high], axis=1).astype(np.int32).tobytes()
+        ends = np.searchsorted(self.span_region, np.arange(self.count + 1)) * 8
+        return (spans[start:end] for start, end in pairwise(ends.tolist()))
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
@@ -197,12 +218,7 @@ class Release:
         for column in self.columns:
             texts = pa.array(column.texts, pa.string())
             columns[column.attribute.name] = texts.take(pa.array(column.index))
-        if all(not isinstance(value, tuple) for value in self.sensitive_values):
-            columns[self.sensitive_name] = _plain_column(self.sensitive)
-        else:  # a joint sensitive attribute is released as the columns it was made of
-            names = self.sensitive_columns or self.sensitive_name.split(", ")
-            for place, name in enumerate(names):
-                columns[name] = _plain_column([value[place] for value in self.sensitive])
+        columns |= self.sensitive_cells()
         if self.kept is not None:
             columns.update(
                 {name: self.kept[name] for name in self.kept.column_names if name not in columns}
@@ -216,6 +232,20 @@ class Release:
                 )
             columns["weight"] = pa.array(self.weights)
         return pa.table(columns)
+
+    def sensitive_cells(self) -> dict[str, pa.Array]:
+        """Return the sensitive column; of a joint attribute, the columns that it was made of."""
+        if all(not isinstance(value, tuple) for value in self.sensitive_values):
+            return {self.sensitive_name: _plain_column(self.sensitive)}
+        names = self.sensitive_columns or self.sensitive_name.split(", ")
+        return {
+            name: _plain_column([value[place] for value in self.sensitive])
+            for place, name in enumerate(names)
+        }
+
+    def told_apart(self) -> dict[str, NDArray[np.int64]]:
+        """Return the quasi-identifiers as numbers, which equal regions share and no others."""
+        return {c.attribute.name: c.same[c.index] for c in self.columns}
 
     def to_frame(self) -> Any:
         """Return the release as text in the kind of frame that the table was read from."""
@@ -277,13 +307,11 @@ def span_column(
 ) -> ReleasedColumn:
     """Release an attribute by regions that go from one code to another, ``index`` for each row."""
 
-    def make_regions() -> list[Region]:
-        pairs = list(zip(low.tolist(), high.tolist(), strict=True))
-        known = {pair: make(attribute, *pair) for pair in dict.fromkeys(pairs)}
-        return [known[pair] for pair in pairs]
+    def make_region(number: int) -> Region:
+        return make(attribute, int(low[number]), int(high[number]))
 
     numbers = np.arange(len(low), dtype=np.int32)
-    return ReleasedColumn(attribute, index, numbers, low, high, len(low), make_regions)
+    return ReleasedColumn(attribute, index, numbers, low, high, len(low), make_region, True)
 
 
 def anything(attribute: Attribute) -> ReleasedColumn:

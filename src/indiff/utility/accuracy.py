@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -26,6 +27,7 @@ HELD_OUT = 0.3
 MOST_CLASSES = 50
 MOST_ROWS = 20_000
 MOST_PLACES = 100
+ROWS_AT_ONCE = 2_000
 
 
 @dataclass(frozen=True)
@@ -196,9 +198,10 @@ def _predict(release: Release, targets: Table, seed: int) -> NDArray[np.int64]:
         rng = np.random.default_rng(seed)
         taught = np.sort(rng.choice(taught, MOST_ROWS, replace=False, p=chances))
     encoders = [_Encoder.of(column) for column in release.columns]
-    features = np.hstack(
-        [one.regions(shown[taught]) for one, shown in zip(encoders, held.regions, strict=True)]
-    )
+    features = np.empty((len(taught), sum(one.width for one in encoders)))
+    for part in _parts(len(taught)):
+        shown = zip(encoders, held.regions, strict=True)
+        features[part] = np.hstack([one.regions(cells[taught[part]]) for one, cells in shown])
     classes = held.classes[taught]
     if len(np.unique(classes)) == 1 or not np.ptp(features, axis=0).any():
         return np.full(len(targets), total.argmax())  # nothing to choose by: the most frequent
@@ -209,11 +212,17 @@ def _predict(release: Release, targets: Table, seed: int) -> NDArray[np.int64]:
     with threadpool_limits(limits=1, user_api="blas"), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
         model.fit(features, classes, sample_weight=held.weights[taught])
-        for first in range(0, len(targets), MOST_ROWS):
-            part = slice(first, first + MOST_ROWS)
-            shown = [one.values(code[part]) for one, code in zip(encoders, codes, strict=True)]
-            predicted[part] = model.predict(np.hstack(shown))
+        for part in _parts(len(targets)):
+            shown = zip(encoders, codes, strict=True)
+            predicted[part] = model.predict(
+                np.hstack([one.values(code[part]) for one, code in shown])
+            )
     return predicted
+
+
+def _parts(size: int) -> Iterator[slice]:
+    """Go through so many rows in parts that take little memory."""
+    return (slice(first, first + ROWS_AT_ONCE) for first in range(0, size, ROWS_AT_ONCE))
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,9 +247,14 @@ class _Encoder:
         missing = [part.max(initial=-1) + 1] * attribute.has_missing
         return cls(column, np.append(part, missing).astype(np.intp), False)
 
+    @property
+    def width(self) -> int:
+        """The number of features."""
+        return int(self.place.max()) + 1
+
     def values(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return the features of single values."""
-        return np.eye(int(self.place.max()) + 1)[self.place[codes]]
+        return np.eye(self.width)[self.place[codes]]
 
     def regions(self, shown: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return the features of regions: what they cover, spread evenly."""

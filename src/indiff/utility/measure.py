@@ -128,10 +128,10 @@ def _classes(table: Table, release: Release) -> tuple[NDArray[np.int64], int]:
     _check_size(table, release)
     keys = np.zeros(len(release), np.int64)
     starred = np.ones(len(release), np.bool_)
+    cells = release.told_apart()
     for column in release.columns:
-        known: dict[Region, int] = {}
-        number = np.array([known.setdefault(one, len(known)) for one in column.regions], np.int64)
-        pair = keys * (len(known) or 1) + number[column.index]
+        number = cells[column.attribute.name]
+        pair = keys * (int(number.max(initial=0)) + 1) + number
         keys = np.unique(pair, return_inverse=True)[1].ravel().astype(np.int64)
         starred &= _stars(column)[column.index]
     sizes = np.bincount(keys[~starred])

@@ -93,6 +93,35 @@ def test_nobody_told_of_few_is_no_proof_that_nobody_is() -> None:
     assert found.true_positives_at[0.001].upper == pytest.approx(1 - 0.025 ** (1 / 60))
 
 
+@pytest.mark.parametrize("steps", [7, 1000])
+def test_lower_ends_are_those_of_records_drawn_again(steps: int) -> None:
+    """Each resample by its definition: the ROC curve of the records that were drawn."""
+    size, resamples = 300, 100
+    rng = np.random.default_rng(steps)
+    places = rng.integers(0, steps, size)
+    present, absent = (
+        places / steps,
+        np.maximum(places - rng.integers(0, 1 + steps // 7, size), 0) / steps,
+    )
+
+    def rates(rows: NDArray[np.int64]) -> list[float]:
+        false, true, _ = roc_curve(
+            np.repeat([1, 0], size), np.concatenate([present[rows], absent[rows]]),
+            drop_intermediate=False,
+        )  # fmt: skip
+        area = float((np.diff(false) * (true[1:] + true[:-1]) / 2).sum())
+        return [area, *(float(true[false <= rate + 1e-12].max()) for rate in (0.001, 0.01))]
+
+    again = np.random.default_rng(5)
+    drawn = np.array([rates(again.integers(size, size=size)) for _ in range(resamples)])
+    low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
+    measured = np.array(rates(np.arange(size)))
+    expected = np.clip(np.minimum.reduce([low, measured, 2 * measured - high]), 0, 1)
+    found = membership_inference(result_of(present, absent), resamples=resamples, seed=5)
+    lower = [found.area.lower, *(one.lower for one in found.true_positives_at.values())]
+    assert lower == pytest.approx(expected)
+
+
 def test_perfect_separation() -> None:
     found = membership_inference(result_of(np.full(50, 1.0), np.zeros(50)))
     assert found.advantage.value == found.advantage.lower == found.area.value == 1

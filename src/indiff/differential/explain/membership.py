@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from indiff.differential.noise.bracket import mean_limits
 from indiff.differential.result import DifferentialResult
 from indiff.errors import UserError, check_whole
+from indiff.kernels import kernel
 
 Floats = NDArray[np.float64]
 
 RATES = (0.001, 0.01)
+ROUNDING = 1e-12
 DECIMALS = 12  # a difference beyond them is rounding, not knowledge
 
 
@@ -106,24 +108,14 @@ def membership_inference(
     absent = np.where(np.abs(present - absent) <= 10.0**-DECIMALS, present, absent)
     present, absent = np.round(present, DECIMALS), np.round(absent, DECIMALS)
     thresholds, places = np.unique(np.concatenate([present, absent]), return_inverse=True)
-    place_in, place_out = places[: len(present)], places[len(present) :]
-
-    def curve(weights: Floats | None) -> tuple[Floats, Floats]:
-        """Return the share of records at or above each threshold, from none to all: out, in."""
-        held = (np.bincount(of, weights, len(thresholds))[::-1] for of in (place_out, place_in))
-        false, true = (np.concatenate([[0.0], np.cumsum(one)]) for one in held)
-        return false / false[-1], true / true[-1]
-
-    false, true = curve(None)
-    found = np.array(_summary(false, true))
-    rng = np.random.default_rng(seed)
     size = len(present)
-    drawn, above = np.empty((resamples, len(found))), np.empty(resamples)
-    for run in range(resamples):
-        weights = np.bincount(rng.integers(size, size=size), minlength=size).astype(np.float64)
-        again_false, again_true = curve(weights)
-        drawn[run] = _summary(again_false, again_true)
-        above[run] = ((again_true - again_false) - (true - false)).max()
+    # The share of records at or above each threshold, from none to all.
+    true, false = (
+        np.append(0, np.cumsum(np.bincount(one, minlength=len(thresholds))[::-1])) / size
+        for one in (places[:size], places[size:])
+    )
+    found = np.array(_summary(false, true))
+    drawn, above = _resampled(places, resamples, seed)
     lower = _lower(found, drawn, above, confidence)
     upper = _upper(present, absent, found, drawn, confidence)
     advantage, area, *rates = (
@@ -143,6 +135,61 @@ def membership_inference(
         confidence, resamples, seed, false, true, np.append(math.inf, thresholds[::-1]),
         tuple(notes),
     )  # fmt: skip
+
+
+def _resampled(places: NDArray[np.intp], resamples: int, seed: int) -> tuple[Floats, Floats]:
+    """Return the summary of each resample, and how far its curve goes above the one measured.
+
+    ``places`` are the thresholds that the beliefs reach, first those with the record, then those
+    without.
+    """
+    size = len(places) // 2
+    order = np.argsort(-places, kind="stable")  # from the highest belief down
+    records, is_in = (order % size).astype(np.int32), order < size
+    ends = np.append(np.diff(places[order]) != 0, True)
+    shares = np.arange(size + 1) / size
+    lead = shares[np.cumsum(is_in)] - shares[np.cumsum(~is_in)]
+    most = np.searchsorted(shares, np.add(RATES, ROUNDING), side="right") - 1
+    rng = np.random.default_rng(seed)
+    drawn, above = np.empty((resamples, 2 + len(RATES))), np.empty(resamples)
+    for run in range(resamples):
+        sample = rng.integers(size, size=size)
+        above[run] = _resample(sample, records, is_in, ends, shares, lead, most, drawn[run])
+    return drawn, above
+
+
+@kernel
+def _resample(
+    sample: Any, records: Any, is_in: Any, ends: Any, shares: Any, lead: Any, most: Any, found: Any
+) -> Any:
+    """Go through the beliefs from the highest down, each as often as its record is in the sample.
+
+    Behind the ``ends`` of a threshold, so many are in and so many are out: ``found`` becomes the
+    largest difference of their shares, the area below the curve, and the share of those who are
+    in where at most so many are out. What is returned is how far the difference goes above
+    ``lead``, that of the records themselves.
+    """
+    weights = np.zeros(sample.shape[0], np.int64)
+    for record in sample:
+        weights[record] += 1
+    found[:] = 0.0
+    above = 0.0
+    inside, outside, true, false, twice_area = 0, 0, 0, 0, 0
+    for place in range(records.shape[0]):
+        weight = weights[records[place]]
+        inside += weight * is_in[place]  # a branch would be guessed wrong half the time
+        outside += weight * (1 - is_in[place])
+        if ends[place]:
+            difference = shares[inside] - shares[outside]
+            found[0] = max(found[0], difference)
+            above = max(above, difference - lead[place])
+            twice_area += (outside - false) * (inside + true)
+            for number in range(most.shape[0]):
+                if outside <= most[number]:
+                    found[2 + number] = shares[inside]
+            true, false = inside, outside
+    found[1] = twice_area / (2.0 * sample.shape[0] * sample.shape[0])
+    return above
 
 
 def _lower(found: Floats, drawn: Floats, above: Floats, confidence: float) -> Floats:
@@ -192,6 +239,11 @@ def _upper(
     thresholds = np.unique(np.concatenate([[-1.0], present[rises], absent[falls]]))
     rising = crossing(absent[rises], present[rises])
     falling = crossing(present[falls], absent[falls])
+    # Of thresholds past which equally many rise, the one past which fewest fall is enough.
+    fewest = np.full(size + 1, size)
+    np.minimum.at(fewest, rising, falling)
+    rising = np.unique(rising)
+    falling = fewest[rising]
     at_most = np.where(rising == size, 1.0, share_upper(rising, tail / 2))
     at_least = np.where(
         falling == 0, 0.0, beta.ppf(tail / 2, np.maximum(falling, 1), size - falling + 1)
@@ -212,7 +264,7 @@ def _upper(
 def _summary(false: Floats, true: Floats) -> list[float]:
     """Return the advantage, the area, and the true-positive rate at each false-positive rate."""
     area = float((np.diff(false) * (true[1:] + true[:-1])).sum() / 2)
-    at = [float(true[np.searchsorted(false, rate + 1e-12, side="right") - 1]) for rate in RATES]
+    at = [float(true[np.searchsorted(false, rate + ROUNDING, side="right") - 1]) for rate in RATES]
     return [float((true - false).max()), area, *at]
 
 

@@ -107,7 +107,7 @@ def _covering(release: Release, target: Table) -> int:
 
 def _regions(release: Release, row: int) -> dict[str, str]:
     return {
-        c.attribute.name: write_regions([c.regions[int(c.index[row])]], c.attribute)[0]
+        c.attribute.name: write_regions([c.make_region(int(c.index[row]))], c.attribute)[0]
         for c in release.columns
     }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -269,14 +268,11 @@ def _members_column(attribute: Attribute, groups: NDArray[np.int32], count: int)
     held = np.flatnonzero(np.bincount(cells)) if few else np.unique(cells)
     owner, code = (part.astype(np.int32) for part in np.divmod(held, size))
 
-    def make_sets() -> list[Region]:
-        ends = np.searchsorted(owner, np.arange(count + 1))
-        return [
-            ValueSet(frozenset(map(plain, attribute.values[code[start:end]])))
-            for start, end in pairwise(ends)
-        ]
+    def make_set(number: int) -> Region:
+        start, end = np.searchsorted(owner, [number, number + 1])
+        return ValueSet(frozenset(attribute.values[code[start:end]].tolist()))
 
-    return ReleasedColumn(attribute, groups, owner, code, code, count, make_sets)
+    return ReleasedColumn(attribute, groups, owner, code, code, count, make_set, True)
 
 
 def _node_region(attribute: Attribute, low: int, high: int) -> Region:
