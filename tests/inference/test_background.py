@@ -204,7 +204,10 @@ def test_bad_priors(prior: Any, message: str) -> None:
     ("text", "message"),
     [
         ("value,share\nFlu,1\n", "must have the columns value and probability"),
-        ("value,probability\nFlu,much\n", "line 2: a probability is a number; got 'much'"),
+        (
+            "value,probability\nFlu,much\n",
+            "line 2: a probability is a number from 0 to 1; got 'much'",
+        ),
         ("value,probability\nFlu,0.5\nFlu,0.5\n", "names a value twice"),
         ("value,probability\nFlu\n", "line 2: 2 cells are needed"),
         ("record,Flu,Cancer\nx,0.5,0.5\n", "line 2: a record is a number from 0; got 'x'"),

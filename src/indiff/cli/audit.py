@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,7 +89,7 @@ def run(plan: Plan, out: Path, delta: float | None, budget: float | None, comman
     make_folder(out)
     announce()
     table, found, fixed_paths = None, None, None
-    with _progress() as say:
+    with terminal.stages() as say:
         if delta is not None:
             found, table = _fixed(plan, delta, budget, say)
             fixed_paths = found.write(out)
@@ -230,25 +229,3 @@ def _write_first_plan(data: Path, reading: dict[str, Any]) -> None:
             ("then run", "indiff audit plan.toml"),
         ],
     )
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, int, int], object] | None]:
-    """Show the stage, and a bar where its length is known, on the terminal's error stream."""
-    import sys
-
-    from indiff.report.terminal.tables import open_console
-
-    console = open_console(sys.stderr)
-    if not console.is_terminal:
-        yield None
-        return
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
-               TimeRemainingColumn())  # fmt: skip
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("starting", total=None)
-        yield lambda stage, done, total: bar.update(
-            task, description=stage, completed=done, total=total or None
-        )

@@ -55,7 +55,7 @@ def command(recipe: Recipe) -> None:
             utility=recipe["utility"],
             model=recipe.model,
             **plan.settings,
-            progress=lambda text, place, total: say and say(f"{text} ({place + 1} of {total})"),
+            progress=say,
         )
     document = found.to_dict(limits=limits)
     if recipe["json"] is not None:

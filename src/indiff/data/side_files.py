@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from pathlib import Path
 from typing import Any
 
-from indiff.errors import UserError
+from indiff.errors import UserError, from_data
 
 
 def label_of(value: Any) -> str:
@@ -56,6 +57,18 @@ def read_cells(path: Path, what: str) -> list[tuple[int, list[str]]]:
                 len(cells),
             )
     return lines
+
+
+def number_of(path: Path, line: int, cell: str, what: str, low: float, high: float) -> float:
+    """Return the number in a cell of a line, which must lie from one to another."""
+    try:
+        number = float(cell)
+    except ValueError:
+        number = math.nan
+    if not (low <= number <= high and math.isfinite(number)):
+        span = f"from {low} to {high}" if math.isfinite(high) else "of at least 0"
+        raise UserError(f"{path.name}, line {line}: {what} is a number {span}", from_data(cell))
+    return number
 
 
 def _split(path: Path, text: str, delimiter: str) -> list[tuple[int, list[str]]]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.schema import Kind
-from indiff.data.side_files import label_of, read_cells
+from indiff.data.side_files import label_of, number_of, read_cells
 from indiff.data.table import Sensitive
 from indiff.errors import InternalError, UserError, from_data, option
 
@@ -243,8 +243,8 @@ def _places(
     found: dict[str, tuple[float, float]] = {}
     for number, cells in lines:
         label, up, along = (cells[place] for place in order)
-        latitude = _number(path, number, up, "a latitude", -90, 90)
-        longitude = _number(path, number, along, "a longitude", -180, 180)
+        latitude = number_of(path, number, up, "a latitude", -90, 90)
+        longitude = number_of(path, number, along, "a longitude", -180, 180)
         if label in found:
             raise UserError(
                 f"{path.name}, line {number}: {from_data(label)} has a second place; keep one."
@@ -269,7 +269,7 @@ def _matrix(path: Path, lines: list[tuple[int, list[str]]], labels: Sequence[str
                 f"{path.name}, line {number}: {from_data(cells[0])} has a second row; keep one."
             )
         found[cells[0]] = {
-            label: _number(path, number, cell, "a ground distance", 0, math.inf)
+            label: number_of(path, number, cell, "a ground distance", 0, math.inf)
             for label, cell in zip(columns, cells[1:], strict=True)
         }
     _check_complete(path, labels, found, "row")
@@ -302,14 +302,3 @@ def _check_complete(path: Path, labels: Sequence[str], found: Any, part: str = "
             f"{path.name} must name every sensitive value; it has no {part} for {names}",
             way_out="Add it",
         )
-
-
-def _number(path: Path, line: int, cell: str, what: str, low: float, high: float) -> float:
-    try:
-        number = float(cell)
-    except ValueError:
-        number = math.nan
-    if not (low <= number <= high and math.isfinite(number)):
-        span = f"from {low} to {high}" if math.isfinite(high) else "of at least 0"
-        raise UserError(f"{path.name}, line {line}: {what} is a number {span}", from_data(cell))
-    return number

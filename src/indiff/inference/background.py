@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.data.side_files import label_of, read_cells
+from indiff.data.side_files import label_of, number_of, read_cells
 from indiff.data.table import Table
 from indiff.errors import InternalError, UserError, from_data, unknown
 from indiff.inference.encodings import Tally
@@ -257,7 +257,7 @@ def _read(path: Path) -> dict[int | None, dict[str, float]]:
     lines = read_cells(path, "prior probabilities")
     header = [cell.lower() for cell in lines[0][1]] if lines else []
     if header == ["value", "probability"]:
-        named = {cells[0]: _number(path, line, cells[1]) for line, cells in lines[1:]}
+        named = {cells[0]: _share(path, line, cells[1]) for line, cells in lines[1:]}
         if len(named) < len(lines) - 1:
             raise UserError(f"{path.name} names a value twice; keep one line for each.")
         return {None: _checked(named, None)}
@@ -279,17 +279,12 @@ def _read(path: Path) -> dict[int | None, dict[str, float]]:
         record = int(cells[0])
         if record in found:
             raise UserError(f"{path.name}, line {line}: record {record:,} is there twice.")
-        shares = [_number(path, line, cell) for cell in cells[1:]]
+        shares = [_share(path, line, cell) for cell in cells[1:]]
         found[record] = _checked(dict(zip(values, shares, strict=True)), record)
     if not found:
         raise UserError(f"{path.name} names no record; expected one line for each.")
     return found
 
 
-def _number(path: Path, line: int, cell: str) -> float:
-    try:
-        return float(cell)
-    except ValueError:
-        raise UserError(
-            f"{path.name}, line {line}: a probability is a number", from_data(cell)
-        ) from None
+def _share(path: Path, line: int, cell: str) -> float:
+    return number_of(path, line, cell, "a probability", 0, 1)

@@ -26,7 +26,7 @@ from indiff.differential.test import as_rows, check_testable, describe
 from indiff.errors import UserError
 from indiff.inference import Model, NaiveBayes
 from indiff.inference.background import Background, Prior, with_background
-from indiff.inference.models import is_randomized_model
+from indiff.inference.models import covering_rows, is_randomized_model
 from indiff.release.release import Release, write_regions
 from indiff.sanitizers.mondrian.mondrian import Mondrian
 from indiff.sanitizers.sanitizer import as_sanitizer
@@ -99,10 +99,7 @@ def _group_change(
 
 def _covering(release: Release, target: Table) -> int:
     """Count the released records whose regions all cover the target."""
-    mask = np.ones(len(release), dtype=bool)
-    for column in release.columns:
-        mask &= column.covering(int(target.attribute(column.attribute.name).codes[0]))
-    return int(mask.sum())
+    return int(covering_rows(release, release.codes_of(target)[0]).sum())
 
 
 def _regions(release: Release, row: int) -> dict[str, str]:

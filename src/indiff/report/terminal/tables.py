@@ -206,14 +206,27 @@ def print_clean(console: Console, shown: Any) -> None:
 
 
 @contextmanager
-def stages() -> Iterator[Callable[[str], object] | None]:
-    """Show the stage of the work on the terminal's error stream; nothing when piped."""
+def stages() -> Iterator[Callable[..., object] | None]:
+    """Show the stage of the work on the terminal's error stream; nothing when piped.
+
+    Where it is known how much of a stage is ``done``, of a ``total``, a bar shows that.
+    """
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
     console = open_console(sys.stderr)
     if not console.is_terminal:
         yield None
         return
-    with console.status("starting") as shown:
-        yield lambda stage: shown.update(Text(plain.message(stage)))
+    words = TextColumn("{task.description}", markup=False)
+    columns = (SpinnerColumn(), words, BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("starting", total=None)
+
+        def say(stage: str, done: int = 0, total: int = 0) -> None:
+            told = plain.message(stage)
+            bar.update(task, description=told, completed=done, total=total or None)
+
+        yield say
 
 
 class Bar:
