@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import stat
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -126,78 +125,6 @@ def patients() -> Table:
     )
 
 
-def read_cell(column: str, cell: str) -> list[bool]:
-    """Which of the five values in the order of the table a cell of one column covers."""
-    table = patients()
-    rows = {name: ["*"] for name in ("age", "born", "zip", "job")}
-    rows[column] = [cell]
-    release = read_release(pa.table({**rows, "ill": ["flu"]}), table)
-    attribute = table.attribute(column)
-    return [bool(release.column(column).covering(int(code))[0]) for code in attribute.codes]
-
-
-@pytest.mark.parametrize(
-    ("column", "cell", "covered"),
-    [
-        ("age", "*", "11111"),
-        ("age", "28", "01000"),
-        ("age", "[20, 40[", "11000"),
-        ("age", "[20,40]", "11100"),
-        ("age", "[20,40)", "11000"),
-        ("age", "(20,40]", "01100"),
-        ("age", "]20,40]", "01100"),
-        ("age", "20-40", "11100"),
-        ("age", "20~40", "11100"),
-        ("age", ">=45", "00011"),
-        ("age", "<45", "11100"),
-        ("age", ">45", "00001"),
-        ("age", "<=45", "11110"),
-        ("born", "2000-01-05", "01000"),
-        ("born", "2000-01-05~2000-01-20", "01110"),
-        ("born", "[2000-01-05, 2000-01-20[", "01100"),
-        ("born", ">=2000-01-20", "00011"),
-        ("zip", "3551*", "11001"),
-        ("zip", "355**", "11101"),
-        ("zip", "{35510, 36000}", "10011"),
-        ("zip", "35510~36000", "10011"),
-        ("job", "Artist", "11001"),
-        ("job", "Lawyer", "00110"),
-        ("job", "{Lawyer, Dancer}", "10111"),
-    ],
-)
-def test_notations_of_other_tools(column: str, cell: str, covered: str) -> None:
-    assert read_cell(column, cell) == [sign == "1" for sign in covered]
-
-
-@pytest.mark.parametrize(
-    ("column", "cell"), [("age", "young"), ("age", "40-20"), ("zip", "99*"), ("job", "Poet")]
-)
-def test_a_cell_without_a_reading_is_an_error_with_its_place(column: str, cell: str) -> None:
-    with pytest.raises(UserError, match=rf"row 1.*{column}|{column}.*row 1"):
-        read_cell(column, cell)
-
-
-def test_a_release_must_have_the_columns_and_known_sensitive_values() -> None:
-    table = patients()
-    frame = Suppress().sanitize(table).to_arrow()
-    with pytest.raises(UserError, match="no column 'job'"):
-        read_release(frame.drop_columns(["job"]), table)
-    with pytest.raises(UserError, match="no column 'ill'"):
-        read_release(frame.drop_columns(["ill"]), table)
-    strange = frame.set_column(4, "ill", pa.array(["flu", "flu", "plague", "cold", "gout"]))
-    with pytest.raises(UserError, match=r"row 3 of the release, column 'ill': 'plague' is not a"):
-        read_release(strange, table)
-
-
-def test_fewer_rows_and_another_order_of_columns_are_fine() -> None:
-    table = patients()
-    frame = Identity().sanitize(table).to_arrow().slice(1, 2)
-    release = read_release(frame.select(["ill", "job", "zip", "born", "age"]), table)
-    assert len(release) == 2
-    assert release.sensitive.tolist() == ["flu", "cold"]
-    assert release.covers("age", 28).tolist() == [True, False]
-
-
 def test_covers_takes_what_the_column_holds() -> None:
     release = Mondrian(k=2).sanitize(patients())
     assert release.covers("born", datetime.date(2000, 1, 1)).tolist() == (
@@ -275,17 +202,6 @@ def test_sensitive_numbers_of_every_size_come_back(
         assert back.classes[rows].tolist() == table.sensitive.codes.tolist()
 
 
-def test_other_tools_write_numbers_in_other_ways() -> None:
-    table = read_table(
-        pa.table({"x": [1, 2, 3], "s": [2.0, 0.5, None]}), quasi=["x"], sensitive="s"
-    )
-    release = read_release(pa.table({"x": ["*"] * 3, "s": ["2.0", "5e-1", ""]}), table)
-    assert release.sensitive.tolist() == [2, 0.5, None]
-    big = read_table(pa.table({"x": [1, 2], "s": [2**53, 1]}), quasi=["x"], sensitive="s")
-    with pytest.raises(UserError, match="'9007199254740993' is not a sensitive value"):
-        read_release(pa.table({"x": ["*"] * 2, "s": ["9007199254740993", "1"]}), big)
-
-
 def test_missing_values_come_back(tmp_path: Path) -> None:
     table = read_table(
         pa.table({"x": [1, None, 3, None], "g": ["a", None, None, "b"], "s": list("uvuv")}),
@@ -327,95 +243,3 @@ def test_an_empty_text_and_a_missing_value_are_never_mistaken_for_each_other() -
     assert set(table.sensitive.values) == {"", None, "a"}
     with pytest.raises(UserError, match="the empty text and the missing value"):
         read_release(pa.table({"x": ["1", "2"], "s": ["", "a"]}), table)
-
-
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        ([1.0, -2.0], "at least 0 in every row; row 2 has none"),
-        ([None, 1.0], "at least 0 in every row; row 1 has none"),
-        (["1", "heavy"], "at least 0 in every row; it holds strings"),
-    ],
-)
-def test_weights_that_count_nothing(weights: list[Any], message: str) -> None:
-    table = read_table(pa.table({"x": [1, 2], "s": ["a", "b"]}), quasi=["x"], sensitive="s")
-    frame = pa.table({"x": ["1", "2"], "s": ["a", "b"], "weight": weights})
-    with pytest.raises(UserError, match=message):
-        read_release(frame, table)
-
-
-def test_weights_count() -> None:
-    table = patients()
-    release = replace(Identity().sanitize(table), weights=np.array([1.0, 2, 0, 4, 0.5]))
-    assert release.class_totals().tolist() == [4, 3, 0.5]
-    back = read_release(release.to_arrow(), table)
-    assert back.weights is not None
-    assert back.weights.tolist() == [1, 2, 0, 4, 0.5]
-
-
-def with_gaps() -> Table:
-    return read_table(
-        pa.table(
-            {"age": [20, 28, None, 45, 47], "job": ["a", "b", None, "b", "a"], "ill": list("xyxyx")}
-        ),
-        quasi=["age", "job"],
-        sensitive="ill",
-        missing="split",
-    )
-
-
-def test_suppression_written_as_blank_or_na_covers_everybody(tmp_path: Path) -> None:
-    table = with_gaps()
-    path = tmp_path / "r.csv"
-    path.write_text("age,job,ill\n20-28,,x\n,NA,y\nNA,b,x\n")
-    release = read_release(path, table, suppressed=["", "NA"])
-    assert release.covers("age", 47).tolist() == [False, True, True]
-    assert release.covers("age", None).tolist() == [False, True, True]
-    assert release.covers("job", "a").tolist() == [True, True, False]
-    assert release.notes == ()
-    assert read_release(path, table, suppressed=["", "NA"]).carried is None
-
-
-def test_more_blanks_than_the_original_has_are_noted() -> None:
-    table = with_gaps()
-    frame = pa.table({"age": ["", None, "47"], "job": ["", "a", "b"], "ill": list("xyx")})
-    (note,) = read_release(frame, table).notes
-    assert "column 'age' has 2 blank cells in the release and 1 in the original" in note
-    assert "pass suppressed=['']" in note
-    assert read_release(frame, table, suppressed="").notes == ()
-
-
-def test_every_column_that_cannot_be_read_is_named() -> None:
-    cells = pa.table({"age": ["young"], "born": ["May"], "zip": ["3551*"], "job": ["Poet"],
-                      "ill": ["flu"]})  # fmt: skip
-    with pytest.raises(UserError, match=r"column 'age', row 1.*Cells of 'born', 'job' cannot be"):
-        read_release(cells, patients())
-
-
-def test_a_column_that_is_suppressed_throughout_is_not_unread() -> None:
-    table = read_table(
-        pa.table({"who": ["p", "q"], "note": ["u", "v"], "age": [1, 2], "ill": ["x", "y"]}),
-        identifier="who", quasi=["age"], sensitive="ill",
-    )  # fmt: skip
-    hidden = {"who": ["*", "*"], "note": ["NA", None], "age": ["*", "*"], "ill": ["x", "y"]}
-    assert read_release(pa.table(hidden), table, suppressed=["NA"]).carried is None
-    for cells, names in ((hidden, ["note"]), (hidden | {"who": ["*", "q"]}, ["who", "note"])):
-        carried = read_release(pa.table(cells), table).carried
-        assert carried is not None
-        assert carried.column_names == names
-
-
-def test_intervals_of_pandas_are_read_as_text_or_as_they_are(tmp_path: Path) -> None:
-    table = patients()
-    cut = pd.cut(pd.Series([20, 28, 40, 45, 47]), [10, 30, 60])
-    rest = {"born": "*", "zip": "*", "job": "*", "ill": ["flu", "flu", "cold", "cold", "gout"]}
-    frame = pd.DataFrame({"age": cut.astype(str), **rest})
-    assert read_release(frame, table).covers("age", 28).tolist() == [
-        True,
-        True,
-        False,
-        False,
-        False,
-    ]
-    frame.assign(age=cut).to_csv(tmp_path / "r.csv", index=False)
-    assert read_release(tmp_path / "r.csv", table).covers("age", 45).tolist()[2:] == [True] * 3
