@@ -213,7 +213,7 @@ seed = 0
 """
 
 
-def as_toml(plan: Mapping[str, Mapping[str, Any]]) -> str:
+def as_toml(plan: Mapping[str, Mapping[str, Any]], command: str = "indiff audit plan.toml") -> str:
     """Write a whole plan; what is not set is left out, as TOML has no word for it.
 
     >>> print(as_toml({"data": {"path": "a b.csv", "sheet": None}, "limits": {"delta": 0.1}}))
@@ -229,7 +229,7 @@ def as_toml(plan: Mapping[str, Mapping[str, Any]]) -> str:
     """
     lines = [
         "# Run this audit again in a terminal, in the folder of this file:",
-        "#   indiff audit plan.toml",
+        f"#   {command}",
     ]
     for section, values in plan.items():
         said = [f"{_key(key)} = {_value(one)}" for key, one in values.items() if one is not None]

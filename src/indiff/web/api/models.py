@@ -262,7 +262,10 @@ class Run(BaseModel):
     id: str
     batch: str
     dataset: str
-    title: str
+    title: Annotated[str, Field(description="The release: its sanitizer, file or command.")]
+    report_title: str
+    name: Annotated[str | None, Field(description="What somebody has called it since.")]
+    note: str | None
     state: State
     progress: Progress
     running_cdf: RunningCdf | None
@@ -271,6 +274,13 @@ class Run(BaseModel):
     created: str
     started: str | None
     ended: str | None
+
+
+class Label(Model):
+    """What somebody calls a run, and notes about it; an empty text takes it off."""
+
+    name: Annotated[str, StringConstraints(max_length=200)] = ""
+    note: Annotated[str, StringConstraints(max_length=4000)] = ""
 
 
 class Event(BaseModel):

@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 
 from indiff.web.api import choices
 from indiff.web.api.common import ERRORS, ID, BatchId, DatasetId, RunId, Server, TheServer
-from indiff.web.api.models import Choices, Estimate, Event, Progress, Run, RunRequest
+from indiff.web.api.models import Choices, Estimate, Event, Label, Progress, Run, RunRequest
 from indiff.web.api.planning import check_version, plans
 from indiff.web.refusals import NotFoundError
 from indiff.web.store.store import UNFINISHED, Row
@@ -132,6 +132,23 @@ def cancel(server: TheServer, run: RunId) -> Run:
     return show(server, run)
 
 
+@router.put("/runs/{run}/label")
+def label(server: TheServer, run: RunId, label: Label) -> Run:
+    """Give a run a name of its own and a note; its report keeps its title."""
+    server.store.job(run, "run")
+    server.store.label(run, name=label.name or None, note=label.note or None)
+    return show(server, run)
+
+
+@router.post("/runs/{run}/again", status_code=202)
+def again(server: TheServer, run: RunId) -> Run:
+    """Start a run once more, with the same plan on the same file."""
+    row = server.store.job(run, "run")
+    (job,) = server.store.add_jobs("run", row["dataset"], [(row["title"], row["task"])])
+    server.queue.wake()
+    return show(server, job)
+
+
 @router.delete("/runs/{run}", status_code=204, response_class=Response)
 def delete(server: TheServer, run: RunId) -> Response:
     """Delete a run with its results, from the store and from the disk."""
@@ -143,4 +160,6 @@ def delete(server: TheServer, run: RunId) -> Response:
 def _shown(row: Row) -> Run:
     """Return a run as the interface shows it."""
     verdict = (row["answer"] or {}).get("verdict")
-    return Run(**{**row, "progress": Progress(**row), "verdict": verdict})
+    titled = row["task"].get("plan", {}).get("report", {}).get("title") or row["title"]
+    told = {"progress": Progress(**row), "verdict": verdict, "report_title": titled}
+    return Run(**{**row, **told})

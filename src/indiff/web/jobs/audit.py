@@ -15,11 +15,13 @@ import pyarrow as pa
 from indiff.files import open_private, write_frame, write_text
 from indiff.version import __version__
 from indiff.web.jobs.drawing import write_figures
+from indiff.web.jobs.portable import plan_file
 
 if TYPE_CHECKING:
     from indiff.audit.document import AuditResult
     from indiff.web.store.store import Store
 
+COMMAND = "indiff audit plan.toml"
 CDF_POINTS = 100
 DRAW_EVERY = 0.25
 
@@ -79,15 +81,14 @@ def running_cdf(distances: list[float], total: int) -> dict[str, Any]:
 
 def run(store: Store, job: dict[str, Any], report: Callable[..., None]) -> tuple[Any, str]:
     """Audit one release; return what the list of runs shows, and the document."""
-    from indiff.audit.plan.guess import as_toml
     from indiff.audit.plan.plan import Plan
     from indiff.audit.run import run_audit
 
     plan = Plan(**job["task"]["plan"])
     folder = store.settings.run_folder(job["id"])
-    write_text(folder / "plan.toml", as_toml(job["task"]["plan"]))
+    write_text(folder / "plan.toml", plan_file(job["task"]["plan"], COMMAND))
     kept = folder / f"finished-{__version__}"  # another version may count in another way
-    result = run_audit(plan, progress=Follower(report), command="indiff audit plan.toml", run=kept)
+    result = run_audit(plan, progress=Follower(report), command=COMMAND, run=kept)
     shutil.rmtree(kept, ignore_errors=True)
     report(step="writing the report", done=None, total=None)
     write_results(result, folder)

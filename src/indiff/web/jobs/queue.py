@@ -14,6 +14,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,11 +23,13 @@ from typing import Any
 
 from indiff.errors import UserError
 from indiff.web.access.guard import log_without_values
+from indiff.web.store.deleted import remove_old
 from indiff.web.store.store import Store
 
 Jobs = Sequence[dict[str, Any]]
 LOOK_EVERY = 0.1
 TRY_AGAIN = 2.0  # where the disk is full, say
+REMOVE_EVERY = 20.0
 # A worker has one core: a second thread in it would take another run's.
 _THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA")
 ONE_THREAD = {
@@ -62,11 +65,13 @@ class Queue:
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _wake: threading.Event = field(default_factory=threading.Event)
     _stopping: bool = False
+    _remove_at: float = 0.0
     _thread: threading.Thread | None = None
 
     def start(self) -> int:
         """Queue what an earlier server left unfinished, and begin; return how many those were."""
         self.store.sweep()
+        remove_old(self.store, self.end_workers, minutes=0)
         resumed = self.store.queue_again()
         self._thread = threading.Thread(target=self._loop, name="queue", daemon=True)
         self._thread.start()
@@ -82,6 +87,7 @@ class Queue:
             for worker in self._workers.values():
                 worker.kill()
             self._workers.clear()
+        remove_old(self.store, self.end_workers, minutes=0)
 
     def wake(self) -> None:
         """Look at the waiting jobs now."""
@@ -114,7 +120,8 @@ class Queue:
                 with self._lock:
                     self._collect()
                     self._start_next()
-                    pause = LOOK_EVERY if self._workers else None
+                    self._remove_deleted()
+                    pause = LOOK_EVERY if self._workers else REMOVE_EVERY
                 failing = False
             except (sqlite3.Error, OSError) as error:
                 if not failing:  # say it once: jobs must go on as soon as they can
@@ -122,6 +129,11 @@ class Queue:
                 failing, pause = True, TRY_AGAIN
             self._wake.wait(pause)
             self._wake.clear()
+
+    def _remove_deleted(self) -> None:
+        if time.monotonic() >= self._remove_at:
+            self._remove_at = time.monotonic() + REMOVE_EVERY
+            remove_old(self.store, self.end_workers)
 
     def _collect(self) -> None:
         """Take the ended workers off; a job that its worker did not end has failed."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from fastapi import Request
 from jinja2 import ChoiceLoader, Environment, PackageLoader
+from markupsafe import Markup
 from pydantic import BaseModel, ValidationError
 from python_multipart.exceptions import FormParserError
 from starlette.datastructures import FormData, UploadFile
@@ -39,6 +41,7 @@ def _environment() -> Environment:
         "count": lambda value: f"{value:,}",
         "size": size,
         "when": when,
+        "moment": moment,
         "worded": on_page,
         "label": lambda name: FIELDS[name].label,
         "asked": asked,
@@ -176,9 +179,16 @@ def size(value: int) -> str:
 
 
 def when(stamp: str | None) -> str:
-    """Write a time of the store as people do.
+    """Write a time of the store as this machine's clock shows it.
 
-    >>> when("2026-03-01T09:05:12+00:00"), when(None)
-    ('2026-03-01 09:05 UTC', '–')
+    >>> when(None)
+    '–'
     """
-    return "–" if not stamp else f"{stamp[:10]} {stamp[11:16]} UTC"
+    return "–" if not stamp else f"{datetime.fromisoformat(stamp).astimezone():%Y-%m-%d %H:%M %Z}"
+
+
+def moment(stamp: str | None) -> Markup:
+    """Write a time for a page, which a script puts into the reader's own zone and words."""
+    if not stamp:
+        return Markup("–")
+    return Markup('<time datetime="{}">{}</time>').format(stamp, when(stamp))

@@ -1,4 +1,4 @@
-"""Shows steps 4 to 6: runs while they compute, results, runs side by side, history."""
+"""Shows steps 4 and 5: runs while they compute, results, runs side by side."""
 
 from __future__ import annotations
 
@@ -152,22 +152,8 @@ def compare(
     )
 
 
-@router.get("/history")
-def history(request: Request, server: TheServer) -> Response:
-    """Show every run."""
-    names = {row["id"]: row["name"] for row in server.store.datasets()}
-    return page(request, "history.html", runs=api.runs(server), names=names)
-
-
 @router.post("/runs/{run}/cancel")
 def cancel(server: TheServer, run: RunId) -> Response:
     """End a run."""
     shown = api.cancel(server, run)
     return go(f"/batches/{shown.batch}")
-
-
-@router.post("/runs/{run}/delete")
-def delete(server: TheServer, run: RunId) -> Response:
-    """Delete a run with its results."""
-    api.delete(server, run)
-    return go("/history")

@@ -88,6 +88,17 @@
     form.addEventListener("submit", next, true);
   };
 
+  // Times in the reader's own zone and words; the server wrote its own.
+  const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const local = () => {
+    for (const time of document.querySelectorAll("time[datetime]:not([title])")) {
+      time.title = time.textContent;
+      time.textContent = clock.format(new Date(time.dateTime));
+    }
+  };
+  local();
+  document.body.addEventListener("htmx:afterSettle", local);
+
   document.querySelectorAll("[data-upload]").forEach(uploads);
   document.querySelectorAll("form[data-kept]").forEach(numbered);
   document.querySelectorAll("[data-moves=threshold]").forEach(threshold);

@@ -80,6 +80,9 @@ MIGRATIONS = (
     """,
     # A problem is kept in its parts: the rule, what was received, the way out, the field.
     "UPDATE jobs SET problem = json_array(problem, NULL, '', NULL) WHERE problem IS NOT NULL;",
+    # A run has a name and a note of a person's own; a deleted one can be had back for a while.
+    "ALTER TABLE jobs ADD COLUMN name TEXT; ALTER TABLE jobs ADD COLUMN note TEXT;"
+    "ALTER TABLE jobs ADD COLUMN deleted TEXT;",
 )
 
 BUSY_SECONDS = 30.0

@@ -255,7 +255,7 @@ class Store:
 
     def job(self, job: str, *kinds: str) -> Row:
         """Return one job, of one of these kinds if any are named."""
-        query = "SELECT * FROM jobs WHERE id = ?"
+        query = "SELECT * FROM jobs WHERE deleted IS NULL AND id = ?"
         if kinds:
             query += f" AND kind IN ({', '.join('?' * len(kinds))})"
         return self._one("run", query, job, *kinds)
@@ -263,9 +263,18 @@ class Store:
     def jobs(self, **asked: str | None) -> list[Row]:
         """Return the jobs of a ``dataset``, ``kind`` or ``batch``, the newest first."""
         given = {name: value for name, value in asked.items() if value is not None}
-        where = f"WHERE {' AND '.join(f'{name} = ?' for name in given)} " if given else ""
-        query = f"SELECT * FROM jobs {where}ORDER BY created DESC, rowid DESC"
+        where = " AND ".join(["deleted IS NULL", *(f"{name} = ?" for name in given)])
+        query = f"SELECT * FROM jobs WHERE {where} ORDER BY created DESC, rowid DESC"
         return self._all(query, *given.values())
+
+    def deleted(self) -> list[Row]:
+        """Return the deleted jobs that can still be had back, the latest first."""
+        return self._all("SELECT * FROM jobs WHERE deleted IS NOT NULL ORDER BY deleted DESC")
+
+    def label(self, job: str, **values: str | None) -> None:
+        """Change a job's name or note, or when it was deleted: None takes that back."""
+        with self.database.writing() as connection:
+            _update(connection, "jobs", values, "id = ?", job)
 
     def unfinished(self) -> list[Row]:
         """Return the jobs that wait or run, the oldest first."""

@@ -1,0 +1,47 @@
+"""Turns a run back into the request behind it, to be changed and started once more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from indiff.errors import UserError
+from indiff.web.api.models import AdversaryChoice, RunRequest
+from indiff.web.api.planning import as_text
+from indiff.web.store.store import Row, Store
+
+
+def request_of(store: Store, run: Row) -> dict[str, Any]:
+    """Return what a run was started with, as the forms of the pages and a request have it."""
+    plan = run["task"]["plan"]
+    found: dict[str, Any] = {
+        "releases": [_release_of(store, run["dataset"], plan["release"])],
+        "adversary": {
+            name: value
+            for name, value in plan["adversary"].items()
+            if name in AdversaryChoice.model_fields
+        },
+        "limits": dict(plan["limits"]),
+    }
+    for section in ("data", "report", "run"):
+        known = RunRequest.model_fields.keys() & plan[section].keys() - {"title"}
+        found |= {name: plan[section][name] for name in sorted(known)}
+    title = str(plan["report"]["title"]).removesuffix(f": {run['title']}")
+    if title != store.dataset(run["dataset"])["name"]:
+        found["title"] = title
+    return found
+
+
+def _release_of(store: Store, dataset: str, section: dict[str, Any]) -> dict[str, Any]:
+    if section.get("file"):
+        for one in store.releases(dataset):
+            if one["path"] == section["file"]:
+                names = ("rows_in_order", "suppressed")
+                told = {name: section[name] for name in names if section.get(name)}
+                return {"file": one["id"], **told}
+        raise UserError(
+            "the release of this run was deleted", way_out="Upload it again, then choose it"
+        )
+    for name, command in store.settings.commands.items():
+        if as_text(command) == section["sanitizer"]:
+            return {"command": name}
+    return {"sanitizer": section["sanitizer"]}
