@@ -250,7 +250,7 @@ def test_a_fix_that_does_not_hold_is_no_pass(folder: Any, tmp_path: Path) -> Non
         (("--fix", "k=5"), "no limit 'k'"),
         (("--fix", "delta=0.1", "--release", "x.csv"), "a release made elsewhere"),
         (("--fix", "delta=0.1", "--targets", "5"), "tests every record, row by row"),
-        (("--fix", "delta=0.1", "--individual", "patient_id"), "got individual. Leave it out"),
+        (("--fix", "delta=0.1", "--individual", "patient_id"), "got --individual. Leave it out"),
     ):
         refused = call(*words, *wrong)
         assert refused.code == 2

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +16,7 @@ from indiff.errors import UserError
 from indiff.files import check_places, refuse_inputs, write_text
 
 if TYPE_CHECKING:
-    from indiff.audit.fix import Fix
     from indiff.audit.plan.plan import Plan
-    from indiff.data.table import Table
 
 # What may be given beside a plan; everything else belongs in it.
 _IN_A_PLAN = (
@@ -62,7 +58,9 @@ def command(recipe: Recipe) -> None:
             field="sensitive",
         )
     if delta is not None:
-        plan = _with_limit(plan, delta)
+        from indiff.audit.plan.fixing import with_limit
+
+        plan = with_limit(plan, delta)
     raise typer.Exit(run(plan, recipe["out"], delta, recipe["budget"], _command(data, plan)))
 
 
@@ -73,6 +71,7 @@ def run(plan: Plan, out: Path, delta: float | None, budget: float | None, comman
     """
     from indiff.audit.document import check_report_places
     from indiff.audit.fix import NAMES
+    from indiff.audit.outliers import without_outliers
     from indiff.audit.provenance import input_files
     from indiff.audit.run import run_audit
     from indiff.files import make_folder
@@ -91,7 +90,7 @@ def run(plan: Plan, out: Path, delta: float | None, budget: float | None, comman
     table, found, fixed_paths = None, None, None
     with terminal.stages() as say:
         if delta is not None:
-            found, table = _fixed(plan, delta, budget, say)
+            found, table = without_outliers(plan, delta, budget, say)
             fixed_paths = found.write(out)
         result = run_audit(plan, table, progress=say, command=command)
     if found is not None:  # the records that are left come from it
@@ -136,58 +135,6 @@ def _refuse_beside(recipe: Recipe, allowed: tuple[str, ...], rule: str) -> None:
     for name in recipe.raw:
         if name in recipe.given and name not in allowed:
             raise UserError(rule.replace("{}", name), field=name)
-
-
-def _with_limit(plan: Plan, delta: float) -> Plan:
-    """Return the plan with the limit that the fix must reach among its own."""
-    from indiff.audit.plan.plan import Plan
-
-    if plan.release.file is not None:
-        raise UserError(
-            "--fix sanitizes again and again; a release made elsewhere cannot be.", field="fix"
-        )
-    for name, wrong in {
-        "individual": plan.data.individual is not None,
-        "targets": plan.adversary.targets is not None,
-        "method": plan.adversary.method != "auto",
-        "time": plan.run.time is not None,
-    }.items():
-        if wrong:
-            raise UserError(
-                "--fix tests every record, row by row, as often as it takes", name, "Leave it out",
-                field=name,
-            )  # fmt: skip
-    sections = plan.model_dump()
-    sections["limits"]["delta"] = min(delta, plan.limits.get("delta", delta))
-    return Plan(**sections)
-
-
-def _fixed(
-    plan: Plan, delta: float, budget: float | None, progress: Callable[..., object] | None
-) -> tuple[Fix, Table]:
-    """Remove outliers as the plan's adversary sees them; return the outcome and what is left."""
-    import numpy as np
-
-    from indiff.audit.fix import fix
-    from indiff.audit.run import read_data
-
-    table = read_data(plan)
-    models: Any = plan.adversary.models
-    found = fix(
-        table,
-        plan.release.sanitizer,
-        delta=delta,
-        budget=budget,
-        model=models if len(models) > 1 else models[0],
-        task=plan.report.task,
-        progress=progress,
-        **plan.settings,
-    )
-    if not found.holds:
-        return found, table
-    left = table.take(np.flatnonzero(~np.isin(table.records, found.removed)))
-    note = f"{len(found.removed):,} outliers were removed from the original before sanitizing"
-    return found, replace(left, notes=(*left.notes, note))
 
 
 def _command(data: Path, plan: Plan) -> str:

@@ -12,7 +12,7 @@ from starlette.datastructures import Headers
 from indiff.errors import UserError
 from indiff.web.access.guard import HEADERS, _awaited
 from indiff.web.access.sessions import IDLE_SECONDS
-from indiff.web.pages import data, entry, history, release, runs
+from indiff.web.pages import data, entry, history, next_steps, release, runs
 from indiff.web.refusals import Refused
 from indiff.web.server.app import make_app
 from indiff.web.store.settings import Settings
@@ -133,14 +133,14 @@ def test_every_route_that_changes_something_needs_the_token(site: Site) -> None:
         for method in methods
         if method in ("post", "put", "delete")
     ]
-    for router in (entry.router, data.router, release.router, runs.router, history.router):
-        calls += [("post", one.path) for one in router.routes if "POST" in (one.methods or ())]  # type: ignore[attr-defined]
+    for page in (entry, data, release, runs, history, next_steps):
+        calls += [("post", one.path) for one in page.router.routes if "POST" in (one.methods or ())]  # type: ignore[attr-defined]
     assert len(calls) > 25
     for method, path in calls:
         if path == "/login":
             continue
         filled = path.replace("{column}", "age").replace("{name}", "report.html")
-        for name in ("dataset", "run", "release", "batch"):
+        for name in ("dataset", "run", "release", "batch", "estimate"):
             filled = filled.replace(f"{{{name}}}", "0" * 16)
         assert site.client.request(method.upper(), filled).status_code == 403, path
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 from indiff.audit.plan.plan import read_plan
 from indiff.audit.run import run_audit
+from indiff.web.jobs.portable import portable
 from tests.command_line import call
 from tests.web.site import V1, Site, open_site, people
 
@@ -210,6 +212,13 @@ def test_a_run_has_the_audits_document(finished: tuple[Site, str, list[str]]) ->
         assert saved.headers["content-security-policy"].startswith("sandbox")
 
 
+def put_beside(site: Site, run: str, place: Path) -> None:
+    """Put the files of a plan where it looks for them."""
+    for name, path in portable(site.server.store.job(run)["task"]["plan"])[1].items():
+        (place / name).parent.mkdir(exist_ok=True)
+        shutil.copy(path, place / name)
+
+
 def test_the_downloaded_plan_gives_the_same_result(
     finished: tuple[Site, str, list[str]], tmp_path: Path
 ) -> None:
@@ -217,6 +226,7 @@ def test_the_downloaded_plan_gives_the_same_result(
     plan = tmp_path / "plan.toml"
     plan.write_bytes(site.client.get(f"{V1}/runs/{runs[1]}/files/plan.toml").content)
     assert tomllib.loads(plan.read_text())["release"]["sanitizer"] == "mondrian:l=2"
+    put_beside(site, runs[1], tmp_path)
     mine = get(site, f"/runs/{runs[1]}/document")
     again = run_audit(read_plan(plan), command=mine["command"]).document
     assert {**mine, "timing": None} == {**json.loads(json.dumps(again)), "timing": None}
@@ -230,6 +240,7 @@ def test_the_command_on_the_plan_gives_the_same_json(
     text = site.client.get(f"{V1}/runs/{runs[0]}/files/plan.toml").text
     assert "#   indiff audit plan.toml\n" in text
     (tmp_path / "plan.toml").write_text(text)
+    put_beside(site, runs[0], tmp_path)
     monkeypatch.chdir(tmp_path)
     ended = call("audit", "plan.toml")
     assert ended.code in (0, 1), ended.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import indiff
 from indiff.audit.plan.plan import Plan
 from indiff.web.jobs import estimating
 from indiff.web.jobs.estimating import FIRST_RECORDS, PROCESS, Trials
+from indiff.web.jobs.guessing import guess
 from tests.web.site import V1, Site, people
 
 
@@ -117,5 +119,34 @@ def test_it_is_made_before_anything_starts(site: Site) -> None:
     assert found["seconds"] >= 1
     assert "for 2 runs on 120 records" in found["sentence"]
     assert site.client.get(f"{V1}/runs").json() == []
-    folder = site.server.settings.run_folder(answer.json()["id"])
+    assert not site.server.settings.run_folder(answer.json()["id"]).exists()
+
+
+def test_a_trial_ends_with_a_tenth_of_the_run(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is under way then is left, and what was guessed stands."""
+    dataset = site.upload(people())["id"]
+    began: list[float] = []
+
+    def endless(self: Trials, plan: Plan) -> float:
+        began.append(time.monotonic())
+        time.sleep(60)
+        return 1.0
+
+    monkeypatch.setattr(Trials, "seconds", endless)
+    monkeypatch.setattr(estimating, "budget_of", lambda *given: PROCESS + 0.2)
+    plans = [plan_of().model_dump(exclude_none=True)]
+    (job,) = site.server.store.add_jobs("estimate", dataset, [("estimate", {"plans": plans})])
+    site.work()
+    assert time.monotonic() - began[0] < 5
+    folder = site.server.settings.run_folder(job)
     assert [path.name for path in folder.iterdir()] == []  # nothing of the table is left there
+    found = site.client.get(f"{V1}/estimates/{job}").json()
+    assert (found["state"], found["problem"]) == ("done", None)
+    assert found["sentence"].startswith("between ")
+
+
+def test_its_budget_is_a_tenth_of_a_fast_run() -> None:
+    plans = [plan_of(models=["tree"]).model_dump()] * 3
+    alone = estimating.budget_of(plans, 50_000, 1)
+    assert alone == pytest.approx(3 * guess(plans[0], 50_000).low / 10)
+    assert estimating.budget_of(plans, 50_000, 3) == pytest.approx(alone / 3)

@@ -16,7 +16,7 @@ from indiff.web.jobs.portable import portable
 router = APIRouter(tags=["results"], responses=ERRORS)
 CHUNK = 1 << 18
 # Not the distance of every record, which concerns single people, nor the table itself.
-PACKED = ("plan.toml", "report.html", "report.json", "report.md", "release.csv", "fix.json")
+PACKED = ("plan.toml", "report.html", "report.json", "report.md", "release.csv")
 
 
 @router.get(

@@ -271,6 +271,9 @@ class Run(BaseModel):
     running_cdf: RunningCdf | None
     problem: Failure
     verdict: Verdict | None
+    fix: Annotated[
+        dict[str, Any] | None, Field(description="What became of removing outliers, if asked.")
+    ]
     created: str
     started: str | None
     ended: str | None
@@ -283,6 +286,13 @@ class Label(Model):
     note: Annotated[str, StringConstraints(max_length=4000)] = ""
 
 
+class Fixing(Model):
+    """Outliers to remove until δ is at most a limit: at most so many records, 5 % by default."""
+
+    delta: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    budget: Annotated[int, Field(ge=0, le=10**9)] | None = None
+
+
 class Event(BaseModel):
     """Something that happened to a run."""
 
@@ -291,11 +301,16 @@ class Event(BaseModel):
 
 
 class Estimate(BaseModel):
-    """How long a run will take, roughly; poll until its state is done."""
+    """How long a run will take, from ``low`` to ``high`` seconds; poll until its state is done.
+
+    ``high`` is null where nobody knows: a program that has not been run here takes its time.
+    """
 
     id: str
     state: State
     seconds: float | None
+    low: float | None
+    high: float | None
     sentence: str | None
     problem: Failure
 

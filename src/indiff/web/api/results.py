@@ -16,8 +16,9 @@ from indiff.web.jobs.audit import distances_file
 from indiff.web.refusals import NotFoundError
 
 FileName = Literal[
-    "report.html", "report.json", "report.md", "release.csv", "records.csv", "plan.toml"
-]
+    "report.html", "report.json", "report.md", "release.csv", "records.csv", "plan.toml",
+    "fix.json", "fixed-removed.csv",
+]  # fmt: skip
 FILES: dict[FileName, str] = {
     "report.html": "text/html; charset=utf-8",
     "report.json": "application/json",
@@ -25,6 +26,8 @@ FILES: dict[FileName, str] = {
     "release.csv": "text/csv; charset=utf-8",
     "records.csv": "text/csv; charset=utf-8",
     "plan.toml": "application/toml",
+    "fix.json": "application/json",
+    "fixed-removed.csv": "text/csv; charset=utf-8",
 }
 router = APIRouter(tags=["results"], responses=ERRORS)
 # A report has scripts of its own: opened from here, it may neither run them nor reach anything.

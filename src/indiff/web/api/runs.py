@@ -9,10 +9,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
+from indiff.audit.plan.fixing import with_limit
+from indiff.audit.plan.plan import Plan
 from indiff.web.api import choices
 from indiff.web.api.common import ERRORS, ID, BatchId, DatasetId, RunId, Server, TheServer
-from indiff.web.api.models import Choices, Estimate, Event, Label, Progress, Run, RunRequest
+from indiff.web.api.models import Choices, Estimate, Event, Fixing, Label, Progress, Run, RunRequest
 from indiff.web.api.planning import check_version, plans
+from indiff.web.jobs.estimating import LEAST_BUDGET, budget_of
+from indiff.web.jobs.guessing import answer, guess_all
 from indiff.web.refusals import NotFoundError
 from indiff.web.store.store import UNFINISHED, Row
 
@@ -34,25 +38,50 @@ def what_can_be_chosen(server: TheServer) -> Choices:
 
 @router.post("/datasets/{dataset}/estimates", status_code=202)
 def estimate(server: TheServer, dataset: DatasetId, request: RunRequest) -> Estimate:
-    """Try a few records, to tell how long the runs will take; poll the answer."""
-    made = _tasks(server, dataset, request)
-    (job,) = server.store.add_jobs(
-        "estimate", dataset, [("estimate", {"plans": [task["plan"] for _, task in made]})]
-    )
+    """Tell how long the runs will take; where a few records are tried for it, poll the answer.
+
+    An earlier estimate of the same dataset that is still under way ends.
+    """
+    plans = [task["plan"] for _, task in _tasks(server, dataset, request)]
+    _end_estimates(server, dataset)
+    (job,) = server.store.add_jobs("estimate", dataset, [("estimate", {"plans": plans})])
+    row, store = server.store.dataset(dataset), server.store
+    records = row["profile"]["records"]
+    if budget_of(plans, records, store.settings.workers) < LEAST_BUDGET:
+        attempt = store.begin(job)
+        if attempt is not None:  # not yet taken by a worker, who would come to the same
+            found = guess_all(store, row, plans)
+            store.finish(job, attempt, answer=answer(found, len(plans), records))
     server.queue.wake()
     return show_estimate(server, job)
+
+
+@router.post("/estimates/{estimate}/cancel")
+def cancel_estimate(server: TheServer, estimate: RunId) -> Estimate:
+    """Give an estimate up for which nobody waits any more."""
+    server.store.job(estimate, "estimate")
+    server.queue.cancel(estimate)
+    return show_estimate(server, estimate)
+
+
+def _end_estimates(server: Server, dataset: str) -> None:
+    for job in server.store.jobs(kind="estimate", dataset=dataset):
+        if job["state"] in UNFINISHED:
+            server.queue.cancel(job["id"])
 
 
 @router.get("/estimates/{estimate}")
 def show_estimate(server: TheServer, estimate: RunId) -> Estimate:
     """Return an estimate; its state says whether it is there yet."""
     row = server.store.job(estimate, "estimate")
-    return Estimate(**{"seconds": None, "sentence": None, **row, **(row["answer"] or {})})
+    open = dict.fromkeys(("seconds", "low", "high", "sentence"))
+    return Estimate(**{**open, **row, **(row["answer"] or {})})
 
 
 @router.post("/datasets/{dataset}/runs", status_code=202)
 def start(server: TheServer, dataset: DatasetId, request: RunRequest) -> list[Run]:
-    """Start one run for each release; they share a batch."""
+    """Start one run for each release; they share a batch. An estimate under way ends."""
+    _end_estimates(server, dataset)
     jobs = server.store.add_jobs("run", dataset, _tasks(server, dataset, request))
     server.queue.wake()
     return [show(server, job) for job in jobs]
@@ -149,6 +178,19 @@ def again(server: TheServer, run: RunId) -> Run:
     return show(server, job)
 
 
+@router.post("/runs/{run}/fix", status_code=202)
+def fix(server: TheServer, run: RunId, fixing: Fixing) -> Run:
+    """Remove outliers until δ is at most a limit, and audit what is left, as a run of its own."""
+    row = server.store.job(run, "run")
+    plan = with_limit(Plan(**row["task"]["plan"]), fixing.delta).model_dump(exclude_none=True)
+    done = "" if row["task"].get("fix") else ", outliers removed"
+    plan["report"]["title"] += done
+    task = {"plan": plan, "fix": fixing.model_dump()}
+    (job,) = server.store.add_jobs("run", row["dataset"], [(row["title"] + done, task)])
+    server.queue.wake()
+    return show(server, job)
+
+
 @router.delete("/runs/{run}", status_code=204, response_class=Response)
 def delete(server: TheServer, run: RunId) -> Response:
     """Delete a run with its results, from the store and from the disk."""
@@ -159,7 +201,7 @@ def delete(server: TheServer, run: RunId) -> Response:
 
 def _shown(row: Row) -> Run:
     """Return a run as the interface shows it."""
-    verdict = (row["answer"] or {}).get("verdict")
+    answer = row["answer"] or {}
     titled = row["task"].get("plan", {}).get("report", {}).get("title") or row["title"]
-    told = {"progress": Progress(**row), "verdict": verdict, "report_title": titled}
-    return Run(**{**row, **told})
+    told = {"progress": Progress(**row), "report_title": titled}
+    return Run(**{**row, **told, **{name: answer.get(name) for name in ("verdict", "fix")}})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,8 @@ from indiff.web.jobs.portable import plan_file
 
 if TYPE_CHECKING:
     from indiff.audit.document import AuditResult
+    from indiff.audit.plan.plan import Plan
+    from indiff.data.table import Table
     from indiff.web.store.store import Store
 
 COMMAND = "indiff audit plan.toml"
@@ -82,18 +84,51 @@ def running_cdf(distances: list[float], total: int) -> dict[str, Any]:
 def run(store: Store, job: dict[str, Any], report: Callable[..., None]) -> tuple[Any, str]:
     """Audit one release; return what the list of runs shows, and the document."""
     from indiff.audit.plan.plan import Plan
+    from indiff.audit.provenance import input_files
     from indiff.audit.run import run_audit
 
-    plan = Plan(**job["task"]["plan"])
-    folder = store.settings.run_folder(job["id"])
-    write_text(folder / "plan.toml", plan_file(job["task"]["plan"], COMMAND))
+    plan, fixing = Plan(**job["task"]["plan"]), job["task"].get("fix")
+    folder, follower = store.settings.run_folder(job["id"]), Follower(report)
+    command = command_of(fixing)
+    write_text(folder / "plan.toml", plan_file(job["task"]["plan"], command))
+    fixed, table = (None, None) if fixing is None else _fixed(plan, fixing, folder, follower)
     kept = folder / f"finished-{__version__}"  # another version may count in another way
-    result = run_audit(plan, progress=Follower(report), command=COMMAND, run=kept)
+    result = run_audit(plan, table, progress=follower, command=command, run=kept)
+    if fixed is not None:  # the records that are left come from it
+        result.document["files"]["input"] = input_files(plan)
     shutil.rmtree(kept, ignore_errors=True)
     report(step="writing the report", done=None, total=None)
     write_results(result, folder)
     told = {name: result.verdict[name] for name in ("status", "reasons")}
-    return {"verdict": {**told, "delta": largest_delta(result.document)}}, result.to_json()
+    answer = {"verdict": {**told, "delta": largest_delta(result.document)}, "fix": fixed}
+    return answer, result.to_json()
+
+
+def command_of(fixing: Mapping[str, Any] | None) -> str:
+    """Return the line that does the same in a terminal.
+
+    >>> command_of(None), command_of({"delta": 0.4, "budget": 12})
+    ('indiff audit plan.toml', 'indiff audit plan.toml --fix delta=0.4 --budget 12')
+    """
+    if fixing is None:
+        return COMMAND
+    budget = "" if fixing["budget"] is None else f" --budget {fixing['budget']}"
+    return f"{COMMAND} --fix delta={fixing['delta']:g}{budget}"
+
+
+def _fixed(
+    plan: Plan, fixing: Mapping[str, Any], folder: Path, follower: Follower
+) -> tuple[dict[str, Any], Table]:
+    """Remove outliers first; return what to say about that, and the records that are left."""
+    from indiff.audit.outliers import without_outliers
+    from indiff.files import write_frame
+
+    found, table = without_outliers(plan, fixing["delta"], fixing["budget"], follower)
+    write_text(folder / "fix.json", found.to_json())
+    write_frame(pa.table({"record": found.removed}), folder / "fixed-removed.csv")
+    told = {name: getattr(found, name) for name in ("holds", "reason", "limit", "records")}
+    more = {"removed": len(found.removed), "does_not_prove": found.does_not_prove}
+    return {**told, **more, "verified_by": found.verified_by}, table
 
 
 def write_results(result: AuditResult, folder: Path) -> None:

@@ -1,19 +1,22 @@
 """Estimates how long a run will take: runs it on a few records here, and scales that up.
 
 A trial does all that a run does, its report included, so that no figure of another machine is
-needed. Where each record is asked on its own, a few are, and their time is counted for all.
+needed. Where each record is asked on its own, a few are, and their time is counted for all. It may
+take a tenth of the run: where that is too short for a trial, or over, a guess stands instead.
 """
 
 from __future__ import annotations
 
 import shutil
+import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from indiff.text import duration
+from indiff.web.jobs.guessing import answer, around, guess, guess_all
 
 if TYPE_CHECKING:
     from indiff.audit.plan.plan import Plan
@@ -27,32 +30,62 @@ LARGE_ASKED = 4_000  # of a method that learns again for each record
 TRIAL_RUNS = 5
 LONG_ENOUGH = 0.3  # seconds that a few records take, from which that of all can be told
 PROCESS = 0.3  # seconds until a worker begins
+LEAST_BUDGET = 3.0  # seconds that a trial needs in order to tell anything
 MOST_START = 8.0  # kernels that were compiled in a trial are there when the run begins
 
 clock = time.perf_counter  # not the processor's: a command takes its time elsewhere
 
 
+def budget_of(plans: Sequence[Mapping[str, Any]], records: int, places: int) -> float:
+    """Return how long a trial may take: a tenth of what the runs take on a fast machine."""
+    return sum(guess(plan, records).low for plan in plans) / max(1, min(len(plans), places)) / 10
+
+
 def estimate(
     store: Store, job: dict[str, Any], report: Callable[..., None]
 ) -> tuple[dict[str, Any], None]:
-    """Try each plan on a few records; return seconds and a sentence."""
-    trials = Trials(store.settings.run_folder(job["id"]) / "trial", clock())
-    from indiff.audit.plan.plan import Plan
-
-    made = [Plan(**one) for one in job["task"]["plans"]]
-    seconds = 0.0
+    """Try each plan on a few records, if that is short beside the runs; return a range."""
+    begin, plans = clock(), job["task"]["plans"]
+    dataset = store.dataset(job["dataset"])
+    records, places = dataset["profile"]["records"], min(len(plans), store.settings.workers)
+    found, spent = guess_all(store, dataset, plans), PROCESS
+    trials = Trials(store.settings.run_folder(job["id"]) / "trial", begin)
     try:
-        for place, plan in enumerate(made):
-            report(step="trying a few records", done=place, total=len(made))
-            seconds += trials.seconds(plan)
+        with _within(budget_of(plans, records, places) - spent):
+            from indiff.audit.plan.plan import Plan
+
+            seconds = 0.0
+            for place, plan in enumerate(plans):
+                report(step="trying a few records", done=place, total=len(plans))
+                seconds += trials.seconds(Plan(**plan))
+            found = around(max(1.0, seconds / places))
+    except TimeUp:  # what was guessed without a trial stands
+        pass
     finally:
         shutil.rmtree(trials.folder, ignore_errors=True)
-    places = min(len(made), store.settings.workers)
-    seconds = max(1.0, seconds / places)
-    runs = f"{len(made)} run{'s' * (len(made) > 1)}"
-    spent = "a few seconds" if seconds < 10 else f"about {duration(seconds)}"
-    sentence = f"{spent} for {runs} on {len(trials.table(made[0])):,} records"
-    return {"seconds": round(seconds, 1), "sentence": sentence}, None
+    return answer(found, len(plans), records), None
+
+
+class TimeUp(BaseException):  # nothing that an audit attempts may catch it
+    """The time that a trial may take is over."""
+
+
+@contextmanager
+def _within(seconds: float) -> Iterator[None]:
+    """End what is done here after some time."""
+
+    def ring(*_: object) -> None:
+        raise TimeUp
+
+    if seconds <= 0:
+        raise TimeUp
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @dataclass

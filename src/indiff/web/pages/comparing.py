@@ -9,6 +9,7 @@ from typing import Any
 from indiff.report.finding import QUESTIONS, badge
 from indiff.web.api.results import side_by_side
 from indiff.web.jobs.audit import largest_delta
+from indiff.web.refusals import FIELDS, VALUES, limit_label, written
 
 Document = Mapping[str, Any]
 Named = Sequence[tuple[str, Document]]
@@ -48,6 +49,9 @@ def _mark_best(row: dict[str, Any]) -> None:
     best = (min if row["better"] == "low" else max)(values, default=math.nan)
     for cell, value in zip(cells, values, strict=True):
         cell["best"] = differ and value == best
+    if len(row["cells"]) == 2 == len(cells):
+        change = values[1] - values[0]
+        row["change"] = change if math.isfinite(change) else None
 
 
 def _value(document: Document, metric: str) -> Any:
@@ -81,6 +85,42 @@ def risk_rows(documents: Sequence[Document]) -> list[dict[str, Any]]:
             row = rows.setdefault((one["metric"], one["about"]), known)
             row["after"][place] = one["after"]
     return list(rows.values())
+
+
+def settings_apart(documents: Sequence[Document]) -> list[dict[str, Any]]:
+    """Return each setting in which the plans of the runs are not all alike, as the pages call it.
+
+    >>> plans = [{"run": {"seed": 1, "jobs": 1}}, {"run": {"seed": 2, "jobs": 1}}]
+    >>> settings_apart([{"plan": plan} for plan in plans])
+    [{'label': 'Seed of everything random', 'values': ['1', '2']}]
+    """
+    flat = [
+        {
+            (section, name): value
+            for section, values in document["plan"].items()
+            for name, value in (values or {}).items()
+            if (section, name) != ("report", "title")
+        }
+        for document in documents
+    ]
+    rows = []
+    for place in dict.fromkeys(place for one in flat for place in one):
+        values = [one.get(place) for one in flat]
+        if any(value != values[0] for value in values):
+            section, name = place
+            label = FIELDS[name].label if name in FIELDS else name.replace("_", " ")
+            if section == "limits":
+                label = f"Limit on {limit_label(name)}"
+            rows.append({"label": label, "values": [_said(name, value) for value in values]})
+    return rows
+
+
+def _said(name: str, value: Any) -> str:
+    if value is None or value in ([], {}):
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return VALUES.get(name, {}).get(written(value), written(value))
 
 
 def what_differs(documents: Sequence[Document]) -> list[str]:

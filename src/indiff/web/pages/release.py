@@ -12,7 +12,7 @@ from indiff.errors import UserError
 from indiff.web.api import datasets as data_api
 from indiff.web.api import runs as api
 from indiff.web.api.choices import GROUPS, PRESETS, sanitizers_of, sorted_out
-from indiff.web.api.common import ID, DatasetId, ReleaseId, Server, TheServer
+from indiff.web.api.common import ID, DatasetId, ReleaseId, RunId, Server, TheServer
 from indiff.web.api.models import AdversaryChoice, ReleaseChoice, RunRequest
 from indiff.web.api.planning import ASKED_LAST, DEFAULT, check_version, plans
 from indiff.web.pages.common import checked, chosen, fields, go, page, sent_file, text, texts
@@ -216,6 +216,13 @@ async def start(request: Request, server: TheServer, dataset: DatasetId) -> Resp
         runs = api.start(server, dataset, wanted)
         return go(f"/batches/{runs[0].batch}")
     return go(f"/data/{dataset}/adversary")
+
+
+@router.post("/estimates/{estimate}/cancel")
+def leave(server: TheServer, dataset: DatasetId, estimate: RunId) -> Response:
+    """Give an estimate up: the page that waited for it was left."""
+    api.cancel_estimate(server, estimate)
+    return Response(status_code=204)
 
 
 def _check_ticks(adversary: dict[str, Any]) -> None:

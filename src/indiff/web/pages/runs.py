@@ -18,7 +18,14 @@ from indiff.web.api.models import Above
 from indiff.web.jobs.drawing import drawn_together, figures_of, running_chart, with_threshold
 from indiff.web.jobs.queue import in_turn
 from indiff.web.pages.common import go, page
-from indiff.web.pages.comparing import beside, risk_rows, trade_rows, what_differs
+from indiff.web.pages.comparing import (
+    beside,
+    risk_rows,
+    settings_apart,
+    trade_rows,
+    what_differs,
+)
+from indiff.web.pages.next_steps import can_be_fixed, shown_steps
 from indiff.web.refusals import NotFoundError
 from indiff.web.store.store import UNFINISHED
 
@@ -81,6 +88,8 @@ def result(
         run=shown,
         document=document,
         verdict=VERDICTS[document["verdict"]["status"]],
+        next_steps=shown_steps(document),
+        can_be_fixed=can_be_fixed(document),
         headline=headline(document),
         glance=glance(document["findings"]),
         questions=QUESTIONS,
@@ -140,6 +149,7 @@ def compare(
         columns=[
             {
                 "run": one,
+                "called": one.name or one.title,
                 "verdict": VERDICTS[document["verdict"]["status"]],
                 "headline": headline(document),
             }
@@ -147,6 +157,7 @@ def compare(
         ],
         table=beside(documents),
         apart=what_differs(documents),
+        settings=settings_apart(documents),
         figures=drawn_together(named, trade_rows(named)),
         risk=risk_rows(documents),
     )

@@ -22,7 +22,7 @@ from indiff.web.api import archive, datasets, made_up, results, runs
 from indiff.web.api.common import ERRORS, Server
 from indiff.web.api.models import SessionInfo
 from indiff.web.jobs.queue import Queue
-from indiff.web.pages import data, entry, history, release
+from indiff.web.pages import data, entry, history, next_steps, release
 from indiff.web.pages import runs as run_pages
 from indiff.web.refusals import ID, refusal
 from indiff.web.store.settings import Settings
@@ -67,7 +67,7 @@ def make_app(settings: Settings) -> FastAPI:
     app.state.server = server
     for part in (made_up, datasets, runs, results, archive):
         app.include_router(part.router, prefix=V1)
-    for page in (entry, data, release, run_pages, history):
+    for page in (entry, data, release, run_pages, history, next_steps):
         app.include_router(page.router)
     app.get(f"{V1}/session", tags=["session"], responses=ERRORS)(session)
     static = Path(__file__).parent.parent / "static"

@@ -88,6 +88,14 @@
     form.addEventListener("submit", next, true);
   };
 
+  // An estimate that nobody waits for any more is given up.
+  window.addEventListener("pagehide", () => {
+    const waiting = document.querySelector("[data-estimate]");
+    if (!waiting) return;
+    const csrf = document.querySelector("input[name=csrf]").value;
+    navigator.sendBeacon(waiting.dataset.estimate, new URLSearchParams({ csrf }));
+  });
+
   // Times in the reader's own zone and words; the server wrote its own.
   const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
   const local = () => {

@@ -1,0 +1,99 @@
+"""Offers what to do next as buttons: settings filled in, or outliers removed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from indiff.audit.plan.settings import expand
+from indiff.errors import UserError
+from indiff.web.api import results
+from indiff.web.api import runs as api
+from indiff.web.api.again import request_of
+from indiff.web.api.choices import PRESETS
+from indiff.web.api.common import RunId, TheServer
+from indiff.web.api.models import AdversaryChoice, Fixing, RunRequest
+from indiff.web.pages.common import checked, fields, go, text
+
+router = APIRouter(include_in_schema=False)
+Document = Mapping[str, Any]
+# What the command line calls the fields of this page.
+_HERE = (
+    (re.compile(r"--fix( delta=\S+)?"), "“Remove outliers”"),
+    (re.compile(r"--budget"), "“At most so many records”"),
+)
+_NOISE = {preset.sanitizer for preset in PRESETS if preset.group == "noise"}
+
+
+def shown_steps(document: Document) -> list[dict[str, Any]]:
+    """Return the next steps in the page's words, each with its place and what its button does.
+
+    >>> step = {"kind": "fix", "text": "Try --fix delta=0.4 now.", "options": {"fix": "delta=0.4"}}
+    >>> [(one["text"], one["button"]) for one in shown_steps({"next_steps": [step]})]
+    [('Try “Remove outliers” now.', 'fix')]
+    """
+    return [
+        {"text": _in_page_words(one["text"]), "place": place, "button": _button(one)}
+        for place, one in enumerate(document.get("next_steps") or [])
+    ]
+
+
+def _in_page_words(sentence: str) -> str:
+    for theirs, ours in _HERE:
+        sentence = theirs.sub(ours, sentence)
+    return sentence
+
+
+def _button(step: Mapping[str, Any]) -> str | None:
+    """Tell what a step's button does: fill the forms in, remove outliers, or nothing."""
+    options = step["options"]
+    if "fix" in options:
+        return "fix"
+    known = {"sanitizer", "parameter", *RunRequest.model_fields, *AdversaryChoice.model_fields}
+    return "fill" if options and known.issuperset(options) else None
+
+
+def can_be_fixed(document: Document) -> bool:
+    """Tell whether outliers can be removed: the release is made here, again and again."""
+    plan = document["plan"]
+    measured = any(
+        one["metric"] == "delta" and one["status"] == "measured" for one in document["findings"]
+    )
+    made = str(plan["release"]["sanitizer"]).partition(":")[0]
+    whole = plan["adversary"]["targets"] is None and len(plan["data"]["sensitive"]) == 1
+    return measured and whole and plan["release"]["file"] is None and made not in _NOISE
+
+
+@router.post("/runs/{run}/next")
+async def fill(request: Request, server: TheServer, run: RunId) -> Response:
+    """Fill the forms with a run's settings and what a next step changes of them."""
+    place = text(await fields(request), "step")
+    steps = results.document_of(server, run).get("next_steps") or []
+    if not place.isdecimal() or int(place) >= len(steps):
+        raise UserError("there is no such next step; go back to the result.")
+    row = server.store.job(run, "run")
+    draft = request_of(server.store, row)
+    for name, value in steps[int(place)]["options"].items():
+        if name == "sanitizer":
+            draft["releases"] = [{"sanitizer": value}]
+        elif name == "parameter":
+            draft["releases"] = [{"sanitizer": one.text} for one in expand(value)]
+        elif name in AdversaryChoice.model_fields:
+            draft["adversary"][name] = value
+        elif name in RunRequest.model_fields:
+            draft[name] = value
+    server.store.set_draft(row["dataset"], draft)
+    return go(f"/data/{row['dataset']}/adversary#h-start")
+
+
+@router.post("/runs/{run}/fix")
+async def fix(request: Request, server: TheServer, run: RunId) -> Response:
+    """Remove outliers, and audit what is left."""
+    form = await fields(request)
+    given = {name: text(form, name).replace(",", ".") for name in ("delta", "budget")}
+    wanted = checked(Fixing, {name: value for name, value in given.items() if value})
+    return go(f"/batches/{api.fix(server, run, wanted).batch}")
