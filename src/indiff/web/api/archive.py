@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
@@ -44,7 +46,7 @@ def archive(server: TheServer, run: RunId) -> StreamingResponse:
 def packed(places: dict[str, Path]) -> Iterator[bytes]:
     """Pack files as they are sent: nothing is written to the disk, and little is in memory."""
     sink = _Sink()
-    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:  # type: ignore[arg-type]
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, path in places.items():
             with path.open("rb") as source, archive.open(name, "w", force_zip64=True) as entry:
                 while chunk := source.read(CHUNK):
@@ -53,18 +55,18 @@ def packed(places: dict[str, Path]) -> Iterator[bytes]:
     yield sink.taken()
 
 
-class _Sink:
+class _Sink(io.BufferedIOBase):
     """What a zip file is written to: it only moves forward, and hands on what it has."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
 
-    def write(self, data: bytes) -> int:
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
         self._parts.append(bytes(data))
         return len(data)
-
-    def flush(self) -> None:
-        """Do nothing: what is here is taken from here."""
 
     def taken(self) -> bytes:
         found, self._parts = b"".join(self._parts), []
