@@ -28,7 +28,7 @@ from indiff.audit.worst import worst_records
 from indiff.data.table import Table
 from indiff.differential.test import describe, part_of
 from indiff.errors import UserError, why_exhausted
-from indiff.release.unmeasured import Unmeasured, judge_columns
+from indiff.release.unmeasured import Unmeasured, judge_columns, of_all
 from indiff.report.finding import ORDER, Finding
 from indiff.sanitizers.oracles.function import BlackBox
 from indiff.sanitizers.sanitizer import Promise, Sanitizer, as_sanitizer, promise_of
@@ -148,7 +148,7 @@ def run_audit(
     releases = tuple(one.release for one in subjects if one.release is not None)
     hashed = audit.attempt("files", lambda: judged_files(chosen, releases))
     files["release"] = hashed or []
-    columns = judge_columns(subjects[0].release, subjects[0].table, chosen.release.key)
+    columns = of_all(judge_columns(one.release, one.table, chosen.release.key) for one in subjects)
     judged, verdict = _judged(audit, findings, columns, exposures, promises)
     verdict, policy = _by_policy(audit, verdict, judged, columns, subjects)
     case = Case(

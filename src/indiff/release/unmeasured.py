@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -55,6 +55,20 @@ def judge_columns(
             continue
         found.append(_judge(name, cells, original, release, table))
     return tuple(found)
+
+
+def of_all(releases: Iterable[tuple[Unmeasured, ...]]) -> tuple[Unmeasured, ...]:
+    """Return what was judged of several releases: a column names people if it does in one.
+
+    >>> harmless, named = Unmeasured("x", False, ""), Unmeasured("x", True, "is an identifier")
+    >>> of_all([(harmless,), (named,), ()]) == (named,)
+    True
+    """
+    found: dict[str, Unmeasured] = {}
+    for one in (column for columns in releases for column in columns):
+        if one.name not in found or one.names_people > found[one.name].names_people:
+            found[one.name] = one
+    return tuple(found.values())
 
 
 def broken(columns: Sequence[Unmeasured]) -> list[str]:

@@ -434,3 +434,21 @@ def test_the_result_says_how_sure_it_is() -> None:
 def test_bad_numbers(options: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError, match=message):
         indiff.differential_test(TABLE, indiff.Laplace(1.0), method="sampled", **options)
+
+
+# Columns that nothing was measured of
+
+
+def test_a_name_in_any_run_is_found() -> None:
+    who = [f"person {number}" for number in range(20)]
+    frame = pa.table({"who": who, "age": [30, 40] * 10, "ill": ["no", "yes", "no", "no"] * 5})
+    table = indiff.read_table(frame, quasi=["age"], sensitive="ill", identifier="who")
+
+    def publish(frame: pa.Table, rng: np.random.Generator) -> pa.Table:
+        released = frame.select(["age", "ill"])
+        if rng.random() < 0.2 and len(released) == len(who):
+            released = released.append_column("pseudonym", pa.array(who))
+        return released
+
+    result = indiff.differential_test(table, publish, model="frequency", targets=[0], runs=40)
+    assert [(one.name, one.names_people) for one in result.unmeasured] == [("pseudonym", True)]

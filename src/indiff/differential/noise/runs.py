@@ -20,7 +20,7 @@ from indiff.differential.people import People, fallback, without_rows
 from indiff.errors import InternalError
 from indiff.inference import Frequency, Model
 from indiff.inference.models import is_randomized_model
-from indiff.release.unmeasured import Unmeasured, judge_columns
+from indiff.release.unmeasured import Unmeasured, judge_columns, of_all
 from indiff.sanitizers.noise import draws as noise
 from indiff.sanitizers.noise.grid import Grid
 from indiff.sanitizers.noise.mechanisms import (
@@ -113,8 +113,7 @@ class TableRuns:
         # An oracle that says it is not randomized may be: it is called for every run.
         fixed = not sanitizer.randomized and not isinstance(sanitizer, BlackBox)
         release = sanitizer.sanitize(table) if fixed else None
-        beliefs, met = [], []
-        columns: tuple[Unmeasured, ...] = ()
+        beliefs, met, columns = [], [], []
         uncovered = np.zeros(len(targets), np.bool_)
         for run in range(self.runs):
             if release is None or not fixed:
@@ -126,9 +125,9 @@ class TableRuns:
             # A grid has a cell for everybody.
             if (run == 0 or not fixed) and not isinstance(sanitizer, OnGrid):
                 uncovered |= ~Frequency().beliefs_and_coverage(release, targets)[1]
-            if run == 0 and table is self.table:
-                columns = judge_columns(release, table)
-        return Believed(np.stack(beliefs), uncovered, all_kept(met), columns)
+            if (run == 0 or not fixed) and table is self.table:
+                columns.append(judge_columns(release, table))
+        return Believed(np.stack(beliefs), uncovered, all_kept(met), of_all(columns))
 
     def _seeded_model(self, purpose: int, run: int) -> Model:
         """Return the model with this run's seed, if it is randomized and offers one."""
@@ -146,7 +145,7 @@ class Believed:
     beliefs: Floats  # runs × targets × sensitive values
     uncovered: NDArray[np.bool_]
     constraint_met: bool | None
-    unmeasured: tuple[Unmeasured, ...]  # of the first run
+    unmeasured: tuple[Unmeasured, ...]  # of the releases of the whole table
 
 
 @dataclass(frozen=True)
