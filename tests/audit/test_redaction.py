@@ -409,3 +409,25 @@ def test_a_comparison_has_the_same_name() -> None:
     assert found.sensitive == found.task == "a condition on ill"
     assert found.rows[1].reason.endswith("got 500. Lower k.")
     assert "Raris" not in found.to_json()
+
+
+# The edge of what may be named: nine records of ten asked for are too few, ten are enough.
+
+NINE_AND_TEN = pa.table(
+    {
+        "town": ["Ninefold"] * 9 + ["Tenfold"] * 10 + ["Elsewhere"] * 30,
+        "ill": ["x", "y"] * 24 + ["x"],
+    }
+)
+
+
+@pytest.mark.parametrize(("town", "shown"), [("Ninefold", RARE), ("Tenfold", "Tenfold")])
+def test_a_value_is_named_from_min_cell_records_on(town: str, shown: str) -> None:
+    table = read_table(NINE_AND_TEN, quasi=["town"], sensitive="ill")
+    redaction = Redaction(table, min_cell=10)
+    assert redaction.value("town", town) == shown
+    sentence = redaction.text(Message(f"{from_data(town)} is no place."))
+    assert sentence.replace("'", "") == f"{shown} is no place."
+    expression = f"town = '{town}'"
+    named = other_names(read_table(NINE_AND_TEN, quasi=["ill"], sensitive=expression), 10)
+    assert (named.get(expression, expression) == expression) == (shown == town)

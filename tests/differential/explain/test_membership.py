@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from indiff import DifferentialResult, Laplace, UserError, differential_test
-from indiff.differential.explain.membership import membership_inference
+from indiff.differential.explain.membership import _lower, _upper, membership_inference
 from tests.properties.random_tables import make_sample
 
 
@@ -238,3 +238,22 @@ def test_means_over_runs_are_refused() -> None:
     result = differential_test(table, Laplace(1.0))
     with pytest.raises(UserError, match="'closed-form' gives means over runs"):
         membership_inference(result)
+
+
+def test_what_resampling_pushes_up_is_mirrored() -> None:
+    """Resamples that lie above what was measured move the lower limit as far below it."""
+    found = np.array([0.5, 0.6, 0.2, 0.3])
+    drawn = np.linspace(found, found + 0.2, 1001)  # never below
+    limits = _lower(found, drawn, np.zeros(1001), 0.95)
+    # The 97.5 % quantile is 0.195 above.
+    assert limits == pytest.approx(found - 0.195, abs=1e-9)
+
+
+def test_rates_below_what_was_measured_are_mirrored() -> None:
+    """Resamples that lie below what was measured move the upper limit of a rate above it."""
+    size = 4000
+    present, absent = np.full(size, 0.9), np.full(size, 0.1)
+    found = np.array([0.5, 0.75, 0.2, 0.3])
+    drawn = np.linspace(found - 0.2, found, 1001)
+    limits = _upper(present, absent, found, drawn, 0.95)
+    assert limits[2:] == pytest.approx(found[2:] + 0.195, abs=1e-9)

@@ -219,3 +219,11 @@ def test_other_bad_options_are_refused() -> None:
         bracket(runs, runs, paired=True, records=0)
     with pytest.raises(UserError, match=r"splits must be at least 19 for level 0.05; got 5"):
         indistinguishable_from_noise(runs, runs, runs, splits=5)
+
+
+def test_the_upper_limit_of_unpaired_runs_is_mcdiarmids() -> None:
+    """One of 2R runs moves the sum by c = 2/R: P(excess ≥ t) ≤ exp(−2 t² / (2R c²)) = error."""
+    runs, error = 400, 0.05 / 2
+    same = np.tile([0.7, 0.3], (runs, 1))
+    found = bracket(same, same, paired=False)
+    assert math.exp(-2 * found.upper**2 / (2 * runs * (2 / runs) ** 2)) == pytest.approx(error)

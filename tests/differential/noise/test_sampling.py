@@ -452,3 +452,40 @@ def test_a_name_in_any_run_is_found() -> None:
 
     result = indiff.differential_test(table, publish, model="frequency", targets=[0], runs=40)
     assert [(one.name, one.names_people) for one in result.unmeasured] == [("pseudonym", True)]
+
+
+# What a limit is checked against
+
+
+def test_a_part_of_the_records_is_a_lower_bound_though_it_is_sampled() -> None:
+    result = indiff.differential_test(
+        TABLE, indiff.Laplace(0.5), method="sampled", targets=[3, 7], runs=50
+    )
+    assert (result.exactness, result.delta_interval) == ("lower-bound", None)
+
+
+def test_the_mean_is_checked_at_its_upper_limit() -> None:
+    result = indiff.differential_test(TABLE, indiff.Laplace(0.5), method="sampled", runs=50)
+    assert result.upper is not None
+    assert result.mean_upper == pytest.approx(sum(result.upper) / len(result.upper))
+    assert result.mean_upper > result.mean
+    both = indiff.differential_test(
+        TABLE, indiff.Laplace(0.5), model=["frequency", "naive-bayes"], method="sampled", runs=50
+    )
+    worst = np.maximum(*(one.uppers for one in both.results.values()))
+    assert both.mean_upper == pytest.approx(worst.mean())
+
+
+def test_cases_have_noise_of_their_own() -> None:
+    """Two cells that are alike but for one count: the same noise would go up and down together."""
+    frame = pa.table(
+        {"age": [1] * 9 + [2] * 10, "ill": ["a"] * 5 + ["b"] * 4 + ["a"] * 5 + ["b"] * 5}
+    )
+    table = indiff.read_table(frame, quasi=["age"], sensitive="ill", kinds={"age": "categorical"})
+    result = indiff.differential_test(
+        table, indiff.Laplace(0.5), model="frequency", method="sampled", runs=2000
+    )
+    assert result.run_distances is not None
+    first, second = result.run_distances[0], result.run_distances[9]
+    assert not np.array_equal(first, second)
+    assert abs(np.corrcoef(first, second)[0, 1]) < 0.1

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import hypergeom
 
+import indiff
 from indiff import UserError
 from indiff.differential.targets.guarantee import most_above, share_above, statement
 
@@ -149,3 +153,38 @@ def test_bad_input() -> None:
         statement([0.1], population=5, failed=-1)
     with pytest.raises(UserError, match="threshold must be a number; got NaN"):
         share_above([0.1], math.nan, population=5)
+
+
+def test_what_a_test_says_of_its_sample() -> None:
+    """200 of 1,000 drawn, ten of whose calls fail: at most K of 1,000 exceed the largest distance.
+
+    Failures and excesses may each err by half of 5 %: hypergeometric tails, searched from below.
+    """
+    frame = pa.table({"age": np.arange(1000) % 40, "ill": ["a", "b", "b", "a", "a"] * 200})
+    table = indiff.read_table(frame, quasi=["age"], sensitive="ill")
+
+    def publish(frame: pa.Table) -> pa.Table:
+        if frame.num_rows == 999:
+            missing = 19_500 - sum(frame["age"].to_pylist())  # the age of who was left out
+            if missing == 7:
+                raise ValueError("not without him")
+        return frame
+
+    result = indiff.differential_test(
+        table, publish, model="frequency", targets=200, order="random", seed=3, retries=0
+    )
+    failed = len(result.failures)
+    assert failed > 0
+    assert len(result.distances) == 200 - failed
+
+    def most(seen: int, sampled: int, population: int) -> int:
+        worst = seen
+        while hypergeom.cdf(seen, population, worst + 1, sampled) > 0.025:
+            worst += 1
+        return worst
+
+    share = (most(failed, 200, 1000) + most(0, 200 - failed, 1000 - failed)) / 1000
+    assert result.guarantee is not None
+    said = re.search(r"at most ([0-9.]+) % of the records", result.guarantee)
+    assert said is not None
+    assert 100 * share <= float(said[1]) <= 100 * share * 1.05
