@@ -12,8 +12,14 @@ from hypothesis import strategies as st
 import indiff
 from indiff.audit.compare import LIMITS
 from indiff.audit.metrics import METRICS, metric
-from indiff.audit.plan.limits import check_limit_names, limit_names
-from indiff.audit.verdict import judge, judge_tests, rule_of
+from indiff.audit.plan.limits import (
+    GROUP_MODELS,
+    INFORMATION,
+    SIZES,
+    check_limit_names,
+    limit_names,
+)
+from indiff.audit.verdict import Check, judge, judge_tests, rule_of
 from indiff.errors import UserError
 from indiff.report.finding import Finding, recommendation
 
@@ -61,6 +67,27 @@ def test_risk_and_audit_agree_on_every_direction() -> None:
     assert {name: rule_of(name) for name in METRICS} == {n: one.rule for n, one in METRICS.items()}
     assert rule_of("inference.ill.h_conditional") == "at least"
     assert rule_of("reidentification.h_normalised") == "at least"
+
+
+# What more of is better: people in a group, values in it, and uncertainty that is left.
+MORE_IS_BETTER = {
+    "k",
+    "l",
+    "distinct_l",
+    "entropy_l",
+    "h_conditional",
+    "h_normalised",
+    "accuracy",
+}
+
+
+@pytest.mark.parametrize("name", [*METRICS, *SIZES, *GROUP_MODELS, *INFORMATION])
+def test_every_limit_is_read_the_right_way_round(name: str) -> None:
+    better = name in MORE_IS_BETTER
+    assert rule_of(name) == ("at least" if better else "at most")
+    assert Check(name, 2.0, 1.0, rule_of(name)).exceeded is not better
+    assert Check(name, 1.0, 2.0, rule_of(name)).exceeded is better
+    assert Check(name, math.nan, 2.0, rule_of(name)).exceeded
 
 
 @given(value=st.floats(0, 10), limit=st.floats(0, 10))

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from indiff import Mondrian, Suppress, UserError, differential_test, read_table
 from indiff.differential import test as module
-from indiff.differential.path import Measurement, Named, Test
+from indiff.differential.path import Column, Measurement, Named, Test, fold
 from indiff.differential.refit.refit import Refit
 from indiff.distances.functions import DISTANCES
 from indiff.inference import Frequency, Model, NaiveBayes
@@ -64,3 +65,16 @@ def test_a_path_of_ones_own_is_one_line_in_the_list(monkeypatch: pytest.MonkeyPa
     assert (result.method, result.notes[-1]) == ("marked", "another path")
     exact = differential_test(table, Mondrian(k=2), model="naive-bayes", method="leave-one-out")
     assert result.distances.tolist() == pytest.approx(exact.distances.tolist())
+
+
+def test_a_person_has_the_largest_of_all_their_limits() -> None:
+    """The record with the largest distance need not be the one with the largest upper limit."""
+    column = Column(
+        np.array([0.1, 0.3, 0.2]), np.array([0.05, 0.0, 0.1]), np.array([0.9, 0.4, 0.5])
+    )
+    found, place = fold(column, np.array([0, 0, 1]))
+    assert found.distances.tolist() == [0.3, 0.2]
+    assert found.lower is not None
+    assert found.upper is not None
+    assert (found.lower.tolist(), found.upper.tolist()) == ([0.05, 0.1], [0.9, 0.5])
+    assert place.tolist() == [1, 2]

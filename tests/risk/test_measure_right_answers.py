@@ -10,6 +10,8 @@ import pyarrow as pa
 import pytest
 
 from indiff.risk import Risk, measure_risk
+from tests.checker import Equal, Ordered
+from tests.risk import oracle
 
 
 def table(**groups: dict[Any, int]) -> dict[str, list[Any]]:
@@ -110,3 +112,37 @@ def test_a_metric_at_its_maximum_says_what_causes_it(engine: str) -> None:
     assert (cause.groups, cause.records, cause.sizes) == (2, 4, ((1, 1), (3, 3)))
     assert risk.reidentification.at_maximum.records == 1
     assert str(cause) == "4 records in 2 groups (1 in groups of 1, 3 in groups of 3)"
+
+
+# Several sensitive attributes, and numbers of which some are missing
+
+
+def test_the_worst_sensitive_attribute_counts(engine: str) -> None:
+    """Whichever attribute is worse, and whichever comes first: each model by its definition."""
+    keys = ["x"] * 6 + ["y"] * 4
+    one = list("aabbccabca")
+    other = list("aaaaabbbba")
+    for columns in ((one, other), (other, one)):
+        data = pa.table({"q": keys, "s": columns[0], "u": columns[1]})
+        asked: Any = {"quasi": "q", "sensitive": ["s", "u"], "engine": engine}
+        found = measure_risk(data, **asked).groups
+        first, second = (oracle.models(keys, each, Equal()) for each in columns)
+        for name in ("l", "distinct_l", "entropy_l"):
+            assert first[name] != second[name]
+            assert getattr(found, name) == pytest.approx(min(first[name], second[name])), name
+        for name in ("alpha", "t", "beta", "delta_disclosure"):
+            assert first[name] != second[name]
+            assert getattr(found, name) == pytest.approx(max(first[name], second[name])), name
+
+
+def test_missing_numbers_rank_last(engine: str) -> None:
+    """Group y lacks every number: ranked last it is far from 1, ranked first it would be near."""
+    keys = ["x"] * 4 + ["y"] * 3
+    wages = [1, 1, 2, 9, None, None, 1]
+    found = measure({"q": keys, "s": wages}, engine)
+    order = (1, 2, 9, "last")
+    xs = ["last" if wage is None else wage for wage in wages]
+    expected = oracle.models(keys, xs, Ordered(order))["t"]
+    turned = oracle.models(keys, xs, Ordered(("last", 1, 2, 9)))["t"]
+    assert abs(expected - turned) > 0.01
+    assert found.groups.t == pytest.approx(float(expected))
