@@ -25,7 +25,8 @@ _IN_A_PLAN = (
 )  # fmt: skip
 _BESIDE_A_PLAN = ("data", "init", "out", "limit", "fix", "budget", *_IN_A_PLAN)
 _HOW_READ = (
-    "missing-token", "decimal", "date-format", "header-row", "encoding", "sheet",
+    "missing-token", "decimal", "date-format", "header-row", "encoding", "separator",
+    "sheet",
 )  # fmt: skip
 _BESIDE_INIT = ("data", "init", *_HOW_READ)
 

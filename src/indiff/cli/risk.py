@@ -92,7 +92,7 @@ def _measure(recipe: Recipe, stages: Any) -> Risk:
     data, asked = recipe["data"], recipe.section("data")
     asked.pop("path")
     taken = [*asked["sensitive"], *asked.pop("identifier"), *asked.pop("other")]
-    reading = {name: asked[name] for name in ("encoding", "sheet", "header_row")}
+    reading = {name: asked[name] for name in ("encoding", "separator", "sheet", "header_row")}
     asked["quasi"] = asked["quasi"] or _every_other_column(
         data, [*taken, asked["individual"]], reading
     )

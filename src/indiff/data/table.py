@@ -199,6 +199,7 @@ def read_table(
     header_row: int | None = None,
     decimal: str | None = None,
     date_format: str | Mapping[str, str] | None = None,
+    separator: str | None = None,
 ) -> Table:
     """Read a table: a path (CSV, TSV, Parquet, Excel) or a pandas, Polars or PyArrow frame.
 
@@ -234,6 +235,7 @@ def read_table(
         header_row=header_row,
         decimal=decimal,
         date_format=date_format,
+        separator=separator,
     )
     wanted = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
     behind: Mapping[str, tuple[str, ...]] = {}

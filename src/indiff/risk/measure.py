@@ -162,6 +162,7 @@ def measure_risk(
     header_row: int | None = None,
     decimal: str | None = None,
     date_format: str | Mapping[str, str] | None = None,
+    separator: str | None = None,
     engine: EngineName = "auto",
     combinations: int = 0,
     details: bool = True,
@@ -194,7 +195,7 @@ def measure_risk(
     A low number does not prove that a release is safe: it speaks of an attacker who knows these
     columns and nothing else, and of this table alone.
     """
-    reading = Reading(missing_tokens, encoding, sheet, header_row, decimal, date_format)
+    reading = Reading(missing_tokens, encoding, sheet, header_row, decimal, date_format, separator)
     source, made = _with_made_columns(source, _names(sensitive), bins, reading)
     question = Question(
         _names(quasi),

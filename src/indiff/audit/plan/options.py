@@ -99,6 +99,10 @@ class Data:
     encoding: Annotated[str | None, Option(
         "Of a text file that is not UTF-8: cp1252, latin-1 …", "E", TABLE,
     )] = None
+    separator: Annotated[Literal[",", ";", "\t", "|"] | None, Option(
+        "The sign between the fields of a text file, where its header does not show it: , ; | or a "
+        "tab.", "SIGN", TABLE, typed=str,
+    )] = None
     sheet: Annotated[str | int | None, Option(
         "A workbook's sheet: its name, or #0, #1 …", "S", TABLE, typed=str,
     )] = None
@@ -317,7 +321,8 @@ REQUIRED: Any = ...
 
 _TABLE = (
     "quasi", "sensitive", "joint", "identifier", "other", "hierarchy", "kind", "order", "bins",
-    "missing", "missing-token", "decimal", "date-format", "header-row", "encoding", "sheet",
+    "missing", "missing-token", "decimal", "date-format", "header-row", "encoding", "separator",
+    "sheet",
 )
 _ADVERSARY = ("model", "prior", "known", "distance")
 _SAMPLING = ("runs", "confidence", "jobs", "seed")

@@ -10,17 +10,18 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
+from indiff.data.reading.input_files import SEPARATORS
 from indiff.data.reading.kinds import EXACT_INTEGERS, without_missing
 from indiff.errors import UserError, from_data, option, unknown
 
 EARLIEST, LATEST = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31, in days from 1970-01-01
 LARGE_CHUNK = 1 << 30
 CELL_LIMIT = 1_000_000
-SEPARATORS = (",", ";", "\t", "|")
 _LOOKED_AT = 60  # rows in which the header is sought
 
 
@@ -295,3 +296,14 @@ def with_header(error: UserError, place: int | None) -> UserError:
     hint = f"If row {place} names the columns, give {option('header_row', place)}"
     way_out = f"{error.way_out.rstrip('.')}. {hint}" if error.way_out else hint
     return UserError(error.rule, error.got, way_out, field="header_row")
+
+
+def arrow_reader(data: bytes) -> pa.BufferReader:
+    """Return a reader of a copy that Arrow owns.
+
+    Arrow's worker threads may drop their last hold on a Python object while the interpreter shuts
+    down, which aborts the process after its work is done. Memory of its own is free of that.
+    """
+    copy = pa.allocate_buffer(len(data))
+    np.frombuffer(copy, dtype=np.uint8)[:] = np.frombuffer(data, dtype=np.uint8)
+    return pa.BufferReader(copy)

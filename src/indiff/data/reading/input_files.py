@@ -19,9 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
-import numpy as np
-import pyarrow as pa
-
 from indiff.data.reading.dates import check_date_format
 from indiff.errors import UserError, check_whole, did_you_mean, from_data, option
 
@@ -30,6 +27,7 @@ PARQUET = (".parquet", ".pq")
 WORKBOOK = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 COMPRESSED = (".gz", ".bz2", ".zip")
 
+SEPARATORS = (",", ";", "\t", "|")
 STANDARD_INPUT = "-"
 _MAGIC = (
     (b"PAR1", ".parquet"), (b"ARROW1", ".arrow"), (b"PK\x03\x04", ".xlsx"),
@@ -106,6 +104,7 @@ class Reading:
     header_row: int | None = None
     decimal: str | None = None
     date_format: str | Mapping[str, str] | None = None
+    separator: str | None = None
     detect: bool = True
     """Whether ways of writing numbers and dates that were not told are found out."""
 
@@ -120,8 +119,10 @@ class Reading:
         object.__setattr__(self, "missing_tokens", tuple(token.strip() for token in tokens))
         if self.header_row is not None:
             check_whole("header_row", self.header_row, 1)
-        if self.decimal not in (None, ".", ","):
-            raise UserError("decimal must be '.' or ','", repr(self.decimal), field="decimal")
+        for name, known in (("decimal", (".", ",")), ("separator", SEPARATORS)):
+            if (given := getattr(self, name)) not in (None, *known):
+                rule = f"{name} must be {' or '.join(map(repr, known))}"
+                raise UserError(rule, repr(given), field=name)
         for one in told.values() if isinstance(told, Mapping) else [told] if told else []:
             check_date_format(one)
 
@@ -129,6 +130,7 @@ class Reading:
         """Refuse an encoding of what is no text, a sheet of what is no workbook, and their like."""
         for name, what, kinds in (
             ("encoding", "text files", ("text",)),
+            ("separator", "text files", ("text",)),
             ("sheet", "workbooks", ("workbook",)),
             ("header_row", "text files and workbooks", ("text", "workbook")),
         ):
@@ -375,17 +377,6 @@ def _undecodable(error: UnicodeDecodeError, before: int, encoding: str, where: s
         f"text must be valid in its encoding ({encoding}); {where} has the byte 0x{found} at "
         f"byte {before + error.start} where that is not: {way_out}."
     )
-
-
-def arrow_reader(data: bytes) -> pa.BufferReader:
-    """Return a reader of a copy that Arrow owns.
-
-    Arrow's worker threads may drop their last hold on a Python object while the interpreter shuts
-    down, which aborts the process after its work is done. Memory of its own is free of that.
-    """
-    copy = pa.allocate_buffer(len(data))
-    np.frombuffer(copy, dtype=np.uint8)[:] = np.frombuffer(data, dtype=np.uint8)
-    return pa.BufferReader(copy)
 
 
 def _no_file(path: Path) -> UserError:

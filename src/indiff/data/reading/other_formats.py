@@ -17,13 +17,14 @@ import pyarrow.ipc
 
 from indiff.data.reading.columns import (
     Column,
+    arrow_reader,
     checked_names,
     header_of_rows,
     plain_column,
     with_header,
 )
 from indiff.data.reading.frames import column_of, read_arrow, read_frame
-from indiff.data.reading.input_files import Format, Reading, arrow_reader, opened
+from indiff.data.reading.input_files import Format, Reading, opened
 from indiff.data.reading.kinds import EXACT_INTEGERS
 from indiff.errors import UserError, said, unknown
 

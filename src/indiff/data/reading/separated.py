@@ -19,13 +19,18 @@ import pyarrow.csv
 
 from indiff.data.reading.columns import (
     CELL_LIMIT,
-    SEPARATORS,
+    arrow_reader,
     checked_names,
     header_of_text,
     with_header,
 )
-from indiff.data.reading.input_files import Reading, arrow_reader, line_ends, utf8_text
-from indiff.errors import InternalError, UserError
+from indiff.data.reading.input_files import (
+    SEPARATORS,
+    Reading,
+    line_ends,
+    utf8_text,
+)
+from indiff.errors import InternalError, UserError, option
 
 BLOCK = 1 << 20  # bytes that one of PyArrow's threads takes; more where a record is longer
 QUOTE, LINE_FEED, RETURN = b'"\n\r'
@@ -44,7 +49,7 @@ class SeparatedText:
     def __init__(self, file: BinaryIO, where: str, reading: Reading | None = None) -> None:
         reading = reading or Reading()
         self._chunks = utf8_text(file, reading.encoding, where)
-        self._where = where
+        self._where, self._told = where, reading.separator
         data, last = next(self._chunks)
         above = data[: _titles(data, reading.header_row or 1, where)]
         place = header_of_text(data) if reading.header_row is None else None
@@ -69,7 +74,7 @@ class SeparatedText:
                 f"the first line must name the columns; line 1 of {where} is blank: remove it."
             )
         header = found.decode("utf-8")
-        self._separator = _separator(header, where)
+        self._separator = self._told or separator_of(header, where)
         self.layout = Layout(self._separator, where, above)
         while not (end := self.layout.check(data, last=last)):
             more, last = next(self._chunks)
@@ -84,7 +89,7 @@ class SeparatedText:
     def notes(self) -> list[str]:
         """What was decided while reading: known when every block was read."""
         notes, found = list(self._notes), self.layout
-        if self._separator != ",":
+        if self._separator != "," and not self._told:
             notes.append(f"fields are separated by {self._separator!r}, as the header line shows")
         if found.blank_lines:
             meaning = "hold a missing value" if found.columns == 1 else "hold no record: left out"
@@ -303,7 +308,7 @@ def _first_record(data: bytes, last: bool, where: str) -> bytes | None:
     return found[0] if last or (after in (b"\n", b"\r") and found.end() < len(data) - 1) else None
 
 
-def _separator(header: str, where: str) -> str:
+def separator_of(header: str, where: str) -> str:
     """The separator that the header holds most often, quoted names aside."""
     bare = re.sub(r'"[^"]*"', "", header)
     counts = {separator: bare.count(separator) for separator in SEPARATORS}
@@ -315,7 +320,8 @@ def _separator(header: str, where: str) -> str:
         raise UserError(
             f"the header must show which separator is used; that of {where} has as many "
             f"{candidates[0]!r} as {candidates[1]!r}: put quotes around the names that contain "
-            "one of them."
+            f"one of them, or give {option('separator', candidates[0])}.",
+            field="separator",
         )
     return candidates[0]
 
