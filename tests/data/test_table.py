@@ -237,7 +237,7 @@ GAPS = {
 
 
 def test_a_missing_number_is_an_error_that_offers_two_ways_out() -> None:
-    with pytest.raises(UserError, match=r"missing in age \(2\)\. Pass missing='drop' .*'split'"):
+    with pytest.raises(UserError, match=r"missing in age \(2\)\. Choose missing='drop' .*'split'"):
         read(pa.table(GAPS), quasi=["age", "zip"], sensitive="ill")
 
 

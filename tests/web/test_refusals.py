@@ -28,7 +28,7 @@ def test_a_page_links_to_the_field_by_its_label() -> None:
     text = bytes(answer.body).decode()
     assert answer.status_code == 422
     assert (
-        f'<a href="/data/{DATASET}/adversary#missing">{FIELDS["missing"].label}</a>: leave' in text
+        f'<a href="/data/{DATASET}#h-blanks">{FIELDS["missing"].label}</a>: leave them out' in text
     )
     assert f'<a href="/data/{DATASET}/release#sanitizer">' in text
     assert "unmet=suppress" in text
@@ -54,19 +54,32 @@ def test_only_a_session_sees_what_comes_from_the_data() -> None:
     assert refusal({"path": "/x"}, NotFoundError("nothing")).status_code == 404
 
 
-def test_a_failed_run_says_on_its_page_which_field_to_change(site: Site) -> None:
-    table = people(40).replace(b",F,", b",F,", 1).decode().splitlines()
+def test_a_blank_is_asked_about_on_the_first_step_and_never_ends_a_run(site: Site) -> None:
+    table = people(40).decode().splitlines()
     first = table[1].split(",")
     table[1] = ",".join([first[0], "", *first[2:]])
     dataset = site.upload("\n".join(table).encode())["id"]
+    place, token = f"/data/{dataset}", {"csrf": site.csrf}
     request = {"releases": [{"sanitizer": "mondrian:k=5"}], "adversary": {"membership": False}}
-    (run,) = site.client.post(f"{V1}/datasets/{dataset}/runs", json=request).json()
-    site.work()
-    shown = site.client.get(f"{V1}/runs/{run['id']}").json()
-    assert shown["state"] == "failed"
-    assert '"missing": "drop"' in shown["problem"]
-    page = site.client.get(f"/batches/{run['batch']}").text
-    assert f'href="/data/{dataset}/adversary#missing">{FIELDS["missing"].label}</a>: leave' in page
+    refused = site.client.post(f"{V1}/datasets/{dataset}/runs", json=request)
+    assert refused.status_code == 422
+    assert '"missing": "drop"' in refused.json()["error"]
+    assert "<strong>age</strong> (1)" in site.client.get(place).text
+    for answer, status in ((None, 422), ("error", 422), ("split", 303), ("drop", 303)):
+        if answer is not None:
+            kept = site.client.post(f"{place}/missing", data={**token, "missing": answer})
+            assert kept.status_code == 303
+        gone = site.client.post(f"{place}/roles", data={**token, "role-1": "quasi", "next": "1"})
+        assert gone.status_code == status
+        if status == 422:
+            link = f'href="{place}#h-blanks">{FIELDS["missing"].label}</a>: leave them out'
+            assert link in gone.text
+    site.client.post(f"{place}/adversary", data={**token, "models": "naive-bayes"})
+    assert site.server.store.dataset(dataset)["draft"]["missing"] == "drop"
+    # A column without an order has its blanks as a value: nothing is asked.
+    site.client.post(f"{place}/roles", data={**token, "role-1": "quasi", "kind-1": "categorical"})
+    assert "h-blanks" not in site.client.get(place).text
+    assert site.client.post(f"{place}/missing", data={**token, "missing": "x"}).status_code == 422
 
 
 def test_the_front_has_no_release_that_misses_its_own_constraint() -> None:

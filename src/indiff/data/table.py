@@ -319,6 +319,18 @@ def _told(
     return {name: ((kinds or {}).get(name), ordered.get(name), trees.get(name)) for name in roles}
 
 
+def blanks_refused(gaps: Mapping[str, int]) -> UserError:
+    """Return the refusal of columns that need a value in every record and lack it in some."""
+    shown = ", ".join(f"{name} ({count:,})" for name, count in gaps.items())
+    return UserError(
+        f"a numeric or ordinal quasi-identifier must have a value in every record; missing in "
+        f"{shown}",
+        way_out=f"Choose {option('missing', 'drop')} to leave those records out, or "
+        f"{option('missing', 'split')} to release them as a part of their own",
+        field="missing",
+    )
+
+
 def _kept_records(
     frame: pa.Table, names: Sequence[str], told: _Told, missing: MissingPolicy
 ) -> NDArray[np.int64]:
@@ -332,18 +344,11 @@ def _kept_records(
     if not gaps or missing == "split":
         return records
     if missing == "error":
-        shown = ", ".join(f"{name} ({int(rows.sum()):,})" for name, rows in gaps.items())
-        raise UserError(
-            "a numeric or ordinal quasi-identifier must have a value in every record; "
-            f"missing in {shown}",
-            way_out=f"Pass {option('missing', 'drop')} to leave those records out, or "
-            f"{option('missing', 'split')} to release them as a part of their own",
-            field="missing",
-        )
+        raise blanks_refused({name: int(rows.sum()) for name, rows in gaps.items()})
     records = records[~np.logical_or.reduce(list(gaps.values()))]
     if not len(records):
         raise UserError(
-            f"{option('missing', 'drop')} leaves no record; pass {option('missing', 'split')} "
+            f"{option('missing', 'drop')} leaves no record; choose {option('missing', 'split')} "
             "instead.",
             field="missing",
         )

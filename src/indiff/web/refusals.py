@@ -77,8 +77,9 @@ _SANITIZER = Field("the sanitizer's text", "/release", "sanitizer")
 FIELDS = {
     **dict.fromkeys(("quasi", "sensitive", "identifier", "other", "kinds", "orders"), _COLUMNS),
     **dict.fromkeys(("hierarchies", "hierarchy", "kind", "order"), _COLUMNS),
-    "encoding": Field("Encoding", ""),
-    "sheet": Field("Sheet of a workbook", ""),
+    "encoding": Field("How its letters are encoded", ""),
+    "separator": Field("Sign between the fields", ""),
+    "sheet": Field("Sheet of the workbook", ""),
     "missing_tokens": Field("Texts that mean “missing”", ""),
     "decimal": Field("Decimal sign", ""),
     "date_format": Field("How dates are written", ""),
@@ -92,7 +93,7 @@ FIELDS = {
     "limits": Field("The limits", anchor="h-limits"),
     **{f"limit-{name}": Field(limit_label(name)) for name in limit_names()},
     "distance": Field("Distance"),
-    "missing": Field("Records without a value in a numeric quasi-identifier"),
+    "missing": Field("Records with a blank", "", "h-blanks"),
     "title": Field("Title of the report"),
     "targets": Field("Records to test (all if empty)"),
     "runs": Field("Runs of a randomized sanitizer"),
@@ -110,22 +111,72 @@ FIELDS = {
 # Values as the pages word them.
 VALUES = {
     "missing": {
-        "error": "stop and say so",
-        "drop": "leave them out, and count them",
-        "split": "put them into a part of their own",
+        "drop": "leave them out",
+        "split": "keep them apart",
+        "error": "stop",
     },
     "decimal": {"": "as it seems", ".": "a point, as in 1.5", ",": "a comma, as in 1,5"},
+    "separator": {
+        "": "as the header shows",
+        ",": "a comma ,",
+        ";": "a semicolon ;",
+        "\t": "a tab",
+        "|": "a bar |",
+    },
+    "encoding": {
+        "": "as it seems (UTF-8)",
+        "cp1252": "Windows, Western Europe (cp1252)",
+        "latin-1": "Western Europe, older (latin-1)",
+        "iso-8859-15": "Western Europe with € (iso-8859-15)",
+        "cp1250": "Windows, Central Europe (cp1250)",
+        "cp1251": "Windows, Cyrillic (cp1251)",
+        "cp1253": "Windows, Greek (cp1253)",
+        "cp1254": "Windows, Turkish (cp1254)",
+        "mac-roman": "old Macs (mac-roman)",
+        "cp850": "MS-DOS, Western Europe (cp850)",
+        "utf-16-le": "Unicode in two bytes (utf-16-le)",
+        "gb18030": "Chinese (gb18030)",
+        "shift_jis": "Japanese (shift_jis)",
+        "euc_kr": "Korean (euc_kr)",
+    },
 }
+
+
+# How a page writes the parts of a date, and how a plan does; the longest first.
+_DATE_PARTS = {"YYYY": "%Y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "DD": "%d"}
+
+
+def coded_dates(text: str) -> str:
+    """Return how dates are written as a plan says it.
+
+    >>> coded_dates("DD.MM.YYYY"), coded_dates("MMM born=MM/DD/YYYY; seen=excel")
+    ('%d.%m.%Y', 'MMM born=%m/%d/%Y; seen=excel')
+    """
+    parts = []
+    for part in text.split(";"):
+        column, sign, told = part.rpartition("=")
+        for letters, code in _DATE_PARTS.items():
+            told = told.replace(letters, code)
+        parts.append(column + sign + told)
+    return ";".join(parts)
+
+
+def _lettered_dates(text: str) -> str:
+    for letters, code in _DATE_PARTS.items():
+        text = text.replace(code, letters)
+    return text
 
 
 def written(value: Any) -> str:
     """Write a value as a form's field takes it.
 
     >>> written(["", "?", "NA"]), written({"birth": "%d.%m.%Y"}), written(5.0), written(None)
-    ('"", ?, NA', 'birth=%d.%m.%Y', '5', '')
+    ('"", ?, NA', 'birth=DD.MM.YYYY', '5', '')
     """
     if isinstance(value, Mapping):
-        return "; ".join(f"{name}={one}" for name, one in value.items())
+        return "; ".join(f"{name}={_lettered_dates(str(one))}" for name, one in value.items())
+    if isinstance(value, str) and "%" in value:
+        return _lettered_dates(value)
     if isinstance(value, list | tuple):
         return ", ".join(one or '""' for one in map(str, value))
     return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
@@ -159,7 +210,7 @@ def on_page(error: UserError, dataset: str | None = None, *, data: bool = True) 
     words = {
         Data: lambda part: escape(part.text if data else "a value"),
         Option: lambda part: _linked(part, dataset),
-        str: escape,
+        str: lambda part: escape(_lettered_dates(part)),
     }
     told = Markup().join(words[type(part)](part) for part in error.parts)
     named = [part.of or part.name for part in error.parts if isinstance(part, Option)]

@@ -144,7 +144,7 @@ def test_bands_of_text_fail_with_a_sentence(site: Site) -> None:
     built = {"build": "bands", "column": "sex"}
     site.client.post(f"{V1}/datasets/{dataset}/hierarchies", json=built)
     site.work()
-    assert "bands are made of numbers" in get(site, f"/datasets/{dataset}")["problem"]
+    assert "intervals are made of numbers" in get(site, f"/datasets/{dataset}")["problem"]
 
 
 def test_a_request_cannot_name_a_command_or_a_file_of_its_own(site: Site) -> None:

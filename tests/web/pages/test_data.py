@@ -173,7 +173,7 @@ def test_a_file_is_read_as_the_form_says(browser: Site) -> None:
     place = opened(browser, DIRTY.encode())
     assert "Row that names the columns" in look(browser, place).text
     said = {
-        "header_row": "2", "decimal": ",", "date_format": "born=%d/%m/%Y", "missing_tokens": "?",
+        "header_row": "2", "decimal": ",", "date_format": "born=DD/MM/YYYY", "missing_tokens": "?",
     }  # fmt: skip
     send(browser, f"{place}/reading", said)
     browser.work()
@@ -181,11 +181,16 @@ def test_a_file_is_read_as_the_form_says(browser: Site) -> None:
     dataset = browser.client.get(address).json()
     assert dataset["reading"] == {
         "header_row": 2, "decimal": ",", "date_format": {"born": "%d/%m/%Y"},
-        "missing_tokens": ["", "?"], "encoding": None, "sheet": None,
+        "missing_tokens": ["", "?"], "encoding": None, "sheet": None, "separator": None,
     }  # fmt: skip
     assert dataset["profile"]["preview"][2] == ["1952-04-03", "1.52", None]
     again = browser.client.get(place).text
-    for shown in ('value="2"', 'value="born=%d/%m/%Y"', 'value="?"', '<option value="," selected>'):
+    for shown in (
+        'value="2"',
+        'value="born=DD/MM/YYYY"',
+        'value="?"',
+        '<option value="," selected>',
+    ):
         assert shown in again
     following = send(browser, f"{place}/roles", {"role-2": "sensitive", "next": "1"})
     following = send(browser, following, {"sanitizer": "suppress"})
@@ -204,7 +209,7 @@ def test_what_a_column_may_mean_is_asked_on_the_page(browser: Site) -> None:
     notes = browser.client.get(f"{V1}/datasets/{place.removeprefix('/data/')}").json()["profile"]
     assert any('"date_format": {"born": "%d/%m/%Y"}' in note for note in notes["notes"])
     shown = browser.client.get(place).text
-    assert f'<a href="{place}#date_format">How dates are written</a>: born=%d/%m/%Y' in shown
+    assert f'<a href="{place}#date_format">How dates are written</a>: born=DD/MM/YYYY' in shown
 
 
 def test_a_reading_that_makes_no_sense_is_refused_by_its_label(browser: Site) -> None:

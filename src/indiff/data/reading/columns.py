@@ -217,7 +217,7 @@ def checked_names(names: Sequence[object], where: str) -> tuple[list[str], list[
         if not stripped:
             raise UserError(
                 f"every column needs a name; column {position} of {where} has none: name it, or "
-                "leave out the row index, which pandas writes unless told otherwise."
+                "leave out the column of row numbers that some programs add."
             )
         if is_broken(stripped):
             raise UserError(

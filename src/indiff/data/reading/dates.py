@@ -42,8 +42,8 @@ def check_date_format(text: object) -> None:
         )
     if not {"d", "Y"} <= signs <= {"d", "m", "Y", "b", "B", "%"} or not signs & {"m", "b", "B"}:
         raise UserError(
-            "date_format must be made of %d (day), %m (month; %b and %B: its English name) and %Y "
-            "(year), or be 'excel'",
+            f"{option('date_format')} must be made of %d (day), %m (month; %b and %B: its English "
+            "name) and %Y (year), or be 'excel'",
             f"{text!r}",
             "Write for example %d.%m.%Y for 04.07.1976",
             field="date_format",

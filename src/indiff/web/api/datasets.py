@@ -9,6 +9,7 @@ from fastapi import APIRouter, Body, Query, Request, Response
 
 from indiff.data.hierarchy import Hierarchy
 from indiff.errors import UserError, unknown
+from indiff.text import name as short
 from indiff.web.access import uploads
 from indiff.web.access.uploads import receive, safe_name
 from indiff.web.api import models
@@ -17,6 +18,7 @@ from indiff.web.api.planning import version_of
 from indiff.web.store.store import UNFINISHED, Row, new_id
 
 router = APIRouter(tags=["datasets"], responses=ERRORS)
+MOST_COMPARED = 1_000  # columns of a table that is read again
 FileName = Annotated[
     str, Query(min_length=1, max_length=1000, description="The file's name; its ending tells.")
 ]
@@ -82,11 +84,33 @@ def show(server: TheServer, dataset: DatasetId) -> models.Dataset:
 def read_again(server: TheServer, dataset: DatasetId, reading: models.Reading) -> models.Dataset:
     """Read the file in another way (encoding, sheet, missing tokens) and profile it anew."""
     server.store.dataset(dataset)
-    for job in server.store.jobs(dataset=dataset, kind="profile"):
+    jobs = server.store.jobs(dataset=dataset, kind="profile")
+    for job in jobs:
         server.queue.cancel(job["id"])
-    server.store.read_again(dataset, reading.model_dump())
+    task = _seen(server, server.store.dataset(dataset)) or jobs[0]["task"]
+    server.store.read_again(dataset, reading.model_dump(), task)
     server.queue.wake()
     return show(server, dataset)
+
+
+def _seen(server: Server, row: Row) -> dict[str, Any]:
+    """Tell what a table looked like, and which roles and kinds were chosen against the guess."""
+    if row["profile"] is None:
+        return {}
+    guessed = {one["name"]: one for one in row["profile"]["columns"]}
+    chosen: dict[str, dict[str, Any]] = {}
+    for column in server.store.columns(row["id"]):
+        guess = guessed[column["name"]]
+        kept = {"role": column["role"]} if column["role"] != guess["guessed_role"] else {}
+        if column["kind"] != guess["kind"]:
+            kept |= {"kind": column["kind"], "order": column["ordering"]}
+        if kept:
+            chosen[column["name"]] = kept
+    looks = {
+        name: [one["kind"], one["is_date"], one["missing"]]
+        for name, one in list(guessed.items())[:MOST_COMPARED]
+    }
+    return {"chosen": chosen, "looks": looks, "records": row["profile"]["records"]}
 
 
 @router.put("/datasets/{dataset}/roles")
@@ -146,20 +170,24 @@ def attach_hierarchy(server: Server, dataset: str, column: str, path: Path) -> m
         rule = "a hierarchy file is UTF-8 text; this one is not"
         raise UserError(rule, way_out="Save it so") from None
     server.store.set_hierarchy(dataset, column, path)
+    _queue_hierarchy(server, dataset, {"build": "file", "column": column, "path": str(path)})
     return show(server, dataset)
+
+
+def _queue_hierarchy(server: Server, dataset: str, task: dict[str, Any]) -> None:
+    server.store.add_jobs("hierarchy", dataset, [(f"hierarchy of {task['column']}", task)])
+    server.queue.wake()
 
 
 @router.post("/datasets/{dataset}/hierarchies", status_code=202)
 def build(
     server: TheServer,
     dataset: DatasetId,
-    built: Annotated[models.Bands | models.Masks, Body(discriminator="build")],
+    built: Annotated[models.Bands | models.Dates | models.Masks, Body(discriminator="build")],
 ) -> models.Dataset:
-    """Build a hierarchy from a column's values: bands of numbers, or masked codes."""
+    """Build a hierarchy from a column's values: intervals, parts of dates, or masked codes."""
     _check_column(server, dataset, built.column)
-    tasks = [(f"hierarchy of {built.column}", built.model_dump())]
-    server.store.add_jobs("hierarchy", dataset, tasks)
-    server.queue.wake()
+    _queue_hierarchy(server, dataset, built.model_dump())
     return show(server, dataset)
 
 
@@ -217,18 +245,69 @@ def delete_release(server: TheServer, dataset: DatasetId, release: ReleaseId) ->
 def _shown(server: Server, row: Row) -> models.Dataset:
     """Return a dataset as the interface shows it; its state is that of its latest preparation."""
     jobs = server.store.jobs(dataset=row["id"])
+    profiles = [job for job in jobs if job["kind"] == "profile"]
+    trees = [job for job in jobs if job["kind"] == "hierarchy"]
     preparing = [job for job in jobs if job["kind"] in ("profile", "hierarchy")]
     waiting = [job for job in preparing if job["state"] in UNFINISHED]
     latest = next(iter(waiting or preparing), {"state": "done", "problem": None})
+    counted = {job["answer"]["path"]: job["answer"]["levels"] for job in trees if job["answer"]}
     columns = [
         models.ColumnState(
-            **{**one, "order": one["ordering"], "hierarchy": one["hierarchy"] is not None}
+            **{
+                **one,
+                "order": one["ordering"],
+                "hierarchy": one["hierarchy"] is not None,
+                "levels": counted.get(one["hierarchy"]),
+            }
         )
         for one in server.store.columns(row["id"])
     ]
-    profile = row["profile"]
+    profile, changes = row["profile"], []
     if profile is not None:
+        changes = _changes(profiles[0]["task"] if profiles else {}, profile)
         profile = {**profile, "notes": [UserError(note) for note in profile["notes"]]}
     told = {name: latest[name] for name in ("state", "problem")}
     told["version"] = version_of(server.store, row)
-    return models.Dataset(**{**row, **told, "columns": columns, "profile": profile})
+    rows = next((job["answer"] for job in profiles if job["answer"]), None)
+    more = {"columns": columns, "profile": profile, "changes": changes, "first_rows": rows}
+    return models.Dataset(**{**row, **told, **more})
+
+
+def _changes(before: dict[str, Any], profile: dict[str, Any]) -> list[str]:
+    """Say what is different since the file was read in another way.
+
+    >>> looks = {"age": ["categorical", False, 0], "x": ["numeric", False, 1]}
+    >>> before = {"records": 3, "looks": looks}
+    >>> age = {"name": "age", "kind": "numeric", "is_date": False, "missing": 1}
+    >>> for change in _changes(before, {"records": 2, "columns": [age]}):
+    ...     print(change)
+    2 records (before: 3)
+    'x' is no longer a column
+    'age' is numeric (before: categorical)
+    'age' has 1 missing value (before: 0)
+    """
+    looks, columns = before.get("looks"), profile["columns"]
+    if looks is None or len(columns) > MOST_COMPARED:
+        return []
+    found = []
+    if profile["records"] != before["records"]:
+        found.append(f"{profile['records']:,} records (before: {before['records']:,})")
+    names = {one["name"] for one in columns}
+    found += [f"{short(name)!r} is no longer a column" for name in looks if name not in names]
+    for one in columns:
+        name = f"{short(one['name'])!r}"
+        if one["name"] not in looks:
+            found.append(f"{name} is a new column")
+            continue
+        kind, is_date, missing = looks[one["name"]]
+        now, then = _kind(one["kind"], one["is_date"]), _kind(kind, is_date)
+        if now != then:
+            found.append(f"{name} is {now} (before: {then})")
+        if one["missing"] != missing:
+            values = "missing value" if one["missing"] == 1 else "missing values"
+            found.append(f"{name} has {one['missing']:,} {values} (before: {missing:,})")
+    return found
+
+
+def _kind(kind: str, is_date: bool) -> str:
+    return "a date" if is_date else kind

@@ -15,6 +15,7 @@ from pydantic import (
 )
 
 from indiff.audit.plan import plan
+from indiff.data.hierarchy_builders import PARTS, DatePart
 from indiff.errors import UserError
 from indiff.web.refusals import ID, in_json
 
@@ -69,7 +70,7 @@ class ChosenFile(Model):
 
 
 _READING = _taken(
-    plan.Data, "decimal", "header_row", encoding=Short | None, sheet=Short | None,
+    plan.Data, "decimal", "header_row", "separator", encoding=Short | None, sheet=Short | None,
     missing_tokens=Tokens,
     date_format=Short | Annotated[dict[Name, Short], Field(max_length=1000)] | None,
 )  # fmt: skip
@@ -115,14 +116,35 @@ class Roles(Model):
     columns: Annotated[list[ColumnRole], Field(min_length=1, max_length=10_000)]
 
 
+class LevelCount(BaseModel):
+    """One level of a hierarchy: how many groups, their fewest and most records, the largest."""
+
+    groups: int
+    fewest: int
+    most: int
+    example: str
+
+
 class ColumnState(BaseModel):
-    """A column as it will be used."""
+    """A column as it will be used; ``levels`` are those of its hierarchy, once it was counted."""
 
     name: str
     role: RoleName
     kind: KindName | None
     order: list[str] | None
     hierarchy: bool
+    levels: list[LevelCount] | None = None
+
+
+class FirstRows(BaseModel):
+    """The first rows of a file as they are written, with their numbers, and how they were read."""
+
+    rows: list[tuple[int, list[str]]]
+    encoding: str | None
+    guessed: bool
+    separator: str | None
+    sheets: list[str]
+    sheet: str | None
 
 
 class Dataset(BaseModel):
@@ -136,18 +158,20 @@ class Dataset(BaseModel):
     state: State
     problem: Failure
     reading: dict[str, Any]
+    first_rows: FirstRows | None
     profile: Profile | None
+    changes: list[str]
     columns: list[ColumnState]
     version: str
 
 
 class Bands(Model):
-    """Bands of numbers, each width a multiple of the one before: 5, 10, 20."""
+    """Intervals of numbers, each width a multiple of the one before: 5, 10, 20."""
 
     build: Literal["bands"]
     column: Name
     widths: Annotated[
-        list[Annotated[int, Field(ge=1, le=10**9)]], Field(min_length=1, max_length=10)
+        list[Annotated[float, Field(gt=0, le=10**9)]], Field(min_length=1, max_length=10)
     ] = [5, 10, 20, 40]
     start: Annotated[int, Field(ge=-(10**9), le=10**9)] = 0
 
@@ -157,6 +181,14 @@ class Masks(Model):
 
     build: Literal["masks"]
     column: Name
+
+
+class Dates(Model):
+    """Dates put together by parts of the calendar: month, quarter, year, decade."""
+
+    build: Literal["dates"]
+    column: Name
+    parts: Annotated[list[DatePart], Field(min_length=1, max_length=4)] = [*PARTS]
 
 
 class UploadedRelease(BaseModel):

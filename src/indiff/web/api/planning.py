@@ -13,6 +13,7 @@ from indiff.audit.plan.plan import Plan
 from indiff.audit.plan.recipe import sheet
 from indiff.data.coding import MOST_SENSITIVE_NUMBERS
 from indiff.data.schema import Kind, Role
+from indiff.data.table import blanks_refused
 from indiff.distances.functions import GROUNDS
 from indiff.errors import UserError, option, unknown
 from indiff.web.api.choices import BUILT_IN
@@ -23,7 +24,7 @@ from indiff.web.store.store import Row, Store
 QUANTILES = 4
 DEFAULT = {"releases": [{"sanitizer": "mondrian:k=5"}]}
 # What the form before the start sends as a whole; the rest of a draft was decided before.
-ASKED_LAST = frozenset(RunRequest.model_fields) - {"releases"}
+ASKED_LAST = frozenset(RunRequest.model_fields) - {"releases", "missing"}
 STALE = "this plan was changed in another tab or window since it was shown here"
 
 
@@ -65,6 +66,8 @@ def data_section(store: Store, dataset: Row) -> dict[str, Any]:
 def plans(store: Store, dataset: Row, request: RunRequest) -> list[tuple[str, Plan]]:
     """Return a title and a plan for each release that was asked for."""
     data = data_section(store, dataset)
+    if request.missing == "error" and (gaps := blanks(dataset, data)):
+        raise blanks_refused(gaps)
     adversary = request.adversary.model_dump(exclude_none=True)
     _check_reach(adversary["distance"], data["quasi"], adversary.get("known"))
     _check_limits(request.limits, adversary["distance"])
@@ -125,6 +128,18 @@ def check_version(store: Store, dataset: Row, version: str | None) -> None:
     """Refuse what was decided on a page that is out of date."""
     if version is not None and version != version_of(store, dataset):
         raise Refused(409, STALE, way_out="Look at it as it is now, then start again")
+
+
+def blanks(dataset: Row, data: Mapping[str, Any]) -> dict[str, int]:
+    """Count the blanks of each quasi-identifier that needs a value in every record."""
+    return {
+        column["name"]: column["missing"]
+        for column in dataset["profile"]["columns"]
+        if column["missing"]
+        and column["name"] in data["quasi"]
+        and column["name"] not in data["hierarchies"]
+        and data["kinds"].get(column["name"], column["kind"]) != Kind.CATEGORICAL
+    }
 
 
 def as_text(command: str) -> str:

@@ -79,9 +79,9 @@ def do_job(store: Store, job: str, attempt: int) -> None:
 def _work_of(kind: str) -> Job:
     from indiff.web.jobs.audit import run
     from indiff.web.jobs.estimating import estimate
-    from indiff.web.jobs.tables import build_hierarchy, profile
+    from indiff.web.jobs.tables import hierarchy, profile
 
-    kinds = {"profile": profile, "hierarchy": build_hierarchy, "estimate": estimate, "run": run}
+    kinds = {"profile": profile, "hierarchy": hierarchy, "estimate": estimate, "run": run}
     return kinds[kind]
 
 

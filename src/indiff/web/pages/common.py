@@ -25,7 +25,15 @@ from indiff.web.access.guard import CSRF_FIELD, cookie_name, too_large_file
 from indiff.web.access.sessions import IDLE_HOURS, IDLE_SECONDS, Session, same
 from indiff.web.access.uploads import CHUNK, receive
 from indiff.web.api.models import AdversaryChoice, Reading, ReleaseChoice, RunRequest
-from indiff.web.refusals import FIELDS, VALUES, Refused, as_error, on_page, written
+from indiff.web.refusals import (
+    FIELDS,
+    VALUES,
+    Refused,
+    as_error,
+    coded_dates,
+    on_page,
+    written,
+)
 
 Made = TypeVar("Made", bound=BaseModel)
 
@@ -120,10 +128,12 @@ def chosen(form: FormData, model: type[BaseModel], suffix: str = "") -> dict[str
     found: dict[str, Any] = {}
     for name in filter(FIELDS.__contains__, model.model_fields):
         mode, given = asked(name), text(form, name + suffix)
+        if name in VALUES:  # one of a list, of which a tab is one
+            given = str(form.get(name + suffix, ""))
         if mode == "tick":
             found[name] = bool(given)
         elif given and name == "date_format":
-            found[name] = date_format(given.split(";"))
+            found[name] = date_format(coded_dates(given).split(";"))
         elif given and mode == "list":
             found[name] = [part.strip().strip('"') for part in given.split(",")]
         elif given:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,22 +13,30 @@ from fastapi import APIRouter, Request
 from starlette.datastructures import FormData
 from starlette.responses import Response
 
+from indiff.data.hierarchy_builders import PARTS
+from indiff.data.reading.input_files import Reading, format_of
+from indiff.data.table import blanks_refused
 from indiff.errors import UserError
 from indiff.web.access.uploads import LARGEST_HIERARCHY
 from indiff.web.api import datasets as api
 from indiff.web.api import models
 from indiff.web.api.common import DatasetId, Server, TheServer
 from indiff.web.api.planning import STALE, version_of
-from indiff.web.pages.common import checked, chosen, fields, go, page, sent_file, text
-from indiff.web.refusals import Refused
+from indiff.web.pages.common import checked, chosen, fields, go, page, sent_file, text, texts
+from indiff.web.refusals import VALUES, Refused
 from indiff.web.store.store import UNFINISHED, Row, new_id
 
 router = APIRouter(prefix="/data", include_in_schema=False)
 MOST_NOTICES = 20
 # How a file may be read in another way, and what a person might write there.
 HINTS = {
-    "encoding": "utf-8", "sheet": "", "missing_tokens": "?, NA", "header_row": "1",
-    "decimal": "", "date_format": "%d.%m.%Y, or birth=%m/%d/%Y; seen=excel",
+    "encoding": "", "separator": "", "decimal": "",
+    "date_format": "DD.MM.YYYY, or birth=MM/DD/YYYY; seen=excel", "missing_tokens": "?, NA",
+}  # fmt: skip
+TEXT_ALONE = ("encoding", "separator")
+DATE_FORMATS = {
+    "DD.MM.YYYY": "31.12.1976", "DD/MM/YYYY": "31/12/1976", "MM/DD/YYYY": "12/31/1976",
+    "DD-MM-YYYY": "31-12-1976", "YYYY/MM/DD": "1976/12/31", "DD MMM YYYY": "31 Dec 1976",
 }  # fmt: skip
 AT_ONCE = 200
 LONGEST = 200
@@ -132,11 +141,26 @@ async def choose(request: Request, server: TheServer) -> Response:
 @router.get("/{dataset}")
 def show(request: Request, server: TheServer, dataset: DatasetId) -> Response:
     """Show the preview and the roles, of a wide table those of some columns."""
+    return _page(request, server, dataset)
+
+
+def _page(
+    request: Request,
+    server: Server,
+    dataset: str,
+    problem: UserError | None = None,
+    typed: Mapping[str, Any] | None = None,
+) -> Response:
+    """Show a table; with a problem, what was ``typed`` stays in its fields."""
     shown = api.show(server, dataset)
+    kind = format_of(shown.name)
     return page(
         request,
         "dataset.html",
+        # A script shows what a page says only where the request went well.
+        status=200 if problem is None or request.headers.get("hx-request") else 422,
         dataset=shown,
+        problem=problem,
         shown=look(shown.columns, View.of(request.query_params)),
         wide=len(shown.columns) > AT_ONCE,
         at_once=AT_ONCE,
@@ -145,16 +169,48 @@ def show(request: Request, server: TheServer, dataset: DatasetId) -> Response:
         waiting=shown.state in UNFINISHED,
         runs=server.store.jobs(dataset=dataset, kind="run"),
         form_id=new_id(),
-        hints=HINTS,
+        hints={
+            name: hint for name, hint in HINTS.items() if kind == "text" or name not in TEXT_ALONE
+        },
+        date_formats=DATE_FORMATS,
+        parts_of_dates=PARTS,
+        has_header=kind in ("text", "workbook"),
+        reading={**shown.reading, **(typed or {})},
+        blanks=_blanks(shown),
+        blanks_answer=server.store.dataset(dataset)["draft"].get("missing"),
     )
 
 
+def _blanks(dataset: models.Dataset) -> list[models.ColumnProfile]:
+    """Return the quasi-identifiers that need a value in every record, and lack it in some."""
+    found = zip(dataset.columns, dataset.profile.columns if dataset.profile else (), strict=False)
+    return [
+        seen
+        for column, seen in found
+        if seen.missing and column.role == "quasi" and column.kind != "categorical"
+        and not column.hierarchy
+    ]  # fmt: skip
+
+
 @router.get("/{dataset}/state")
-def state(server: TheServer, dataset: DatasetId) -> Response:
-    """Tell a page that waits to load again once its table is read."""
+def state(request: Request, server: TheServer, dataset: DatasetId) -> Response:
+    """Show the page again once its table is read, to a page that waits."""
     if api.show(server, dataset).state in UNFINISHED:
         return Response(status_code=204)
-    return Response(headers={"HX-Refresh": "true"})
+    return _page(request, server, dataset)
+
+
+@router.post("/{dataset}/missing")
+async def missing(request: Request, server: TheServer, dataset: DatasetId) -> Response:
+    """Keep what shall happen to records with a blank."""
+    answer = text(await fields(request), "missing")
+    if answer not in VALUES["missing"]:
+        raise UserError("what happens to records with a blank is one of three", way_out="Choose")
+    draft = server.store.dataset(dataset)["draft"]
+    server.store.set_draft(dataset, {**draft, "missing": answer})
+    if request.headers.get("hx-request"):
+        return Response(status_code=204)
+    return go(f"/data/{dataset}#h-blanks")
 
 
 @router.post("/{dataset}/roles")
@@ -178,9 +234,14 @@ async def roles(request: Request, server: TheServer, dataset: DatasetId) -> Resp
             raise Refused(409, STALE, way_out="Go back to the table to see it as it is now")
         server.wrote(own, api.set_roles(server, dataset, models.Roles(columns=wanted)).version)
     if request.headers.get("hx-request"):
-        return Response(status_code=204)  # the page shows what was chosen already
-    view = View.of(form)
-    return go(f"/data/{dataset}/release" if text(form, "next") else view.address(dataset))
+        # The page shows what was chosen already; what it asks about blanks may be another thing.
+        return Response(status_code=204, headers={"HX-Trigger": "roles"})
+    if not text(form, "next"):
+        return go(View.of(form).address(dataset))
+    gaps = {one.name: one.missing for one in _blanks(api.show(server, dataset))}
+    if gaps and server.store.dataset(dataset)["draft"].get("missing") not in ("drop", "split"):
+        return _page(request, server, dataset, blanks_refused(gaps))
+    return go(f"/data/{dataset}/release")
 
 
 def _role(form: FormData, column: Row) -> models.ColumnRole:
@@ -199,11 +260,15 @@ def _role(form: FormData, column: Row) -> models.ColumnRole:
 @router.post("/{dataset}/reading")
 async def reading(request: Request, server: TheServer, dataset: DatasetId) -> Response:
     """Read the file in another way."""
-    given = chosen(await fields(request), models.Reading)
-    tokens = dict.fromkeys(["", *given.get("missing_tokens", ())])
-    api.read_again(
-        server, dataset, checked(models.Reading, {**given, "missing_tokens": list(tokens)})
-    )
+    form = await fields(request)
+    try:
+        given = chosen(form, models.Reading)
+        tokens = dict.fromkeys(["", *given.get("missing_tokens", ())])
+        wanted = checked(models.Reading, {**given, "missing_tokens": list(tokens)})
+        Reading(**wanted.model_dump())  # which knows more rules
+    except UserError as error:
+        return _page(request, server, dataset, error, dict(form))
+    api.read_again(server, dataset, wanted)
     return go(f"/data/{dataset}")
 
 
@@ -232,13 +297,16 @@ async def build(request: Request, server: TheServer, dataset: DatasetId) -> Resp
     """Build a hierarchy from the column's values."""
     form = await fields(request)
     column = _column_at(server, dataset, form)
-    built: models.Bands | models.Masks = models.Masks(build="masks", column=column)
-    if text(form, "build") != "masks":
-        widths = [part.strip() for part in text(form, "widths", "5, 10, 20, 40").split(",")]
-        if not all(part.isdecimal() and 0 < len(part) < 10 for part in widths):
-            raise UserError("widths are whole numbers such as 5, 10, 20", f"{', '.join(widths)!r}")
-        built = models.Bands(build="bands", column=column, widths=[int(width) for width in widths])
-    api.build(server, dataset, built)
+    known = {"column": column}
+    if text(form, "build") == "dates":
+        given = {"parts": parts} if (parts := texts(form, "parts")) else {}
+        api.build(server, dataset, checked(models.Dates, {**known, "build": "dates", **given}))
+    elif text(form, "build") == "masks":
+        api.build(server, dataset, models.Masks(build="masks", column=column))
+    else:
+        widths = re.split(r"[,;\s]+", text(form, "widths") or "5, 10, 20, 40")
+        wanted = {**known, "build": "bands", "widths": widths}
+        api.build(server, dataset, checked(models.Bands, wanted))
     return go(View.of(form).address(dataset))
 
 

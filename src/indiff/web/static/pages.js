@@ -83,6 +83,8 @@
 
   // Each state of a form that is sent while it is filled in has a number: the server keeps the newest.
   const numbered = (form) => {
+    if (form.dataset.numbered) return;
+    form.dataset.numbered = "yes";
     const next = () => { form.elements.edit.value = String(Number(form.elements.edit.value) + 1); };
     form.addEventListener("change", next, true); // before anything is sent
     form.addEventListener("submit", next, true);
@@ -108,7 +110,9 @@
   document.body.addEventListener("htmx:afterSettle", local);
 
   document.querySelectorAll("[data-upload]").forEach(uploads);
-  document.querySelectorAll("form[data-kept]").forEach(numbered);
+  const number = () => document.querySelectorAll("form#roles[data-kept]").forEach(numbered);
+  number();
+  document.body.addEventListener("htmx:afterSettle", number);
   document.querySelectorAll("[data-moves=threshold]").forEach(threshold);
   document.body.addEventListener("htmx:afterSettle", running);
   Promise.resolve(window.indiffCharts).then(running);

@@ -129,13 +129,13 @@ class Store:
             task = {"hierarchies": dict(hierarchies or {})}
             return _add_job(connection, "profile", id, f"profile of {name}", task)
 
-    def read_again(self, dataset: str, reading: Mapping[str, Any]) -> str:
-        """Profile a dataset anew, read in another way."""
+    def read_again(self, dataset: str, reading: Mapping[str, Any], task: Mapping[str, Any]) -> str:
+        """Profile a dataset anew, read in another way; the task tells what was there before."""
         with self.database.writing() as connection:
             values = {"reading": dict(reading), "profile": None}
             _update(connection, "datasets", values, "id = ?", dataset)
             connection.execute("DELETE FROM columns WHERE dataset = ?", (dataset,))
-            return _add_job(connection, "profile", dataset, "profile", {})
+            return _add_job(connection, "profile", dataset, "profile", task)
 
     def dataset(self, dataset: str) -> Row:
         """Return one dataset."""
@@ -154,7 +154,10 @@ class Store:
             connection.execute("DELETE FROM columns WHERE dataset = ?", (dataset,))
             for place, column in enumerate(columns):
                 known = {name: column[name] for name in ("name", "role", "kind")}
-                _insert(connection, "columns", dataset=dataset, place=place, **known)
+                order = column.get("order")
+                _insert(
+                    connection, "columns", dataset=dataset, place=place, **known, ordering=order
+                )
 
     def columns(self, dataset: str) -> list[Row]:
         """Return a dataset's columns with their roles."""
@@ -175,6 +178,14 @@ class Store:
             _check_dataset(connection, dataset)
             values = {"hierarchy": None if path is None else str(path)}
             _update(connection, "columns", values, "dataset = ? AND name = ?", dataset, column)
+
+    def drop_hierarchy(self, dataset: str, path: Path) -> None:
+        """Take a hierarchy's file off whichever column still has it, and remove it."""
+        with self.database.writing() as connection:
+            known = (dataset, str(path))
+            values = {"hierarchy": None}
+            _update(connection, "columns", values, "dataset = ? AND hierarchy = ?", *known)
+        path.unlink(missing_ok=True)
 
     def set_draft(self, dataset: str, draft: Mapping[str, Any]) -> None:
         """Keep what a person has filled in so far."""

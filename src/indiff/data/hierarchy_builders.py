@@ -1,0 +1,186 @@
+"""Builds a hierarchy from a column's values (intervals, dates, masked codes), and counts levels."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any, Literal, get_args
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from indiff.data.hierarchy import ROOT, Hierarchy
+from indiff.errors import UserError, option
+
+DatePart = Literal["month", "quarter", "year", "decade"]
+PARTS: tuple[DatePart, ...] = get_args(DatePart)
+MOST_VALUES = 200_000
+LONGEST_CODE = 40
+_FILE = f"Attach a hierarchy file ({option('hierarchies')})"
+
+
+def distinct_values(column: pa.ChunkedArray) -> pa.Array:
+    """Return the values of a column that a hierarchy is built above, or refuse too many."""
+    values = column.drop_null().unique()
+    if len(values) > MOST_VALUES:
+        rule = f"a hierarchy is built from at most {MOST_VALUES:,} values; this column has "
+        raise UserError(f"{rule}{len(values):,}", way_out=_FILE)
+    return values.take(pc.sort_indices(values))
+
+
+def interval_lines(
+    column: pa.ChunkedArray, widths: Sequence[int | float | Decimal], start: int = 0
+) -> list[str]:
+    """Return a hierarchy's lines: each number, the intervals that hold it, and ``*``.
+
+    Each width is a multiple of the one before, so that intervals nest. Whole numbers in intervals
+    of whole widths are written with both ends in (``30-34``), others from the first end to below
+    the second (``1.5 to <2``).
+
+    >>> interval_lines(pa.chunked_array([[31, 47]]), [5, 10])
+    ['31;30-34;30-39;*', '47;45-49;40-49;*']
+    >>> interval_lines(pa.chunked_array([[1.62, 1.7]]), [0.1, 1])
+    ['1.62;1.6 to <1.7;1 to <2;*', '1.7;1.7 to <1.8;1 to <2;*']
+    """
+    steps = [Decimal(str(width)) for width in widths]
+    if not steps or steps[0] <= 0 or any(b <= a or b % a for a, b in pairwise(steps)):
+        raise UserError(
+            "each width must be a multiple of the one before, so that intervals nest",
+            ", ".join(map(str, widths)) or "none",
+            "Try 5, 10, 20, 40",
+        )
+    kind = column.type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        raise UserError(
+            "intervals are made of numbers; this column holds text or dates",
+            way_out=f"Mask its codes, build months and years of its dates, or {_lower(_FILE)}",
+        )
+    values = distinct_values(column)
+    numbers = [Decimal(text) for text in values.cast(pa.string()).to_pylist()]
+    if not all(number.is_finite() for number in numbers):
+        raise UserError("intervals are made of finite numbers; this column has others.")
+    whole = all(number == number.to_integral_value() for number in (*numbers, *steps))
+    lines = []
+    for text, number in zip(values.cast(pa.string()).to_pylist(), numbers, strict=True):
+        levels = [_interval(number, step, start, whole) for step in steps if not whole or step > 1]
+        lines.append(";".join([text, *levels, ROOT]))
+    return lines
+
+
+def _interval(number: Decimal, width: Decimal, start: int, whole: bool) -> str:
+    low = start + ((number - start) / width).to_integral_value("ROUND_FLOOR") * width
+    if not whole:
+        return f"{_plain(low)} to <{_plain(low + width)}"
+    high = low + width - 1
+    return f"{_plain(low)}-{_plain(high)}" if low >= 0 else f"{_plain(low)} to {_plain(high)}"
+
+
+def _plain(number: Decimal) -> str:
+    """Write a number without an exponent and without zeros at its end.
+
+    >>> _plain(Decimal("-0.50")), _plain(Decimal("-0")), _plain(Decimal("1E+2"))
+    ('-0.5', '0', '100')
+    """
+    text = f"{number + 0:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def date_lines(column: pa.ChunkedArray, parts: Sequence[str] = PARTS) -> list[str]:
+    """Return a hierarchy's lines: each day, then the parts of the calendar that hold it, and ``*``.
+
+    >>> days = pa.chunked_array([[datetime.date(1976, 7, 4)]])
+    >>> date_lines(days)
+    ['1976-07-04;1976-07;1976-Q3;1976;1970-1979;*']
+    >>> date_lines(days, ["year"])
+    ['1976-07-04;1976;*']
+    """
+    wanted = [part for part in PARTS if part in parts]
+    if len(wanted) < len(parts) or not wanted:
+        raise UserError(
+            f"dates are put together by {', '.join(PARTS)}", ", ".join(parts) or "none",
+            "Name some of them",
+        )  # fmt: skip
+    if not pa.types.is_date(column.type):
+        raise UserError(
+            "months and years are made of dates; this column is read as something else",
+            way_out=f"Say how its dates are written: {option('date_format')}",
+            field="date_format",
+        )
+    values: list[datetime.date] = distinct_values(column).to_pylist()
+    return [
+        ";".join([day.isoformat(), *(_CALENDAR[part](day) for part in wanted), ROOT])
+        for day in values
+    ]
+
+
+_CALENDAR: dict[str, Callable[[datetime.date], str]] = {
+    "month": lambda day: f"{day.year:04}-{day.month:02}",
+    "quarter": lambda day: f"{day.year:04}-Q{(day.month + 2) // 3}",
+    "year": lambda day: f"{day.year:04}",
+    "decade": lambda day: f"{day.year // 10 * 10:04}-{day.year // 10 * 10 + 9:04}",
+}
+
+
+def mask_lines(column: pa.ChunkedArray) -> list[str]:
+    """Return a hierarchy's lines: each code, then with one more of its last characters masked.
+
+    >>> mask_lines(pa.chunked_array([["1234", "1299"]]))
+    ['1234;123*;12**;1***;*', '1299;129*;12**;1***;*']
+    """
+    lines = []
+    for value in sorted(distinct_values(column).cast(pa.string()).to_pylist()):
+        if not value or len(value) > LONGEST_CODE or any(sign in value for sign in ';*"\n\r'):
+            raise UserError(
+                f"masked codes are made of texts of at most {LONGEST_CODE} characters "
+                'without ";", "*" and quotation marks; this column has others',
+                way_out=_FILE,
+            )
+        levels = [value[:kept] + "*" * (len(value) - kept) for kept in range(len(value), 0, -1)]
+        lines.append(";".join([*levels, ROOT]))
+    return lines
+
+
+def _lower(text: str) -> str:
+    return text[0].lower() + text[1:]
+
+
+@dataclass(frozen=True)
+class Level:
+    """One level of a hierarchy above a column: how many groups, and the records in them."""
+
+    groups: int
+    fewest: int
+    most: int
+    example: str
+    """The group of most records."""
+
+
+def count_levels(tree: Hierarchy, held: Mapping[str, int]) -> list[Level]:
+    """Count the groups that records are in, level by level, from the values up to ``*``.
+
+    ``held`` has the number of records of each value; values that no record holds are left out. A
+    value that reaches ``*`` before others stays there.
+
+    >>> tree = Hierarchy.from_lines(["Dancer;Artist;*", "Poet;Artist;*", "Lawyer;*"])
+    >>> for level in count_levels(tree, {"Dancer": 3, "Poet": 1, "Lawyer": 2}):
+    ...     print(level.groups, level.fewest, level.most, level.example)
+    3 1 3 Dancer
+    2 2 4 Artist
+    1 6 6 *
+    """
+    above = {labels[0]: labels for _, labels in tree.paths}
+    paths = [(above[value], count) for value, count in held.items() if value in above and count]
+    depth = max((len(labels) for labels, _ in paths), default=0)
+    return [_level(paths, height) for height in range(depth)]
+
+
+def _level(paths: Iterable[tuple[Sequence[Any], int]], height: int) -> Level:
+    groups: Counter[str] = Counter()
+    for labels, count in paths:
+        groups[labels[min(height, len(labels) - 1)]] += count
+    label, most = groups.most_common(1)[0]
+    return Level(len(groups), min(groups.values()), most, label)
