@@ -77,7 +77,7 @@ FILES: dict[str, tuple[bytes, str]] = {
     ),
     "missing number": (
         b"age,ill\n1,no\n,yes\n3,no\n",
-        r"must have a value in every record; missing in age \(1\)\. Pass --missing drop .* "
+        r"must have a value in every record; missing in age \(1\)\. Choose --missing drop .* "
         r"or --missing split",
     ),
     "another format": (b"PK\x03\x04zip", r"zip archive or Excel workbook"),

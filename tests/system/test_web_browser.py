@@ -156,7 +156,7 @@ def test_from_a_file_to_a_filed_report(browser: Browser, needs_data: Path, tmp_p
         page.reload()
         assert role(page, "occupation", "sensitive").is_checked()
         is_good(seen)
-        page.get_by_role("button", name="Build bands for age").click()
+        page.get_by_role("button", name="Build intervals for age").click()
         expect(page.locator(".tree .badge")).to_have_text("attached")
         page.get_by_role("button", name="Take off the hierarchy of age").click()
         expect(page.locator(".tree .badge")).to_have_count(0)
