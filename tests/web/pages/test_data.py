@@ -238,3 +238,17 @@ def test_what_stands_for_a_suppressed_cell_is_said_of_a_release(browser: Site) -
     (run,) = browser.server.store.jobs(kind="run")
     assert run["task"]["plan"]["release"]["suppressed"] == ["NA", ""]
     assert run["task"]["plan"]["release"]["rows_in_order"] is True
+
+
+def test_an_answer_about_blanks_does_not_make_its_own_page_stale(browser: Site) -> None:
+    place = opened(browser, wide_table(20))
+    shown = browser.client.get(place).text
+    form = {name: shown.split(f'name="{name}" value="')[1][:16] for name in ("form_id", "version")}
+    answer = {"csrf": browser.token, "form_id": form["form_id"], "missing": "split"}
+    headers = {"hx-request": "true"}
+    kept = browser.client.post(f"{place}/missing", data=answer, headers=headers)
+    assert kept.status_code == 204
+    send(browser, f"{place}/roles", {**form, "edit": "1", "role-0": "other"})
+    stale = {"csrf": browser.token, **form, "form_id": "0" * 16, "role-0": "quasi"}
+    assert browser.client.post(f"{place}/roles", data=stale).status_code == 409
+    assert 'value="split" checked' in browser.client.get(place).text

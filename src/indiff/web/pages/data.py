@@ -203,11 +203,14 @@ def state(request: Request, server: TheServer, dataset: DatasetId) -> Response:
 @router.post("/{dataset}/missing")
 async def missing(request: Request, server: TheServer, dataset: DatasetId) -> Response:
     """Keep what shall happen to records with a blank."""
-    answer = text(await fields(request), "missing")
+    form = await fields(request)
+    answer = text(form, "missing")
     if answer not in VALUES["missing"]:
         raise UserError("what happens to records with a blank is one of three", way_out="Choose")
     draft = server.store.dataset(dataset)["draft"]
     server.store.set_draft(dataset, {**draft, "missing": answer})
+    version = version_of(server.store, server.store.dataset(dataset))
+    server.wrote(f"{dataset} {text(form, 'form_id')}", version)  # the roles stand on the same page
     if request.headers.get("hx-request"):
         return Response(status_code=204)
     return go(f"/data/{dataset}#h-blanks")
