@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 
 import pyarrow as pa
 import pytest
@@ -21,7 +22,7 @@ from indiff.data.table import read_table
 from indiff.errors import UserError
 
 
-def column(values: list[object]) -> pa.ChunkedArray:
+def column(values: Sequence[object]) -> pa.ChunkedArray:
     return pa.chunked_array([pa.array(values)])
 
 

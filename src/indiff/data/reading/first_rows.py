@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -120,7 +121,7 @@ def _of_workbook(data: bytes, reading: Reading, count: int) -> FirstRows:
     return FirstRows(tuple(rows), sheets=tuple(names), sheet=name)
 
 
-def _shown(row: list[object]) -> tuple[str, ...]:
+def _shown(row: Sequence[object]) -> tuple[str, ...]:
     """Write the cells of a row, as many and as long as a page has room for."""
     texts = (
         str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
