@@ -40,6 +40,9 @@ def document(out: Any) -> Any:
         ((), 0, "no limit was given"),
         (("--limit", "k=5", "--limit", "delta=2"), 0, "every limit holds"),
         (("--limit", "delta=0.001"), 1, "above the limit 0.001"),
+        (("--policy", "cell-5"), 0, "every part of cell-5 is met"),
+        (("--policy", "ema-0070"), 1, "above the limit 0.09"),
+        (("--policy", "iso-27559", "--limit", "k=5"), 3, "iso-27559 is open"),
         (("--limit", "k=5", "--targets", "0-3", "--limit", "delta=2"), 3, "not every record"),
     ],
 )
@@ -50,9 +53,9 @@ def test_exit_codes(folder: Any, tmp_path: Path, limits: Any, code: Any, words: 
     assert document(tmp_path / "r")["verdict"]["exit_code"] == code
     places = [str(tmp_path / "r" / name) for name in ("report.html", "report.json", "report.md")]
     assert ended.out.splitlines()[-3:] == places
-    assert ("≤ 2 undecided" in ended.out) == (code == 3)
+    assert ("≤ 2 undecided" in ended.out) == ("--targets" in limits)
     written = (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
-    assert ("at most 2, not decided (lower bound)" in written) == (code == 3)
+    assert ("at most 2, not decided (lower bound)" in written) == ("--targets" in limits)
     held = indiff.datasets.demo(records=300)["diagnosis"].to_pylist()
     rare = {value for value in held if held.count(value) < 10}
     assert rare
@@ -80,6 +83,8 @@ def test_a_plan_gives_what_the_options_give(
     assert document(tmp_path / "c")["show_values"] is True
     assert document(tmp_path / "c")["plan"]["limits"] == {"k": 5, "delta": 0.001}
     assert document(tmp_path / "c")["command"] == "indiff audit plan.toml"
+    policy = call("audit", plan, "--policy", "cell-11", "--out", "d")
+    assert (policy.code, document(tmp_path / "d")["policy"]["status"]) == (1, "failed")
     refused = call("audit", plan, "--quasi", "age")
     assert refused.code == 2
     assert "--quasi belongs in the plan" in refused.err
@@ -95,6 +100,8 @@ def test_a_plan_gives_what_the_options_give(
         ((), "add --sensitive COLUMN"),
         (("--sensitive", "diagnosis", "--min-cell", "0"), "--min-cell must be at least 1; got 0."),
         (("--sensitive", "diagnosis", "--sanitizer", "mondrain"), "no sanitizer 'mondrain'"),
+        (("--sensitive", "diagnosis", "--policy", "ema"), "no policy 'ema'"),
+        (("--sensitive", "diagnosis", "--policy", "no.toml"), "policy must exist; there is no"),
         (("--sensitive", "diagnosis", "--parameter", "mondrian:k=5"), "a curve needs"),
         (("--sensitive", "diagnosis", "--quasi", "age", "--targets", "x"), "--targets is"),
     ],

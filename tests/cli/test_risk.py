@@ -110,6 +110,50 @@ def test_limits(ages: Path, limits: list[str], code: int, reason: str) -> None:
     assert f"Verdict: {reason}" in words(ended.out)
 
 
+@pytest.mark.parametrize(
+    ("policy", "limits", "code", "reasons"),
+    [
+        # The paper's example has groups of two.
+        ("cell-3", (), 1, ["k is 2, below the limit 3"]),
+        ("ours.toml", (), 0, ["no limit was exceeded"]),
+        ("ours.toml", ("k=1",), 0, ["no limit", "ours, k: it is stricter than your own limit, 1"]),
+        ("ours.toml", ("k=3",), 1, ["k is 2, below", "your own limit, 3, is stricter and counts"]),
+        (
+            "hipaa-safe-harbor",
+            (),
+            3,
+            ["hipaa-safe-harbor has 19 points to check: run indiff audit"],
+        ),
+        ("delta.toml", (), 3, ["delta limits delta, which counts do not tell: run indiff audit"]),
+    ],
+)
+def test_policies(
+    ages: Path, policy: str, limits: tuple[str, ...], code: int, reasons: list[str]
+) -> None:
+    for name, limit in {
+        "ours": 'metric = "k"\nlimit = 2',
+        "delta": 'metric = "delta"\nlimit = 1',
+    }.items():
+        (ages.parent / f"{name}.toml").write_text(
+            'title = "T"\ndocument = "D"\nyear = 2026\nsection = "S"\nverified = true\n[[limits]]\n'
+            f'{limit}\nlabel = "L"\nkind = "maximum"\nscope = "sample"\n'
+        )
+    place = ages.parent / policy if policy.endswith(".toml") else policy
+    options = [word for limit in limits for word in ("--limit", limit)]
+    ended = call("risk", ages, "--quasi", "age", "--policy", place, *options)
+    assert ended.code == code, ended.err
+    for reason in reasons:
+        assert reason in words(ended.out)
+
+
+def test_a_policy_is_never_overwritten(ages: Path) -> None:
+    place = ages.parent / "ours.toml"
+    place.write_text("mine")
+    ended = call("risk", ages, "--quasi", "age", "--policy", place, "--json", place)
+    assert (ended.code, place.read_text()) == (2, "mine")
+    assert len(ended.err.splitlines()) == 1
+
+
 def test_an_unknown_number_is_beyond_any_limit() -> None:
     assert Check("k", float("nan"), 0, "at least").exceeded
     assert Check("t", float("nan"), 1).exceeded

@@ -17,6 +17,7 @@ from indiff.files import check_places, private_files, write_text
 from indiff.text import json_text
 
 if TYPE_CHECKING:
+    from indiff.audit.policy.counts import CountedPolicy
     from indiff.risk.measure import Risk
 
 ENGINES = ("auto", "in-process", "duckdb", "spark")
@@ -29,15 +30,18 @@ def command(recipe: Recipe) -> None:
 
     data, attributes, show_values = recipe["data"], recipe["sensitive"], recipe["show-values"]
     joined = [", ".join(attributes)] if recipe["joint"] and len(attributes) > 1 else attributes
-    limits = risk_limits(read_limits(recipe["limit"]), joined)
+    policy = _policy(recipe)
+    own = read_limits(recipe["limit"]) if policy is None else policy.limits
+    limits = risk_limits(own, joined)
     _check_engine(recipe["engine"], recipe["master"], recipe["threads"])
     check_places(
         {"--json": recipe["json"], "--records": recipe["records"]},
-        [Path(name) for name in (data, *recipe["hierarchy"].values()) if "://" not in name],
+        [Path(name) for name in _inputs(recipe) if "://" not in name],
         frames=("--records",),
     )
     risk = _measure(recipe, terminal.stages)
     verdict = judge_risk(risk, limits)
+    verdict = verdict if policy is None else policy.judged(verdict)
     if recipe["json"] is not None:
         document = risk.to_dict()
         for level in () if show_values else document["levels"]:
@@ -48,6 +52,22 @@ def command(recipe: Recipe) -> None:
     show_risk(console, risk, source, show_values=show_values)
     terminal.show_reasons(console, verdict.reasons, passed=not verdict.exit_code)
     raise typer.Exit(verdict.exit_code)
+
+
+def _policy(recipe: Recipe) -> CountedPolicy | None:
+    """Read the policy, where one is asked for, beside the limits that were given."""
+    if recipe["policy"] is None:
+        return None
+    from indiff.audit.plan.policies import read_policy
+    from indiff.audit.policy.counts import CountedPolicy
+
+    return CountedPolicy(read_policy(recipe["policy"]), read_limits(recipe["limit"]))
+
+
+def _inputs(recipe: Recipe) -> list[str]:
+    policy = recipe["policy"] or ""
+    own = [policy] if policy.lower().endswith(".toml") else []
+    return [recipe["data"], *recipe["hierarchy"].values(), *own]
 
 
 def _check_engine(engine: str, master: str | None, threads: int | None) -> None:

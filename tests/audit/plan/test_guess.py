@@ -10,6 +10,7 @@ import pytest
 
 import indiff
 from indiff.audit.plan.guess import guess_roles, plan_text, quoted
+from indiff.audit.plan.plan import Context
 from indiff.errors import UserError
 
 HOSTILE = ['a"b', "c\\d", "e\nf", "#g", "\u202eh", "x" * 10_000]
@@ -51,6 +52,18 @@ def test_the_plan_is_read_back(tmp_path: Path) -> None:
     place.write_text(text, encoding="utf-8")
     assert indiff.read_plan(place).data.sensitive == ["income"]
     assert all(len(line) < 11_000 for line in text.splitlines())
+
+
+def test_the_context_is_there_to_be_filled_in(tmp_path: Path) -> None:
+    """Every key of the context stands in a comment that is a line of a plan."""
+    text = plan_text("data.csv", guess_roles(pa.table({"age": [1, 2, 2], "illness": list("abb")})))
+    assert indiff.Plan(**tomllib.loads(text)).context == Context()
+    before, _, after = text.partition("[context]\n")
+    lines, _, rest = after.partition("\n\n")
+    filled = "\n".join(line.removeprefix("# ") for line in lines.splitlines())
+    plan = indiff.Plan(**tomllib.loads(f"{before}[context]\n{filled}\n\n{rest}"))
+    said = plan.context.model_dump(exclude={"confirmed"})
+    assert all(value is not None for value in said.values())
 
 
 def test_no_value_of_the_table_is_written() -> None:

@@ -8,7 +8,14 @@ import pytest
 
 import indiff
 from indiff.audit.metrics import METRICS
-from indiff.audit.plan.limits import AT_LEAST, check_ranges, limit_names, range_of, risk_limits
+from indiff.audit.plan.limits import (
+    AT_LEAST,
+    check_ranges,
+    limit_names,
+    range_of,
+    risk_limits,
+    with_stricter,
+)
 from indiff.audit.plan.recipe import read_limits
 from indiff.errors import UserError
 
@@ -63,3 +70,30 @@ def test_a_recommendation_has_ranges() -> None:
         indiff.compare(table, "suppress").recommend(t=7)
     with pytest.raises(UserError, match="from 0 to 2; got 3"):
         indiff.fix(table, "suppress", delta=3)
+
+
+@pytest.mark.parametrize(
+    ("own", "asked", "counts"),
+    [
+        ({"k": 5}, {"k": 11}, {"k": 11}),
+        ({"k": 20}, {"k": 11}, {"k": 20}),
+        ({"delta": 0.1}, {"k": 3}, {"delta": 0.1, "k": 3}),
+        ({"prosecutor": 0.2}, {"prosecutor": 0.09}, {"prosecutor": 0.09}),
+        # A narrower limit counts for its number, but allows no more than the policy does.
+        (
+            {"inference.ill.itpr": 0.9},
+            {"itpr": 0.5},
+            {"inference.ill.itpr": 0.5, "itpr": 0.5},
+        ),
+        # A broader and stricter one of one's own counts where the policy is narrower.
+        ({"itpr": 0.3}, {"inference.itpr": 0.5}, {"itpr": 0.3, "inference.itpr": 0.3}),
+        # Among one's own the narrowest counts, as ever.
+        (
+            {"itpr": 0.3, "inference.itpr": 0.8},
+            {"itpr": 0.6},
+            {"itpr": 0.3, "inference.itpr": 0.6},
+        ),
+    ],
+)
+def test_of_two_limits_on_a_number_the_stricter_counts(own: Any, asked: Any, counts: Any) -> None:
+    assert with_stricter(own, asked) == counts

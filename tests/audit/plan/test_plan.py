@@ -36,6 +36,15 @@ GOOD = '[data]\npath = "people.csv"\nsensitive = "ill"\n'
         (GOOD + '[report]\nparameter = "mondrian:k=5"\n', r"\[report\] parameter: a curve needs"),
         (GOOD + "[run]\njobs = 0\n", r"\[run\] jobs: jobs must be -1 \(all cores\)"),
         (GOOD + "[run]\nseed = -1\n", r"\[run\] seed must be"),
+        (GOOD + '[context]\npolcy = "cell-5"\n', r"\[context\] has no key 'polcy': did you mean"),
+        (GOOD + '[context]\npolicy = "cell-6"\n', r"\[context\] policy: no policy 'cell-6': did"),
+        ('policy = "cell-5"\n' + GOOD, r"policy is a key of a section; write it below \[context\]"),
+        (
+            GOOD + '[context]\nrelease_model = "open"\n',
+            r"\[context\] release_model must be 'public', 'controlled' or 'internal'; got 'open'",
+        ),
+        (GOOD + '[context]\nreview_by = "soon"\n', r"review_by: a day is written 2027-12-31; got"),
+        (GOOD + "[context]\npurpose = 7\n", r"\[context\] purpose must be a valid string; got 7"),
         (GOOD + '[run]\ntime = "soon"\n', r"\[run\] time: time is a span above 0.*got 'soon'"),
         (GOOD + "[limits]\ndelta = true\n", r"\[limits\]: true and false are no value here"),
         (GOOD + "[limits]\ninference.itpr = false\n", r"\[limits\]: true and false are no"),
@@ -71,6 +80,19 @@ def test_nested_and_quoted_limits_are_the_same(tmp_path: Path) -> None:
         place.write_text(f"{GOOD}[limits]\n{limits}\n")
         plans.append(read_plan(place).limits)
     assert plans == [{"inference.itpr": 0.5}] * 3
+
+
+def test_the_context_has_a_policy_beside_the_plan_and_a_day(tmp_path: Path) -> None:
+    place = tmp_path / "plan.toml"
+    place.write_text(f'{GOOD}[context]\npolicy = "ours.toml"\nreview_by = 2030-01-31\n')
+    plan = read_plan(place)
+    assert plan.context.policy == str(tmp_path / "ours.toml")
+    assert str(tmp_path / "ours.toml") in plan.files
+    assert plan.context.review_by == "2030-01-31"
+    place.write_text(f'{GOOD}[context]\npolicy = "cell-11"\n[limits]\nk = 5\n')
+    assert read_plan(place).context.policy == "cell-11"
+    assert read_plan(place).all_limits == {"k": 11}
+    assert read_plan(place).limits == {"k": 5}
 
 
 def test_a_missing_plan_says_how_to_get_one(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le, MinLen
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from indiff.audit.plan.limits import check_limit_names, check_ranges, is_stricter
 from indiff.audit.plan.options import Context
@@ -117,11 +117,6 @@ class Policy(_Part):
     checklist: list[Point] = []
     crosswalk: list[Clause] = []
 
-    @field_validator("pr_attack", mode="before")
-    @classmethod
-    def _no_truth(cls, value: Any) -> Any:
-        return float(value) if type(value) is int else value
-
     @model_validator(mode="after")
     def _asks(self) -> Policy:
         if not self.limits and not self.checklist:
@@ -229,9 +224,9 @@ def _checked(found: dict[str, Any], place: Path) -> Policy:
         rule = f"there is no key {wrong!r}{did_you_mean(wrong, known)}"
         raise _refused(place, "", rule, None, f"Known: {', '.join(known)}")
     if first["type"] == "missing":
-        raise _refused(place, where, "it is needed", None, "Add it")
-    rule = f"must be {first['msg'].removeprefix('Input should be ')}"
-    raise _refused(place, where, rule, repr(first["input"]), "")
+        raise UserError(f"{place.name}, {where} is needed; add it.", field="policy")
+    rule = f"{place.name}, {where} must be {first['msg'].removeprefix('Input should be ')}"
+    raise UserError(rule, repr(first["input"]), field="policy")
 
 
 def _refused(place: Path, where: str, rule: str, got: object, way_out: str) -> UserError:

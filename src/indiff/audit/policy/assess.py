@@ -58,6 +58,41 @@ class Assessment:
             "crosswalk": [one.model_dump() for one in policy.crosswalk],
         }
 
+    def beside(self, verdict: Verdict, block: Mapping[str, Any]) -> Verdict:
+        """Return the verdict with the policy's: what it forbids fails, what is open is no pass.
+
+        Its limits are among those that the verdict was made of, and so are the numbers of its
+        checklist; here the rest of that counts.
+        """
+        name, points, status = self.policy.name, block["checklist"], block["status"]
+        code, reasons = verdict.exit_code, list(verdict.reasons)
+        # That every limit holds, or that there is none, is no reason for what follows.
+        if code == Exit.NOTHING_EXCEEDED and (status != "passed" or not verdict.has_limits):
+            reasons = []
+        reasons += [
+            f"{name} is not met: {one['item']}: {one['evidence']}"
+            for one, point in zip(points, self.policy.checklist, strict=True)
+            if one["status"] == "failed" and not point.metrics
+        ]
+        told = [
+            f"{name} is open: {one['item']}: {one['evidence']}"
+            for one in points
+            if one["status"] == "incomplete"
+        ]
+        reasons += told[:_MOST]
+        if more := len(told[_MOST:]):
+            reasons.append(f"{name} is open on {more} more of its {len(points)} points")
+        for metric, limit in self.policy.limits_for(self.plan.context.release_model).items():
+            counts = which_counts(metric, limit, self.plan.limits)
+            reasons += [f"{name}, {metric}: {text}" for text in counts]
+        if status == "passed":
+            reasons.append(f"every part of {name} is met")
+        elif any(one["status"] == "failed" for one in points):
+            code = Exit.EXCEEDED
+        elif code == Exit.NOTHING_EXCEEDED:
+            code = Exit.INCOMPLETE
+        return replace(verdict, exit_code=code, reasons=tuple(reasons), has_limits=True)
+
     def _limit(self, one: PolicyLimit) -> dict[str, Any]:
         model = self.plan.context.release_model
         name, threshold = one.metric, self.policy.threshold(one, model)
@@ -91,17 +126,9 @@ class Assessment:
             "finding": None if worst is None else worst.id,
             "source": one.source or self.policy.source,
             "status": status,
-            "reason": "; ".join([*reasons, *self._beside(name, threshold)]) or None,
+            "reason": "; ".join([*reasons, *which_counts(name, threshold, self.plan.limits)])
+            or None,
         }
-
-    def _beside(self, name: str, threshold: float) -> list[str]:
-        """Say which limit counts where the plan has one of its own."""
-        own = narrowest(name, self.plan.limits)
-        if own is None or own == threshold:
-            return []
-        if is_stricter(name, own, threshold):
-            return [f"your own limit, {number(own)}, is stricter and counts"]
-        return [f"it is stricter than your own limit, {number(own)}, and counts instead"]
 
     def _point(self, point: Point) -> dict[str, Any]:
         if point.scan is not None:
@@ -147,6 +174,20 @@ class Assessment:
         return "passed", f"{told}; within the limit"
 
 
+def which_counts(name: str, threshold: float, limits: Mapping[str, float]) -> list[str]:
+    """Say whose limit counts where a policy and somebody's own ``limits`` are on one number.
+
+    >>> which_counts("k", 11, {"k": 5, "delta": 0.1})
+    ['it is stricter than your own limit, 5, and counts instead']
+    """
+    own = narrowest(name, limits)
+    if own is None or own == threshold:
+        return []
+    if is_stricter(name, own, threshold):
+        return [f"your own limit, {number(own)}, is stricter and counts"]
+    return [f"it is stricter than your own limit, {number(own)}, and counts instead"]
+
+
 def _is_of(finding: Finding, name: str) -> bool:
     """Tell whether a limit of this name is on the finding."""
     names = [metric for metric in METRICS if metric.endswith(f".{name}")] if name in BOTH else []
@@ -174,9 +215,9 @@ def judge_policy(
     """Return the verdict beside the plan's policy, and what the document says of the policy."""
     if plan.policy is None:
         return verdict, None
-    scan = Scan(subjects, columns)
-    block = Assessment(plan.policy, plan, findings, columns, scan).to_dict()
-    return with_policy(verdict, block), block
+    judged = Assessment(plan.policy, plan, findings, columns, Scan(subjects, columns))
+    block = judged.to_dict()
+    return judged.beside(verdict, block), block
 
 
 def unjudged(verdict: Verdict, reason: str) -> tuple[Verdict, None]:
@@ -185,31 +226,3 @@ def unjudged(verdict: Verdict, reason: str) -> tuple[Verdict, None]:
     told = f"the policy could not be judged: {reason}"
     code = Exit.INCOMPLETE if passed else verdict.exit_code
     return replace(verdict, exit_code=code, reasons=(*verdict.reasons, told)), None
-
-
-def with_policy(verdict: Verdict, block: Mapping[str, Any]) -> Verdict:
-    """Return the verdict beside a policy: what it forbids fails, and what is open is no pass.
-
-    Its limits are among those that the verdict was made of; here its checklist counts.
-    """
-    name, code, reasons = block["name"], verdict.exit_code, list(verdict.reasons)
-    # That every limit holds, or that there is none, is no reason for what follows.
-    if code == Exit.NOTHING_EXCEEDED and (block["status"] != "passed" or not verdict.has_limits):
-        reasons = []
-    points = block["checklist"]
-    failed = [one for one in points if one["status"] == "failed"]
-    unknown_ones = [one for one in points if one["status"] == "incomplete"]
-    reasons += [f"{name} is not met: {one['item']}: {one['evidence']}" for one in failed]
-    reasons += [f"{name} is open: {one['item']}: {one['evidence']}" for one in unknown_ones[:_MOST]]
-    if more := unknown_ones[_MOST:]:
-        reasons.append(f"{name} is open on {len(more)} more of its {len(points)} points")
-    for one in block["limits"]:
-        if one["reason"] is not None and "your own limit" in one["reason"]:
-            reasons.append(f"{name}, {one['name']}: {one['reason'].split('; ')[-1]}")
-    if failed:
-        code = Exit.EXCEEDED
-    elif block["status"] != "passed" and code == Exit.NOTHING_EXCEEDED:
-        code = Exit.INCOMPLETE
-    elif block["status"] == "passed":
-        reasons.append(f"every part of {name} is met")
-    return replace(verdict, exit_code=code, reasons=tuple(reasons), has_limits=True)

@@ -1,0 +1,1 @@
+"""Policies: what each part of one means for an audit."""
