@@ -9,11 +9,12 @@ import re
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from indiff.errors import UserError
+from indiff.temporary import sweep_once, temporary_prefix
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -228,10 +229,19 @@ def open_private(path: str | Path, *, lasting: bool = True) -> Iterator[BinaryIO
     file in a folder that cannot be written, is written in place. A file that is not ``lasting``
     is soon read and thrown away: nobody waits for the disk.
     """
+    with written_whole(path, lasting=lasting) as name:
+        in_place = name == os.fspath(path)
+        with _in_place(name) if in_place else open(name, "wb") as handle:
+            yield handle
+
+
+@contextmanager
+def written_whole(path: str | Path, *, lasting: bool = True) -> Iterator[str]:
+    """Yield where to write a file, by whatever program, as :func:`open_private` says."""
     try:
         place = _writable_place(path)
-        with _in_place(path) if place is None else _replacing(place, lasting) as handle:
-            yield handle
+        with nullcontext(os.fspath(path)) if place is None else _replacing(place, lasting) as name:
+            yield name
     except OSError as error:
         raise UserError(
             f"{str(path)!r} cannot be written ({error.strerror or error}); choose another place."
@@ -251,18 +261,22 @@ def _writable_place(path: str | Path) -> str | None:
 
 
 @contextmanager
-def _replacing(place: str, lasting: bool) -> Iterator[BinaryIO]:
-    descriptor, temporary = tempfile.mkstemp(prefix=".indiff-", dir=os.path.dirname(place))
+def _replacing(place: str, lasting: bool) -> Iterator[str]:
+    folder = os.path.dirname(place)
+    sweep_once(folder)
+    # Only its owner may read what mkstemp makes.
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{temporary_prefix()}", dir=folder)
     try:
-        with os.fdopen(descriptor, "wb") as handle:  # mkstemp lets only its owner read it
-            yield handle
-            if lasting:
-                handle.flush()
-                os.fsync(descriptor)
+        yield temporary
+        if lasting:
+            os.fsync(descriptor)
         os.replace(temporary, place)
     except BaseException:
-        os.unlink(temporary)
+        with suppress(FileNotFoundError):  # whoever wrote it may have removed it
+            os.unlink(temporary)
         raise
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +29,22 @@ _PACKAGE = Path(__file__).parent
 
 def cache_directory() -> Path:
     """Return the folder below which indiff keeps what it can always make again."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "indiff"
+    if base := os.environ.get("XDG_CACHE_HOME"):
+        return Path(base) / "indiff"
+    home = os.path.expanduser("~")
+    return _cache_of_nobody() if home == "~" else Path(home) / ".cache" / "indiff"
+
+
+@cache
+def _cache_of_nobody() -> Path:
+    """Return a folder for a user without a home: kept, unless somebody else could write to it."""
+    place = Path(tempfile.gettempdir()) / f"indiff-{os.getuid()}"
+    with suppress(OSError):
+        place.mkdir(mode=0o700, exist_ok=True)
+        found = place.lstat()
+        if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o22:
+            return place
+    return Path(tempfile.mkdtemp(prefix="indiff-"))
 
 
 def _fingerprint() -> str:

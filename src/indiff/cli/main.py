@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import inspect
 import os
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext, redirect_stdout
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +24,7 @@ from indiff.audit.verdict import Exit
 from indiff.cli import audit, compare, demo, reproduce, risk, sanitize, serve, test
 from indiff.cli.shell import for_shell
 from indiff.errors import UserError, why_exhausted
+from indiff.temporary import sweep
 from indiff.version import __version__
 
 app = typer.Typer(
@@ -111,6 +114,8 @@ for _name, _module in {
 app.command("reproduce", cls=Command)(reproduce.command)
 add_command("serve", serve.command, serve.OPTIONS)
 
+INTERRUPTED = "interrupted; nothing was kept."
+
 # Typer has click inside or beside it, as its version goes; this is the class in both.
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0].__bases__[0]
 
@@ -139,7 +144,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # an old terminal may lack the letter δ
-    code = _run(arguments)
+    with _interruptions() as came:
+        sweep()
+        code = _run(arguments, came)
+        sweep()  # what other processes of this command left, which were ended with it
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -150,7 +158,31 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code)
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+@contextmanager
+def _interruptions() -> Iterator[list[int]]:
+    """Let what ends a program interrupt it, as Ctrl-C does; yield the signals that came.
+
+    Whoever ignores one of them, as nohup does, goes on ignoring it.
+    """
+    came: list[int] = []
+
+    def interrupt(number: int, frame: object) -> None:
+        came.append(number)
+        raise KeyboardInterrupt
+
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+                before[number] = signal.signal(number, interrupt)
+    try:
+        yield came
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _run(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
     if "_INDIFF_COMPLETE" in os.environ:  # the shell asks what could be typed next
         app(prog_name="indiff")
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -164,22 +196,23 @@ def _run(arguments: Sequence[str] | None) -> int:
         return ending.exit_code
     except UserError as error:
         shown = "--show-values" in words
-        return _fail(for_shell(error, show_values=shown), Exit.BAD_INPUT)
+        told = for_shell(error, show_values=shown)
+        return _fail(told, Exit.INTERRUPTED if came else Exit.BAD_INPUT)
     except _UsageError as error:
         return _fail(_usage(error), Exit.BAD_INPUT)
     except BrokenPipeError:
         plain.forget_output(sys.stdout)
         return Exit.INTERRUPTED
     except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted; nothing was kept.", Exit.INTERRUPTED)
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            return _internal_error(error)
-        plain.forget_output(sys.stdout)
-        return _fail(_unwritten(error), Exit.BAD_INPUT)
+        return _fail(INTERRUPTED, Exit.INTERRUPTED)
     except MemoryError as error:  # nothing exceeded, and no bug
         return _fail(f"{why_exhausted(error)}; what was not written is lost.", Exit.INCOMPLETE)
     except Exception as error:  # noqa: BLE001 - the one place that turns a bug into exit code 70
+        if came:  # DuckDB makes another error of it, and so does a terminal that is gone
+            return _fail(INTERRUPTED, Exit.INTERRUPTED)
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            plain.forget_output(sys.stdout)
+            return _fail(_unwritten(error), Exit.BAD_INPUT)
         return _internal_error(error)
 
 
@@ -204,7 +237,11 @@ def _usage(error: Exception) -> str:
 
 
 def _fail(message: str, code: int) -> int:
-    sys.stderr.write(f"indiff: {plain.message(message)}\n")
+    try:
+        sys.stderr.write(f"indiff: {plain.message(message)}\n")
+        sys.stderr.flush()
+    except OSError:  # a terminal that is gone, or a full disk
+        plain.forget_output(sys.stderr)
     return code
 
 

@@ -63,8 +63,8 @@ def command(asked: Mapping[str, Any]) -> None:
     more = {} if workers is None else {"workers": workers}
     serve(
         Settings(
-            data_dir=(asked["data-dir"] or default_data_dir()).expanduser().absolute(),
-            folder=None if folder is None else folder.expanduser().absolute(),
+            data_dir=_place(asked["data-dir"] or default_data_dir()),
+            folder=None if folder is None else _place(folder),
             host=asked["host"].strip("[]"),
             port=asked["port"],
             password=_password(asked["password"]),
@@ -77,6 +77,10 @@ def command(asked: Mapping[str, Any]) -> None:
         browser=asked["browser"],
         say=typer.echo,
     )
+
+
+def _place(folder: Path) -> Path:
+    return Path(os.path.abspath(os.path.expanduser(folder)))  # ~nobody stays as it is
 
 
 def _password(ask: bool) -> str | None:

@@ -289,8 +289,9 @@ def locate(
 
 def cache_folder() -> Path:
     """Return the folder in the user's cache directory where downloaded files are kept."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "indiff" / "datasets"
+    from indiff.kernels import cache_directory
+
+    return cache_directory() / "datasets"
 
 
 def _verified(file: RemoteFile, path: Path) -> Path:

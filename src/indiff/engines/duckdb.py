@@ -9,7 +9,6 @@ import glob
 import itertools
 import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -24,6 +23,8 @@ from indiff.data.reading.source import Source
 from indiff.engines import protocol
 from indiff.engines.protocol import MOST_ROWS, Resources, unreadable
 from indiff.errors import UserError, option, said
+from indiff.files import written_whole
+from indiff.temporary import temporary_prefix
 
 NUMBERS = ("INT", "DOUBLE", "FLOAT", "DECIMAL", "DATE", "TIMESTAMP", "HUGEINT")
 NESTED = ("STRUCT", "MAP", "UNION", "[")
@@ -53,7 +54,7 @@ class DuckDBEngine:
         self._renamed: Mapping[str, str] = {}
         self._resources = resources
         self._names = (f"t{number}" for number in itertools.count())
-        self._spill = tempfile.TemporaryDirectory(prefix="indiff-")
+        self._spill = tempfile.TemporaryDirectory(prefix=temporary_prefix())
         config: dict[str, Any] = {
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
@@ -247,13 +248,13 @@ class DuckDBEngine:
         """Write the statement's rows to one CSV or Parquet file."""
         options = "FORMAT parquet" if path.lower().endswith((".parquet", ".pq")) else "HEADER"
         options = "HEADER, DELIMITER '\t'" if path.lower().endswith(".tsv") else options
-        if not Path(path).resolve().parent.is_dir():
-            raise UserError(f"the folder of {path!r} does not exist; make it first.")
-        try:
-            self._connection.execute(f"COPY ({sql}) TO {_literal(path)} ({options})")
-        except duckdb.IOException as error:
-            reason = str(error).splitlines()[0]
-            raise UserError(f"{path!r} cannot be written ({reason}).") from None
+        with written_whole(path) as place:
+            copy = f"COPY ({sql}) TO {_literal(place)} ({options}, USE_TMP_FILE false)"
+            try:
+                self._connection.execute(copy)
+            except duckdb.IOException as error:
+                reason = str(error).splitlines()[0].replace(place, path)
+                raise UserError(f"{path!r} cannot be written ({reason}).") from None
 
     def quoted(self, name: str) -> str:
         """Return a name as an identifier."""

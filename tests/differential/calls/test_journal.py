@@ -95,11 +95,34 @@ def test_one_process_at_a_time(tmp_path: Path) -> None:
     assert read(tmp_path) == {}
 
 
-def test_a_file_of_someone_else_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "journal").write_text("dear diary\ntoday\n")
+@pytest.mark.parametrize("text", ["dear diary\ntoday\n", "no end of line", "x", "\n", "{}"])
+def test_a_file_of_someone_else_is_left_alone(tmp_path: Path, text: str) -> None:
+    (tmp_path / "journal").write_text(text)
     with pytest.raises(UserError, match="is no journal of a run; name another folder"):
         Journal(tmp_path, SETTINGS)
-    assert (tmp_path / "journal").read_text() == "dear diary\ntoday\n"
+    assert (tmp_path / "journal").read_text() == text
+
+
+@pytest.mark.parametrize("failing", ["write", "fsync"])
+def test_after_a_failed_write_the_journal_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    fill(tmp_path, range(2))
+    whole = (tmp_path / "journal").read_bytes()
+    write = os.write
+
+    def torn(file: int, data: bytes = b"") -> int:
+        write(file, data[: len(data) // 2])
+        raise OSError(28, "No space left on device")
+
+    with Journal(tmp_path, SETTINGS) as journal:
+        with monkeypatch.context() as full:
+            full.setattr(os, failing, torn)
+            with pytest.raises(OSError, match="No space left"):
+                journal.append([(2, {"b": [2 / 7]})])
+        assert (tmp_path / "journal").read_bytes() == whole
+        journal.append([(3, {"b": [3 / 7]})])
+    assert sorted(read(tmp_path)) == [0, 1, 3]
 
 
 def test_the_folder_is_its_owners_alone(tmp_path: Path) -> None:

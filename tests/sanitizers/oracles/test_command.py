@@ -18,7 +18,7 @@ import pytest
 from indiff import Command, Table, UserError, differential_test, read_table
 from indiff.differential.calls.identity import identity
 from indiff.differential.test import describe
-from indiff.sanitizers.oracles.child_process import KEPT, private_folder, run_program, sweep
+from indiff.sanitizers.oracles.child_process import KEPT, run_program
 from indiff.sanitizers.oracles.function import OracleFailed
 from indiff.sanitizers.sanitizer import as_sanitizer
 
@@ -254,24 +254,6 @@ def test_an_interruption_ends_the_program_and_removes_its_files(
         Command([tool, "{input}", "{output}", number]).sanitize(people())
     assert ended_soon(int(number.read_text()))
     assert list(temporary.iterdir()) == []
-
-
-def test_folders_of_killed_processes_are_swept_and_those_of_living_ones_are_not(
-    temporary: Path,
-) -> None:
-    with private_folder() as mine:
-        (mine / "input.csv").write_text("age\n1\n")
-        stem, process, born, _ = mine.name.rsplit("-", 3)
-        gone = temporary / f"{stem}-{process}-{int(born) - 1}-abcdefgh"  # the number, used again
-        gone.mkdir()
-        (gone / "input.csv").write_text("age\n1\n")
-        elsewhere = temporary / f"indiff-00000000-{process}-{int(born) - 1}-abcdefgh"
-        elsewhere.mkdir()
-        sweep()
-        assert (mine / "input.csv").exists()
-        assert not gone.exists()
-        assert elsewhere.exists()  # another machine's or container's
-    assert not mine.exists()
 
 
 def test_a_file_made_unwritable_goes_too(temporary: Path, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from typing import Any, BinaryIO, Literal, cast
 
 from indiff.data.reading.dates import check_date_format
 from indiff.errors import UserError, check_whole, did_you_mean, from_data, option
+from indiff.temporary import temporary_prefix
 
 TEXT = (".csv", ".tsv", ".tab", ".txt", ".dat")
 PARQUET = (".parquet", ".pq")
@@ -189,7 +190,7 @@ def standard_input() -> Path:
             "'-' reads the table from standard input, which is a terminal; write for example: "
             "zcat data.gz | indiff risk -"
         )
-    folder = tempfile.mkdtemp(prefix="indiff-")
+    folder = tempfile.mkdtemp(prefix=temporary_prefix())
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     place = Path(folder) / "standard input"
     with place.open("wb") as file:

@@ -27,6 +27,7 @@ from indiff.data.reading.input_files import (
 from indiff.data.reading.kinds import typed_columns
 from indiff.data.reading.separated import SeparatedText
 from indiff.errors import UserError, option, said
+from indiff.temporary import temporary_prefix
 
 LOOKED_AT = 100_000
 _SHAPE = "^[-+0-9.,'’/: \u00a0\u2009\u202fTZ]+$"
@@ -177,7 +178,7 @@ def gathered(blocks: Iterable[pa.Table], schema: pa.Schema) -> tuple[pa.Table, A
             break
     else:
         return pa.concat_tables(waiting or [schema.empty_table()]), None
-    folder = tempfile.TemporaryDirectory(prefix="indiff-", ignore_cleanup_errors=True)
+    folder = tempfile.TemporaryDirectory(prefix=temporary_prefix(), ignore_cleanup_errors=True)
     place = str(Path(folder.name) / "cells.arrow")
     try:
         with pa.OSFile(place, "wb") as file, pa.ipc.new_file(file, schema) as writer:

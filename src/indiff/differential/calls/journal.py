@@ -67,11 +67,15 @@ class Journal:
             yield name, content
 
     def _write(self, contents: Sequence[Mapping[str, Any]]) -> None:
-        texts = [json.dumps(content, separators=(",", ":")).encode() for content in contents]
-        data = b"".join(_checksum(text) + b" " + text + b"\n" for text in texts)
-        while data:
-            data = data[os.write(self._file, data) :]
-        os.fsync(self._file)
+        data = b"".join(map(_line, contents))
+        end = os.lseek(self._file, 0, os.SEEK_END)
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+            os.fsync(self._file)
+        except BaseException:  # a full disk, an interruption: no later line may follow a torn one
+            os.ftruncate(self._file, end)
+            raise
 
     def _continue(self, settings: dict[str, str]) -> None:
         """Read what is there, cut off a torn end, and refuse another run's folder."""
@@ -96,18 +100,17 @@ class Journal:
             else:
                 self._entries[int(content["target"])] = line
             good += len(line)
+        first = {"run": FORMAT, **settings}
         if not begun:
-            self._check_unused(bad_line)
+            self._check_unused(_line(first))
         os.ftruncate(self._file, good)
-        os.lseek(self._file, 0, os.SEEK_END)
         if not begun:
-            self._write([{"run": FORMAT, **settings}])
+            self._write([first])
 
-    def _check_unused(self, bad_line: int | None) -> None:
-        """Refuse a file that is not the torn beginning of a journal."""
+    def _check_unused(self, first: bytes) -> None:
+        """Refuse a file that is not the torn beginning of this journal."""
         os.lseek(self._file, 0, os.SEEK_SET)
-        beginning = os.read(self._file, 1 << 16)
-        if bad_line is not None and b"\n" in beginning:
+        if not first.startswith(os.read(self._file, len(first) + 1)):
             raise UserError(
                 f"{str(self.folder / NAME)!r} is no journal of a run; name another folder.",
                 field="run",
@@ -158,6 +161,11 @@ def _open(folder: Path) -> int:
     finally:
         os.close(place)
     return file
+
+
+def _line(content: Mapping[str, Any]) -> bytes:
+    text = json.dumps(content, separators=(",", ":")).encode()
+    return _checksum(text) + b" " + text + b"\n"
 
 
 def _checksum(text: bytes) -> bytes:

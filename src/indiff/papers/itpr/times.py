@@ -15,6 +15,7 @@ from indiff.papers import charts
 from indiff.papers.pages import Chart, Grid, Page
 from indiff.papers.run import Run
 from indiff.risk import measure_risk
+from indiff.temporary import temporary_prefix
 
 AGES, DISEASES = 120, 100
 ROW_GROUP = 2**22
@@ -36,7 +37,7 @@ class Timed:
 
 def timed(rows: int, repeats: int = REPEATS) -> Timed:
     """Make the table in a temporary folder, measure it, and remove it."""
-    with tempfile.TemporaryDirectory(prefix="indiff-") as folder:
+    with tempfile.TemporaryDirectory(prefix=temporary_prefix()) as folder:
         path = write_people(Path(folder) / "people.parquet", rows)
         found = [_call(path, rows) for _ in range(repeats)]
     return min(found, key=lambda one: one.seconds)

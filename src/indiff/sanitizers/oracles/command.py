@@ -21,8 +21,9 @@ from indiff.data.table import Table
 from indiff.errors import UserError, marked, said
 from indiff.files import write_frame
 from indiff.release.release import Release
-from indiff.sanitizers.oracles.child_process import Ended, private_folder, run_program
+from indiff.sanitizers.oracles.child_process import Ended, run_program
 from indiff.sanitizers.oracles.function import BlackBox, OracleFailed, read_returned
+from indiff.temporary import private_folder
 
 Format = Literal["csv", "parquet"]
 FORMATS = ("csv", "parquet")

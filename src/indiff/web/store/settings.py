@@ -100,8 +100,14 @@ def is_loopback(host: str) -> bool:
 
 def default_data_dir() -> Path:
     """Return the folder for indiff in the user's data folder (XDG)."""
-    base = os.environ.get("XDG_DATA_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "share") / "indiff"
+    base = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+    if base.startswith("~"):
+        raise UserError(
+            "indiff keeps its data in a folder of the user's, who has none here",
+            way_out="Name one with --data-dir",
+            field="data_dir",
+        )
+    return Path(base) / "indiff"
 
 
 def as_bytes(text: str, option: str) -> int:
