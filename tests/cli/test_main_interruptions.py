@@ -36,7 +36,12 @@ def environment(temporary: Path) -> dict[str, str]:
     return {**os.environ, "TMPDIR": str(temporary)}
 
 
-def start_slow(folder: Path, **settings: Any) -> tuple[subprocess.Popen[bytes], int]:
+def heed() -> None:
+    """Let a process start with the usual signals, though ours may ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def start_slow(folder: Path, begin: Any = heed) -> tuple[subprocess.Popen[bytes], int]:
     """Start a test whose oracle never answers; return both processes once it has its input."""
     announce()  # kernels are compiled before
     people = write_people(folder)
@@ -47,7 +52,7 @@ def start_slow(folder: Path, **settings: Any) -> tuple[subprocess.Popen[bytes], 
          "age,town", "--sanitizer",
          f"command:{sys.executable} {folder / 'oracle.py'} {{input}} {told} {{output}}"],
         env=environment(folder / "tmp"), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        **settings,
+        preexec_fn=begin,
     )  # fmt: skip
     end = time.monotonic() + 60
     while not (told.exists() and told.read_text()):
@@ -89,7 +94,7 @@ def test_who_ignores_hang_ups_goes_on(tmp_path: Path) -> None:
     def ignore() -> None:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
 
-    process, oracle = start_slow(tmp_path, preexec_fn=ignore)
+    process, oracle = start_slow(tmp_path, ignore)
     process.send_signal(signal.SIGHUP)
     time.sleep(0.3)
     assert process.poll() is None
@@ -128,7 +133,7 @@ def test_an_interruption_that_duckdb_words_its_own_way(
 
     def interrupted(*arguments: Any) -> Any:
         try:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGTERM)
         except KeyboardInterrupt:
             raise RuntimeError("Query interrupted") from None
 
