@@ -120,8 +120,31 @@ def usual() -> dict[str, Any]:
             "records": 5000,
             "constraint_met": True,
             "groups": 602,
+            "columns": [
+                {"name": "patient_id", "role": "identifier", "how": "left out"},
+                *(
+                    {"name": one, "role": "quasi", "how": "coarser"}
+                    for one in ("age", "sex", "zip")
+                ),
+                {"name": "diagnosis", "role": "sensitive", "how": "unchanged"},
+            ],
             "notes": [],
         },
+        "files": {
+            "input": [
+                {"part": "table", "name": "patients.csv", "sha256": "ab" * 32, "bytes": 309500}
+            ],
+            "release": [{"name": None, "sha256": "cd" * 32, "bytes": 381789, "rows": 5000}],
+        },
+        "tried": {
+            "asked": ["auto"],
+            "models": ["naive-bayes", "tree"],
+            "other_models": ["frequency"],
+            "encodings": ["TF"],
+            "other_encodings": ["Scaling-Hot"],
+        },
+        "context": {**dict.fromkeys(CONTEXT), "purpose": "a register", "recipients": "clinics"},
+        "policy": policy(),
         "findings": findings,
         "charts": {
             "cdf": [curve("naive-bayes", 1.93), curve("tree", 0.8)],
@@ -167,6 +190,33 @@ def usual() -> dict[str, Any]:
     }
 
 
+CONTEXT = (
+    "purpose", "recipients", "release_model", "controller", "author", "data_period", "attackers",
+    "knowledge", "review_by", "confidentiality",
+)  # fmt: skip
+
+
+def policy() -> dict[str, Any]:
+    """A policy with a limit that holds, one that is exceeded and one that is not decided."""
+    limits = [
+        {
+            "name": f"limit-{place}", "label": f"Limit {place}", "kind": "maximum",
+            "scope": "population", "limit": 0.09, "measured": measured, "finding": None,
+            "source": f"Guide {place}, 2020, section 4", "status": status, "reason": reason,
+        }
+        for place, (measured, status, reason) in enumerate(
+            [(0.05, "passed", None), (0.2, "failed", "it is larger"), (None, "incomplete", "why")]
+        )
+    ]  # fmt: skip
+    return {
+        "name": "guide", "title": "The guide", "source": "The guide, 2020, section 4",
+        "verified": False, "note": "a note", "pr_attack": 0.3, "status": "failed",
+        "limits": limits,
+        "checklist": [{"item": "names", "status": "passed", "evidence": "no column has names"}],
+        "crosswalk": [{"clause": "clause 7", "section": "Inference"}],
+    }  # fmt: skip
+
+
 def column(name: str, role: str, kind: str, distinct: int) -> dict[str, Any]:
     return {
         "name": name,
@@ -210,6 +260,22 @@ def hostile() -> dict[str, Any]:
         {"kind": "none", "text": text, "options": {"fix": text}, "command": text}
         for text in HOSTILE
     ]
+    made["release"]["columns"] = [
+        {"name": text, "role": None, "how": "unmeasured"} for text in HOSTILE
+    ]
+    made["context"] = {key: HOSTILE[place] for place, key in enumerate(CONTEXT)}
+    made["policy"] |= {"title": both, "source": both, "note": HOSTILE[0]}
+    for one in (*made["policy"]["limits"], *made["policy"]["checklist"]):
+        one |= {
+            key: both for key in ("label", "source", "reason", "item", "evidence") if key in one
+        }
+    made["policy"]["crosswalk"] = [{"clause": text, "section": both} for text in HOSTILE]
+    made["next_steps"] = [
+        {"kind": "none", "text": text, "options": {}, "command": both} for text in HOSTILE
+    ]
+    made["tried"] = {key: list(HOSTILE) for key in made["tried"]}
+    for one in (*made["files"]["input"], *made["files"]["release"]):
+        one["name"] = both
     for place, one in enumerate(made["findings"]):
         text = HOSTILE[place % len(HOSTILE)]
         one |= {"id": f"{place}:{text}", "title": text, "means": text, "source": text}
@@ -243,4 +309,7 @@ def bare() -> dict[str, Any]:
     made["findings"] = [finding("k", "k", None, status="failed", reason="memory ran out")]
     made["charts"] = {"cdf": [], "parameter": None, "risk": [], "columns": [], "worst": []}
     made["release"]["groups"] = None
+    made["context"] = made["policy"] = None
+    made["files"] = {"input": [], "release": []}
+    made["next_steps"] = []
     return made

@@ -24,6 +24,9 @@ from indiff.data.table import Table
 from indiff.differential.result import DifferentialResult
 from indiff.errors import HIDDEN, UserError, unknown
 from indiff.files import check_places, make_folder, refuse_inputs, write_text
+from indiff.inference.classifier import Classifier
+from indiff.inference.encodings import ENCODINGS
+from indiff.inference.models import MODELS, as_model
 from indiff.release.release import Release
 from indiff.release.unmeasured import key_notes
 from indiff.report.finding import Finding
@@ -206,6 +209,24 @@ def plan_block(plan: Plan, redaction: Redaction, sanitizer: Sanitizer | None) ->
     return found
 
 
+def tried_block(plan: Plan, names: Sequence[str]) -> dict[str, Any]:
+    """Return the adversaries and encodings that were asked, and those that were not.
+
+    ``asked`` is how the plan names them: ``auto`` leaves the choice open.
+    """
+    names = list(dict.fromkeys(names))
+    models = map(as_model, names)
+    used = [str(one.encoding) for one in models if isinstance(one, Classifier)]
+    plain = {name.partition(":")[0] for name in names}
+    return {
+        "asked": list(plan.adversary.models),
+        "models": names,
+        "other_models": [name for name in MODELS if name not in plain],
+        "encodings": list(dict.fromkeys(used)),
+        "other_encodings": [name for name in ENCODINGS if name not in used],
+    }
+
+
 def _tokens(tokens: Sequence[str], redaction: Redaction) -> list[str]:
     return [
         token if redaction.show_values or token.strip().casefold() in _USUAL_TOKENS else HIDDEN
@@ -317,8 +338,27 @@ def release_block(
         "records": 0 if release is None else len(release),
         "constraint_met": all_kept(one.kept for one in promises),
         "groups": groups,
+        "columns": _released_columns(release, redaction.table),
         "notes": [
             *map(redaction.text, dict.fromkeys([*own, *notes])),
             *key_notes(release, plan.release.key),
         ],
     }
+
+
+def _released_columns(release: Release | None, table: Table) -> list[dict[str, Any]]:
+    """Return every column of table and release with its role, and what became of it."""
+    roles = {column.name: str(column.role) for column in table.schema}
+    how: dict[str, str] = {}
+    if release is not None:
+        for one in release.columns:
+            how[one.attribute.name] = "coarser"
+        for name in release.sensitive_columns or (release.sensitive_name,):
+            how[name] = "unchanged"
+        carried = release.carried
+        for name in () if carried is None else carried.column_names:
+            how[name] = "unmeasured"
+    return [
+        {"name": name, "role": roles.get(name), "how": how.get(name, "left out")}
+        for name in dict.fromkeys([*roles, *how])
+    ]

@@ -146,8 +146,7 @@ def run_audit(
         findings += subject.titled(_utility(audit, subject))
     promises = _promises(audit, subjects, exposures)
     releases = tuple(one.release for one in subjects if one.release is not None)
-    hashed = audit.attempt("files", lambda: judged_files(chosen, releases))
-    files["release"] = hashed or []
+    files["release"] = audit.attempt("files", lambda: judged_files(chosen, releases)) or []
     columns = of_all(judge_columns(one.release, one.table, chosen.release.key) for one in subjects)
     judged, verdict = _judged(audit, findings, columns, exposures, promises)
     verdict, policy = _by_policy(audit, verdict, judged, columns, subjects)
@@ -175,6 +174,7 @@ def run_audit(
             promises,
         ),
         "files": files,
+        "tried": document.tried_block(chosen, [name for one in exposures for name in one.results]),
         "findings": [finding.to_dict() for finding in judged],
         "charts": {
             "cdf": [curve for one in exposures for curve in one.curves],

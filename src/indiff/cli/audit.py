@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from indiff.audit.plan.recipe import OPTIONS, Recipe, read_limits
+from indiff.audit.plan.shell import worded_for_shell
 from indiff.audit.verdict import Exit
-from indiff.cli.shell import worded_for_shell
 from indiff.cli.warmup import announce
 from indiff.errors import UserError
 from indiff.files import check_places, refuse_inputs, write_text

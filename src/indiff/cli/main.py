@@ -20,9 +20,9 @@ from typer.core import TyperCommand
 from indiff import text as plain
 from indiff.audit.plan.options import REQUIRED
 from indiff.audit.plan.recipe import STANDARD_OUTPUT, Declared, Recipe, options_of
+from indiff.audit.plan.shell import for_shell
 from indiff.audit.verdict import Exit
-from indiff.cli import audit, compare, demo, reproduce, risk, sanitize, serve, test
-from indiff.cli.shell import for_shell
+from indiff.cli import audit, compare, demo, reproduce, risk, sanitize, serve, test, verify
 from indiff.errors import UserError, why_exhausted
 from indiff.temporary import sweep
 from indiff.version import __version__
@@ -111,6 +111,7 @@ for _name, _module in {
     "audit": audit, "test": test, "risk": risk, "sanitize": sanitize, "compare": compare,
 }.items():  # fmt: skip
     add_command(_name, _module.command)
+app.command("verify", cls=Command)(verify.command)
 app.command("reproduce", cls=Command)(reproduce.command)
 add_command("serve", serve.command, serve.OPTIONS)
 

@@ -12,9 +12,9 @@ import typer
 from indiff import text as plain
 from indiff.audit.plan.recipe import Recipe, lists, read_limits
 from indiff.audit.plan.recipe import targets as read_targets
+from indiff.audit.plan.shell import in_shell, worded_for_shell
 from indiff.audit.verdict import TEST_LIMITS, Verdict, judge_releases, judge_tests
 from indiff.cli.questions import Answers, answer, check_questions
-from indiff.cli.shell import in_shell, worded_for_shell
 from indiff.cli.warmup import announce
 from indiff.errors import Message, UserError, unknown
 from indiff.files import check_places, write_records, write_text

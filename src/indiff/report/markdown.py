@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from indiff import text as plain
 from indiff.report import finding as words
+from indiff.report import sheet
+from indiff.report.glossary import glossary
 from indiff.report.page.html import templates
 from indiff.text import number
 
@@ -25,12 +27,13 @@ _KINDS = {
 
 
 def render(document: Mapping[str, Any]) -> str:
-    """Return an audit's document as Markdown, without its timing.
+    """Return an audit's document as Markdown; of its timing it names the day alone.
 
     Equal documents give equal text. It holds no value of the table that the document lacks.
     """
+    measured = [one for one in document["findings"] if one["status"] == "measured"]
     findings = {
-        name: [one for one in document["findings"] if one["question"] == name]
+        name: [one for one in measured if one["question"] == name]
         for name in words.QUESTIONS
         if name != "table"
     }
@@ -42,6 +45,19 @@ def render(document: Mapping[str, Any]) -> str:
         questions=words.QUESTIONS,
         verdicts=words.VERDICTS,
         kinds=_KINDS,
+        ten_lines=sheet.ten_lines(document),
+        context=sheet.context_rows(document),
+        limits=sheet.limit_rows(document),
+        policy_lines=sheet.policy_lines(document),
+        files=sheet.file_rows(document),
+        decisions=sheet.DECISIONS,
+        signed=sheet.SIGNED,
+        marking=sheet.marking(document),
+        no_proof=sheet.NO_PROOF,
+        released=sheet.columns(document),
+        notes=sheet.notes(document),
+        reasons=sheet.not_measured(document["findings"]),
+        glossary=glossary(document),
     )
     return text.rstrip() + "\n"
 

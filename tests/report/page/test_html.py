@@ -95,7 +95,8 @@ def test_everything_of_the_document_is_said(page: str) -> None:
     made = usual()
     text = squeezed(Parsed(page).text)
     for one in made["findings"]:
-        for part in ("title", "means", "does_not_prove", "source", "id"):
+        parts = ("title", "means", "does_not_prove", "source", "id")
+        for part in parts if one["status"] == "measured" else ("title", "reason"):
             assert squeezed(one[part]) in text, (one["id"], part)
     for row in made["charts"]["worst"]:
         assert f"Record {row['record']}" in text
@@ -123,8 +124,12 @@ def test_everything_of_the_document_is_said(page: str) -> None:
         "Public: what the crowd",
         "Most exposed records",
         "Utility",
-        "The table and its release",
-        "How to read",
+        "What was released",
+        "how to read this report",
+        "Every finding in full",
+        "The table",
+        "Method and provenance",
+        "Glossary",
     ]
     body = text[text.index("Singling out Can somebody") :]
     places = [body.index(words) for words in order]
@@ -186,7 +191,7 @@ def test_only_the_named_places_change_with_the_time(page: str) -> None:
     later["timing"] = {"started": "2027-05-05T00:00:00+00:00", "seconds": 99.0, "steps": {}}
     lines = zip(page.splitlines(), render(later).splitlines(), strict=True)
     changed = [one for one, other in lines if one != other]
-    assert 0 < len(changed) <= 4
+    assert 0 < len(changed) <= 6  # the day stands in the margins, and their sum in the policy
 
 
 def test_each_chart_has_title_sentence_table_and_data(page: str) -> None:

@@ -16,6 +16,8 @@ from indiff import text as plain
 from indiff.errors import InternalError, UserError
 from indiff.files import write_text
 from indiff.report import finding as words
+from indiff.report import sheet
+from indiff.report.glossary import glossary
 from indiff.report.page.figures import by_distance, figures
 from indiff.text import apart, duration, moment, number, percent
 
@@ -26,6 +28,20 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 500
 MOST_RECORDS = 200
 LONGEST_HEADING = 160
+LONGEST_RUNNING = 70
+HEADINGS = {
+    "private": "Private: what one person's own record gives away",
+    "public": "Public: what the crowd teaches",
+    None: "From the published columns",
+}
+APPENDIX = {
+    "policy": "The policy",
+    "findings": "Every finding in full",
+    "why": "Most exposed records, and why",
+    "table": "The table",
+    "method": "Method and provenance",
+    "glossary": "Glossary",
+}
 
 
 def render(document: Mapping[str, Any]) -> str:
@@ -36,8 +52,11 @@ def render(document: Mapping[str, Any]) -> str:
     """
     drawn = figures(document)
     scripts = [chart_bundle() if drawn else "", resource("charts.js")]
-    styles = resource("report.css")
+    styles = resource("report.css") + _running(document)
     plan = document.get("plan") or {}
+    worst = by_distance(document["charts"].get("worst") or [])
+    here = {"policy": bool(document.get("policy")), "why": bool(worst)}
+    reasons = sheet.not_measured(document["findings"])
     template = environment().get_template("report.html.j2")
     return template.render(
         document=document,
@@ -52,27 +71,87 @@ def render(document: Mapping[str, Any]) -> str:
             for question in ("singling-out", "linkability", "inference", "utility", "worst")
         },
         drawn=drawn,
-        worst=by_distance(document["charts"].get("worst") or []),
+        worst=worst,
         plan=words.flat(plan),
+        headings=HEADINGS,
+        ten_lines=sheet.ten_lines(document),
+        context=sheet.context_rows(document),
+        limits=sheet.limit_rows(document),
+        policy_lines=sheet.policy_lines(document),
+        policy=document.get("policy"),
+        files=sheet.file_rows(document),
+        decisions=sheet.DECISIONS,
+        signed=sheet.SIGNED,
+        marking=sheet.marking(document),
+        no_proof=sheet.NO_PROOF,
+        released=sheet.columns(document),
+        tried=document.get("tried"),
+        notes=sheet.notes(document),
+        reasons=reasons,
+        why={one.text: one.number for one in reasons},
+        glossary=glossary(document),
+        contents=_contents(document, worst),
+        appendix=[one for one in APPENDIX.items() if here.get(one[0], True)],
         scripts=scripts,
         styles=styles,
-        policy=_policy(scripts, styles),
+        content_policy=_policy(scripts, styles),
         most_columns=MOST_COLUMNS,
         most_records=MOST_RECORDS,
     )
 
 
+def _contents(document: Mapping[str, Any], worst: Sequence[Any]) -> list[tuple[str, str]]:
+    """Return the sections before the appendix, each by its id and its title."""
+    asked: list[Any] = ["singling-out", "linkability", "inference", "utility"]
+    found = [("sheet", "Filing sheet")]
+    found += [(name, words.QUESTIONS[name].title) for name in asked]
+    if worst:
+        found.insert(-1, ("worst", "Most exposed records"))
+    return [*found, ("released", "What was released, and what was not measured"),
+            ("reading", "What a pass is not, and how to read this report")]  # fmt: skip
+
+
+def _running(document: Mapping[str, Any]) -> str:
+    """Return what stands in the margins of every printed page."""
+    files = (document.get("files") or {}).get("release") or []
+    title = plain.shortened(plain.escaped(document["title"]), LONGEST_RUNNING)
+    verdict = words.VERDICTS[document["verdict"]["status"]].word
+    parts = {
+        "top-left": title,
+        "top-right": f"{verdict}, {sheet.day(document)}",
+        "bottom-left": plain.shortened(plain.escaped(sheet.marking(document)), LONGEST_RUNNING),
+        "bottom-center": f"release SHA-256 {files[0]['sha256'][:16]}…" if files else "",
+    }
+    boxes = " ".join(
+        f'@{place} {{ content: "{css_text(text)}"; }}' for place, text in parts.items()
+    )
+    return f"@media print {{ @page {{ {boxes} }} }}\n"
+
+
+def css_text(text: str) -> str:
+    """Write a text for a string of a style sheet: whatever is no plain letter as an escape.
+
+    >>> print(css_text('a"}</style>'))
+    a\\000022\\00007d\\00003c\\00002fstyle\\00003e
+    """
+    return "".join(one if one.isascii() and one.isalnum() else f"\\{ord(one):06x}" for one in text)
+
+
 def by_question(
     findings: Iterable[Mapping[str, Any]],
-) -> dict[str, dict[str | None, list[Mapping[str, Any]]]]:
+) -> dict[str, dict[str | None, list[dict[str, Any]]]]:
     """Findings by question, then by private, public or neither; what exceeds its limit first."""
-    found: dict[str, dict[str | None, list[Mapping[str, Any]]]] = {}
+    found: dict[str, dict[str | None, list[dict[str, Any]]]] = {}
     for place, one in enumerate(findings):
         kinds = found.setdefault(one["question"], {"private": [], "public": [], None: []})
         kinds[one.get("inference")].append({**one, "place": place})
     for kinds in found.values():
         for listed in kinds.values():
             listed.sort(key=lambda one: words.badge(one)[2])
+            said: set[str] = set()
+            for one in listed:  # what several adversaries' numbers mean is said once
+                one["gist"] = "" if one["metric"] in said else sheet.first_sentence(one["means"])
+                said |= {one["metric"]} if one["status"] == "measured" else set()
     return found
 
 

@@ -1,0 +1,150 @@
+"""Explains every term that a report uses, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Term:
+    """A word of the report and what it means.
+
+    ``uses`` are the metrics, adversaries, sanitizers or distances whose report needs it; a term
+    without any belongs in every report.
+    """
+
+    term: str
+    means: str
+    uses: tuple[str, ...] = ()
+
+
+_ALWAYS = (
+    Term("adversary", "Whoever reads the release and wants to learn about one person. Here it is a "
+         "program that learns from the release and then guesses."),
+    Term("belief", "How probable an adversary holds each possible sensitive value of a person."),
+    Term("column roles", "An identifier names people and is never released. Quasi-identifiers are "
+         "what an attacker may know of a person, such as age or postcode. A sensitive attribute "
+         "is what nobody shall learn about a person. Other columns are left out of both release "
+         "and audit."),
+    Term("exactness", "Exact: computed for every record. Estimate: sampled, with an interval that "
+         "holds the true number with the stated confidence. Lower bound: not every record was "
+         "tested, so the true number may be larger. Approximation: a faster way that can err."),
+    Term("fingerprint", "The SHA-256 of the columns in use, in any order of the records: it tells "
+         "whether two files hold the same records."),
+    Term("group", "All released records that look alike in their quasi-identifiers."),
+    Term("hierarchy", "A file that says which coarser values stand for which finer ones."),
+    Term("inference", "Deducing a person's sensitive value. Private inference rests on that "
+         "person's own record and is a leak; public inference rests on everybody else's."),
+    Term("interval", "The range in which the true number lies, with the stated confidence. A limit "
+         "is checked against its worse end."),
+    Term("limit", "What a number may be at most, or must be at least; set before measuring."),
+    Term("linkability", "Joining a record of the release to a person, or to another source."),
+    Term("record number", "The position of a record in the input, counted from 0."),
+    Term("region", "What one coarsened cell stands for, such as the ages 40 to 49."),
+    Term("release", "The table as it is to be published."),
+    Term("sanitizer", "The method that turns the original table into the release."),
+    Term("seed", "The number from which all random choices follow, so that they can be repeated."),
+    Term("SHA-256", "A checksum of a file. Two files with the same one are the same file; a "
+         "changed letter changes it altogether."),
+    Term("singling out", "Isolating the one record that belongs to a person."),
+)  # fmt: skip
+
+_WHERE_USED = (
+    Term("accuracy of an analyst", "How often somebody who learns from the release predicts a "
+         "column of new records correctly: what the release is still good for.", ("accuracy",)),
+    Term("advantage", "How much better than guessing an adversary tells people who are in the "
+         "table from people who are not: 0 is guessing, 1 certainty.", ("advantage",)),
+    Term("average group size", "Released records per group, on average.", ("average_group",)),
+    Term("candidate", "A released row that fits what is known of a person.", ("one_candidate",)),
+    Term("changed predictions", "The share of people for whom the adversary's best guess changes "
+         "when their own record is taken out.", ("changed_predictions",)),
+    Term("differential test", "For every person, the table is sanitized with and without that "
+         "person's record, and an adversary learns from both releases. How far its two beliefs "
+         "about the person lie apart is what the record itself gives away.",
+         ("delta", "mean", "quantile")),
+    Term("discernibility", "A penalty that adds up the squares of the group sizes: the smaller, "
+         "the more detail is kept.", ("discernibility",)),
+    Term("distance (d)", "How far apart an adversary's beliefs with and without a person's record "
+         "are. 0 means that the record makes no difference.", ("delta", "mean", "quantile")),
+    Term("DR, disclosure risk on average", "The share of the uncertainty about whose record it is, "
+         "or about a sensitive value, that the published columns remove on average: 0 is nothing, "
+         "1 is all of it.", ("reidentification.dr", "inference.dr")),
+    Term("ITPR, information-theoretic privacy risk", "The same share as DR in the group where it "
+         "is largest: 1 means that somebody is identified, or that a group gives its value away.",
+         ("reidentification.itpr", "inference.itpr")),
+    Term("k, smallest group", "How many records share their published quasi-identifiers at least. "
+         "k = 1 means that somebody is alone.", ("k",)),
+    Term("ℓ, diversity", "No sensitive value makes up more than one in ℓ of any group. ℓ = 1 means "
+         "that everybody in some group has the same value. Distinct ℓ counts the values of a "
+         "group; entropy ℓ weighs them by how evenly they are spread.",
+         ("l", "distinct_l", "entropy_l")),
+    Term("largest chance of a correct link (prosecutor risk)", "The chance of picking the right "
+         "record of a person who is known to be in the table: one over the smallest group.",
+         ("prosecutor",)),
+    Term("mean of the differential test", "The distance of a person on average. A small mean with "
+         "a large δ means that few people are exposed.", ("mean",)),
+    Term("membership inference", "Telling that a person is in the table at all.", ("advantage",)),
+    Term("missing cells", "Cells without a value; missing counts as a value of its own.",
+         ("missing",)),
+    Term("NCP, normalised certainty penalty", "The share of a column's range that a released cell "
+         "stands for on average: 0 is the original, 1 a column of stars.", ("ncp",)),
+    Term("quantile", "The distance that 99% of the people do not exceed.", ("quantile",)),
+    Term("records", "The rows of the table, one person each unless the plan says otherwise.",
+         ("records",)),
+    Term("records alone in their group", "Records that nobody else looks like.", ("singled_out",)),
+    Term("share of records linked correctly (marketer risk)", "How many records are linked to the "
+         "right person on average, when all are linked to a list of everybody.", ("marketer",)),
+    Term("t, closeness", "How far a group's sensitive values are from the whole table's: 0 means "
+         "that no group differs from the table.", ("t",)),
+    Term("told by the crowd", "How often an adversary is right about people whose records it has "
+         "not seen: what the release teaches about the population.", ("told_by_the_crowd",)),
+    Term("α, largest share of one value", "The share of a group that holds one and the same "
+         "sensitive value, in the worst group.", ("alpha",)),
+    Term("β, gain", "By how many times a sensitive value is more frequent in some group than in "
+         "the table, beyond its usual share.", ("beta",)),
+    Term("δ (delta)", "The largest distance of the differential test over all people tested: what "
+         "the release gives away about the person who is exposed most.", ("delta",)),
+    Term("δ-disclosure", "How far the share of a value in a group may be from its share in the "
+         "table, as a logarithm; infinite where a group lacks a value.", ("delta_disclosure",)),
+    Term("Mondrian", "A sanitizer that splits the table into groups of similar people and "
+         "publishes the region of each group.", ("mondrian",)),
+    Term("recoding", "A sanitizer that coarsens a whole column in the same way.", ("recoding",)),
+    Term("noisy counts", "A sanitizer that publishes counts with random noise added.",
+         ("laplace", "geometric", "gaussian", "randomized-response")),
+    Term("identity", "The original records, published as they are.", ("identity",)),
+    Term("suppress", "A release in which every quasi-identifier is a star.", ("suppress",)),
+    Term("program", "A sanitizer that is another program, run as it is.",
+         ("command", "shell", "http", "releases")),
+    Term("naive Bayes", "An adversary who weighs each column by itself.", ("naive-bayes",)),
+    Term("conditional frequency", "An adversary who looks at a person's group alone and takes its "
+         "values by their frequency.", ("frequency",)),
+    Term("tree", "An adversary who asks one question after the other about the columns.",
+         ("tree",)),
+    Term("forest", "An adversary who asks many random trees.", ("forest",)),
+    Term("logistic", "An adversary who weighs the columns in one formula.", ("logistic",)),
+    Term("gradient boosting", "An adversary who adds up many small trees, each correcting the ones "
+         "before it.", ("gradient-boosting",)),
+    Term("mlp", "An adversary that is a small neural network.", ("mlp",)),
+    Term("knn", "An adversary who looks at the people most alike.", ("knn",)),
+    Term("encoding", "How a region becomes numbers that a model can learn from.",
+         ("tree", "forest", "logistic", "gradient-boosting", "mlp", "knn", "naive-bayes")),
+    Term("wasserstein", "The distance used: the differences of both beliefs, added up over all "
+         "values. It goes from 0 to 2.", ("wasserstein",)),
+    Term("emd, tv, kl, js, hellinger", "Other distances between two beliefs; the parameters name "
+         "the one used.",
+         ("emd", "tv", "coordinate-tv", "kl", "js", "hellinger", "max-divergence")),
+)  # fmt: skip
+
+
+def glossary(document: Mapping[str, Any]) -> list[Term]:
+    """Return the terms that a report of this document uses, in the order of the alphabet."""
+    plan = document.get("plan") or {}
+    who = plan.get("adversary") or {}
+    used = {one["metric"] for one in document["findings"]}
+    used |= {str(name).partition(":")[0] for name in who.get("models") or ()}
+    used.add(str(who.get("distance") or "").partition(":")[0])
+    used.add(str(document["release"]["sanitizer"]).partition(":")[0])
+    found = [*_ALWAYS, *(one for one in _WHERE_USED if used.intersection(one.uses))]
+    return sorted(found, key=lambda one: one.term.casefold())

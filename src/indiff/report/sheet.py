@@ -1,0 +1,337 @@
+"""Words the filing sheet of a report: what was decided and why, by which limits, for whom."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from indiff import text as plain
+from indiff.report import finding as words
+from indiff.text import number
+
+Document = Mapping[str, Any]
+_MOST_NAMES = 12
+_OF_COLUMN = re.compile(r"column (?P<name>'[^']*')(?P<says>[: ].*)", re.DOTALL)
+_NUMBER = re.compile(r"\d[\d,.]*")
+_COUNTED = re.compile(r" \([^)]*\d[^)]*\)|: [^:]*\d[^:]*$")
+NO_PROOF = (
+    "A pass is no proof that nobody can be recognised. It is about the adversaries that were "
+    "tried, this table, this release and these columns. A stronger adversary, one who knows more, "
+    "or one who holds a second release of the same people may learn more. It is no legal opinion."
+)
+_CONTEXT = {
+    "controller": "Controller",
+    "author": "Author of the audit",
+    "purpose": "Purpose of the release",
+    "recipients": "Recipients",
+    "release_model": "Release model",
+    "data_period": "Period of the data",
+    "attackers": "Who might attack",
+    "knowledge": "What they may know",
+    "review_by": "Review by",
+    "confidentiality": "Confidentiality",
+}
+_MODELS = {
+    "public": "public: anybody may have it",
+    "controlled": "controlled: named recipients under conditions",
+    "internal": "internal: it stays in the house",
+}
+_STATUS = {
+    "passed": ("kept", "good"),
+    "failed": ("exceeded", "bad"),
+    "incomplete": ("not decided", "unsure"),
+}
+_HOW = {
+    "coarser": "Published in coarser form",
+    "unchanged": "Published as they are",
+    "unmeasured": "Published, though nothing was measured of them",
+    "left out": "Left out of the release",
+}
+DECISIONS = ("release it as it was judged", "release it under conditions", "do not release it")
+SIGNED = ("Name", "Function", "Place and date", "Signature")
+
+
+class LimitRow(NamedTuple):
+    """A limit, where it comes from, what was measured, and what became of it."""
+
+    name: str
+    source: str
+    limit: str
+    measured: str
+    outcome: str
+    look: str
+
+
+class Reason(NamedTuple):
+    """Why some numbers were not measured: said once for all of them."""
+
+    number: int
+    text: str
+    titles: tuple[str, ...]
+
+
+def ten_lines(document: Document) -> list[tuple[str, str]]:
+    """Return the ten lines that say what was decided and why."""
+    table, verdict = document["table"], document["verdict"]
+    said = words.VERDICTS[verdict["status"]]
+    dropped = f" {number(table['dropped'])} more were left out." if table["dropped"] else ""
+    made = document["versions"].get("indiff", "")
+    context = document.get("context") or {}
+    return [
+        (
+            "What was audited",
+            f"{number(table['records'])} records of {plain.name(table['source'])}, on "
+            f"{day(document)}, with indiff {plain.name(str(made))}.{dropped}",
+        ),
+        ("Result", f"{said.word}: {words.headline(document)}."),
+        ("Why", _why(verdict["reasons"])),
+        ("What is published", _published(document)),
+        ("For whom, and what for", _purpose(context)),
+        ("What an attacker may know", _knowledge(document, context)),
+        ("Who is exposed", _exposed(document["findings"])),
+        ("What was tried", _tried(document)),
+        ("What it does not prove", NO_PROOF),
+        ("What to do next", _next(document)),
+    ]
+
+
+def day(document: Document) -> str:
+    """The day on which the audit was made."""
+    return str(document["timing"]["started"])[:10]
+
+
+def _why(reasons: Sequence[str]) -> str:
+    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+    return f"{_sentence(reasons[0])}{more}"
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?", "…")) else ".")
+
+
+def _names(names: Sequence[str]) -> str:
+    shown = [plain.name(one) for one in names[:_MOST_NAMES]]
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(shown) + more
+
+
+def columns(document: Document) -> list[tuple[str, list[str]]]:
+    """Return the columns by what became of them: coarser, unchanged, unmeasured, left out."""
+    listed = document["release"].get("columns")
+    if listed is None:  # an older document: by their roles
+        how = {"quasi": "coarser", "sensitive": "unchanged"}
+        listed = [
+            {"name": one["name"], "how": how.get(one["role"], "left out")}
+            for one in document["table"]["columns"]
+        ]
+    found = {how: [one["name"] for one in listed if one["how"] == how] for how in _HOW}
+    return [(_HOW[how], names) for how, names in found.items() if names]
+
+
+def _published(document: Document) -> str:
+    return " ".join(f"{how}: {_names(names)}." for how, names in columns(document))
+
+
+def _purpose(context: Mapping[str, Any]) -> str:
+    parts = [context.get("purpose"), context.get("recipients")]
+    model = context.get("release_model")
+    parts.append(f"release model: {_MODELS.get(model, model)}" if model else None)
+    told = "; ".join(str(one).rstrip(".") for one in parts if one)
+    if not told:
+        return "The plan does not say. Whether the limits are strict enough depends on it."
+    return _sentence(told)
+
+
+def _knowledge(document: Document, context: Mapping[str, Any]) -> str:
+    plan = document.get("plan") or {}
+    known = (plan.get("adversary") or {}).get("known")
+    if known is None:
+        known = [one["name"] for one in document["table"]["columns"] if one["role"] == "quasi"]
+    parts = [context.get("attackers"), context.get("knowledge")]
+    told = " ".join(_sentence(str(one)) for one in parts if one)
+    assumed = f"The audit assumes that these columns of a person are known: {_names(known)}."
+    return f"{told} {assumed}".strip()
+
+
+def first_sentence(text: str) -> str:
+    """Return the first of several sentences.
+
+    >>> first_sentence("k is 5.2 here. It protects nobody.")
+    'k is 5.2 here.'
+    """
+    head, stop, _ = text.partition(". ")
+    return head + (stop.strip() or "")
+
+
+def _exposed(findings: Sequence[Mapping[str, Any]]) -> str:
+    deltas = [one for one in findings if one["metric"] == "delta"]
+    known = [one for one in deltas if one["status"] == "measured"]
+    told = []
+    if known:
+        told.append(max(known, key=lambda one: (float(one["value"]), ":strongest" in one["id"])))
+    elif deltas:
+        told.append(deltas[0])
+    told += [one for one in findings if one["metric"] == "k"][:1]
+    said = [
+        first_sentence(one["means"])
+        if one["status"] == "measured"
+        else _sentence(f"{one['title']} was not measured: {one['reason']}")
+        for one in told
+    ]
+    return " ".join(said) or "Nothing was measured about it."
+
+
+def _tried(document: Document) -> str:
+    tried = document.get("tried")
+    exact = Counter(
+        words.EXACTNESS.get(one["exactness"], str(one["exactness"])).partition(":")[0]
+        for one in document["findings"]
+        if one["status"] == "measured" and one["exactness"]
+    )
+    counts = ", ".join(f"{count} {what.removeprefix('an ')}" for what, count in exact.items())
+    missed = sum(one["status"] != "measured" for one in document["findings"])
+    numbers = f"Numbers: {counts}" if counts else "Numbers: none"
+    numbers += f", {missed} not measured." if missed else "."
+    if tried is None:
+        return numbers
+    asked = _names(tried["models"]) or "none"
+    others = f" Not tried: {_names(tried['other_models'])}." if tried["other_models"] else ""
+    return f"Adversaries: {asked}.{others} {numbers}"
+
+
+def _next(document: Document) -> str:
+    steps = document.get("next_steps") or []
+    if steps:
+        return _sentence(steps[0]["text"])
+    if document["verdict"]["status"] == "pass":
+        return "Decide, sign below, and keep this report with the release."
+    return "Decide below."
+
+
+def context_rows(document: Document) -> list[tuple[str, str]]:
+    """Return what the plan says about the release's purpose, and what it leaves open."""
+    context = document.get("context") or {}
+    told = {key: context.get(key) for key in _CONTEXT if context.get(key) not in (None, "")}
+    if "release_model" in told:
+        told["release_model"] = _MODELS.get(str(told["release_model"]), told["release_model"])
+    found = [(_CONTEXT[key], str(value)) for key, value in told.items()]
+    if missing := [label.lower() for key, label in _CONTEXT.items() if key not in told]:
+        found.append(("Not stated", ", ".join(missing)))
+    return found
+
+
+def limit_rows(document: Document) -> list[LimitRow]:
+    """Return every limit: those of the policy first, then those of the plan itself."""
+    policy = document.get("policy") or {}
+    rows = []
+    for one in policy.get("limits") or ():
+        outcome, look = _STATUS[one["status"]]
+        scope = ", ".join(str(one[key]) for key in ("kind", "scope") if one.get(key))
+        reason = f" ({one['reason']})" if one.get("reason") and look != "good" else ""
+        rows.append(
+            LimitRow(
+                str(one.get("label") or one["name"]),
+                str(one.get("source") or policy.get("source") or policy.get("title")),
+                f"{number(one['limit'])}" + (f" ({scope})" if scope else ""),
+                "not measured" if one.get("measured") is None else number(one["measured"]),
+                f"{outcome}{reason}",
+                look,
+            )
+        )
+    outcomes = {0: "exceeded", 1: "not decided", 2: "kept", 4: "not measured"}
+    for one in document["findings"]:
+        if one.get("limit"):
+            word, look, rank = words.badge(one)
+            told = "not measured" if one["status"] != "measured" else outcomes.get(rank, word)
+            rows.append(
+                LimitRow(
+                    one["title"], "this plan", words.limited(one), words.measured(one), told, look
+                )
+            )
+    return rows
+
+
+def policy_lines(document: Document) -> list[tuple[str, str]]:
+    """Return what a policy is: its title, its source, and whether that was looked up."""
+    policy = document.get("policy")
+    if not policy:
+        return []
+    lines = [("Policy", str(policy.get("title") or policy["name"]))]
+    if policy.get("source"):
+        lines.append(("Source", _told(policy["source"])))
+    if policy.get("verified") is False:
+        lines.append(("Not verified", "The figures could not be checked against the source."))
+    if policy.get("pr_attack") is not None:
+        lines.append(("Probability of an attack", number(policy["pr_attack"])))
+    if policy.get("note"):
+        lines.append(("Note", str(policy["note"])))
+    lines.append(("Outcome", _STATUS[policy["status"]][0] if policy.get("status") else "—"))
+    return lines
+
+
+def _told(source: Any) -> str:
+    if isinstance(source, Mapping):
+        return ", ".join(str(one) for one in source.values() if one is not None)
+    return str(source)
+
+
+def not_measured(findings: Sequence[Mapping[str, Any]]) -> list[Reason]:
+    """Return why numbers are missing, each reason once with all that it is the reason of."""
+    titles: dict[str, list[str]] = {}
+    for one in findings:
+        if one["status"] != "measured":
+            titles.setdefault(str(one["reason"]), []).append(one["title"])
+    return [
+        Reason(place, text, tuple(named)) for place, (text, named) in enumerate(titles.items(), 1)
+    ]
+
+
+def notes(document: Document) -> list[str]:
+    """Return the notes of table and release, each once: what is said of several columns, too.
+
+    >>> said = [f"column {name!r} has zeros: {n} of them" for name, n in (("zip", 3), ("area", 7))]
+    >>> notes({"table": {"notes": said}, "release": {"notes": ["a note", "a note"]}})
+    ["each of the columns 'zip', 'area' has zeros", 'a note']
+    """
+    found: dict[str, dict[str, str]] = {}
+    for note in dict.fromkeys([*document["table"]["notes"], *document["release"]["notes"]]):
+        about = _OF_COLUMN.fullmatch(note)
+        says = about["says"] if about else note
+        found.setdefault(_NUMBER.sub("#", says), {})[about["name"] if about else ""] = says
+    told = []
+    for columns in found.values():
+        names, says = [name for name in columns if name], next(iter(columns.values()))
+        if len(set(columns.values())) > 1:  # numbers of their own, which the JSON file has
+            says = _COUNTED.sub("", says)
+        several = f"each of the columns {', '.join(names)}{says}"
+        told.append(several if len(names) > 1 else f"column {names[0]}{says}" if names else says)
+    return told
+
+
+def file_rows(document: Document) -> list[tuple[str, str, str, str]]:
+    """Return every file with its part, name, size and SHA-256."""
+    files = document.get("files") or {"input": [], "release": []}
+    rows = [
+        (f"input: {one.get('part', 'file')}", str(one["name"]), one["bytes"], one["sha256"])
+        for one in files["input"]
+    ]
+    rows += [
+        (
+            "the release that was judged",
+            "as --write-release writes it" if one["name"] is None else str(one["name"]),
+            one["bytes"],
+            one["sha256"],
+        )
+        for one in files["release"]
+    ]
+    return [(part, name, f"{number(size)} bytes", sha) for part, name, size, sha in rows]
+
+
+def marking(document: Document) -> str:
+    """Return how confidential the report is: as the plan says, or because it names values."""
+    told = (document.get("context") or {}).get("confidentiality")
+    shown = "contains values of the table" if document["show_values"] else ""
+    return ", ".join(str(one) for one in (told or "Confidential", shown) if one)

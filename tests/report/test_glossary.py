@@ -1,0 +1,74 @@
+"""The glossary explains every number, adversary, sanitizer and distance that a report can name."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from indiff.audit.metrics import METRICS
+from indiff.distances.functions import DISTANCES
+from indiff.inference.models import MODELS
+from indiff.report.glossary import glossary
+from indiff.report.page.html import render
+from tests.report.documents import usual
+
+
+def with_finding(metric: str) -> dict[str, Any]:
+    made = usual()
+    made["findings"] = [{**made["findings"][0], "metric": metric, "id": metric}]
+    return made
+
+
+def terms(document: dict[str, Any]) -> set[str]:
+    return {one.term for one in glossary(document)}
+
+
+NOTHING = terms(with_finding("no metric"))
+
+
+@pytest.mark.parametrize("metric", list(METRICS))
+def test_every_metric_has_a_term_of_its_own(metric: str) -> None:
+    added = terms(with_finding(metric)) - NOTHING
+    assert added
+    # The short name in a title's brackets is what a reader looks up.
+    for short in re.findall(r"\((ITPR|DR|k|t|β)\)", METRICS[metric].title):
+        assert any(short in re.split(r"\W+", one) for one in added), short
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_every_adversary_has_a_term(name: str) -> None:
+    made = with_finding("no metric")
+    made["plan"]["adversary"] = {"models": [name]}
+    assert terms(made) - NOTHING
+
+
+@pytest.mark.parametrize("name", [*DISTANCES, "emd:hierarchy"])
+def test_every_distance_has_a_term(name: str) -> None:
+    made = with_finding("no metric")
+    made["plan"]["adversary"] = {"distance": name}
+    assert terms(made) - NOTHING
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["mondrian:k=5", "laplace:epsilon=1", "geometric:epsilon=1", "gaussian:sigma=1",
+     "randomized-response:epsilon=1", "identity", "suppress", "command:./a", "releases:folder"],
+)  # fmt: skip
+def test_every_sanitizer_has_a_term(name: str) -> None:
+    made = with_finding("no metric")
+    made["release"]["sanitizer"] = "made.csv"
+    before = terms(made)
+    made["release"]["sanitizer"] = name
+    assert terms(made) - before
+
+
+def test_only_what_is_used_is_explained_in_order() -> None:
+    listed = [one.term for one in glossary(usual())]
+    assert listed == sorted(listed, key=str.casefold)
+    assert len(listed) == len(set(listed))
+    assert any(one.startswith("ITPR") for one in listed)
+    assert not any(one.startswith("NCP") for one in listed)
+    page = render(usual())
+    assert all(one in page for one in listed)

@@ -1,0 +1,154 @@
+"""The filing sheet: ten lines, every limit with its source, everything said once."""
+
+from __future__ import annotations
+
+import copy
+import re
+from typing import Any
+
+import pytest
+
+from indiff.report import sheet
+from indiff.report.markdown import render as markdown
+from indiff.report.page.html import css_text, render
+from tests.report.documents import bare, usual
+
+
+def lines(document: dict[str, Any]) -> dict[str, str]:
+    return dict(sheet.ten_lines(document))
+
+
+def test_ten_lines_answer_what_an_officer_asks() -> None:
+    told = lines(usual())
+    assert len(told) == 10
+    assert told["What was audited"].startswith("5,000 records of patients.csv, on 2026-01-01")
+    assert told["Result"] == "Failed: 1 of 3 limits exceeded."
+    assert told["Why"] == "Delta by naive-bayes is 1.934, and must be at most 0.1."
+    published = told["What is published"]
+    assert "Published in coarser form: age, sex, zip." in published
+    assert "Published as they are: diagnosis." in published
+    assert "Left out of the release: patient_id." in published
+    assert told["For whom, and what for"] == "A register; clinics."
+    assert "known: age, sex, zip." in told["What an attacker may know"]
+    assert "1.93" in told["Who is exposed"]
+    assert told["What was tried"].startswith("Adversaries: naive-bayes, tree. Not tried: frequency")
+    assert "9 exact, 1 not measured" in told["What was tried"]
+    assert told["What it does not prove"].startswith(
+        "A pass is no proof that nobody can be recognised."
+    )
+    assert told["What to do next"] != "Decide below."
+
+
+def test_what_a_plan_leaves_open_is_said() -> None:
+    made = bare()
+    told = lines(made)
+    assert told["For whom, and what for"].startswith("The plan does not say.")
+    assert told["Who is exposed"] == "Smallest group (k) was not measured: memory ran out."
+    assert sheet.limit_rows(made) == []
+    ((label, text),) = sheet.context_rows(made)
+    assert label == "Not stated"
+    assert "recipients" in text
+    assert sheet.file_rows(made) == []
+    made["verdict"]["status"] = "pass"
+    assert lines(made)["What to do next"].startswith("Decide, sign below")
+
+
+def test_one_quasi_identifier_and_nine_other_columns_are_all_named() -> None:
+    made = usual()
+    others = [f"other-{place}" for place in range(9)]
+    made["release"]["columns"] = [
+        {"name": "age", "role": "quasi", "how": "coarser"},
+        *({"name": one, "role": "other", "how": "left out"} for one in others),
+    ]
+    told = lines(made)["What is published"]
+    assert all(one in told for one in others)
+    del made["release"]["columns"]  # as an older report has it
+    assert dict(sheet.columns(made))["Left out of the release"] == ["patient_id"]
+
+
+def test_limits_of_the_policy_and_of_the_plan_with_their_source() -> None:
+    rows = sheet.limit_rows(usual())
+    assert [(one.source, one.outcome.partition(" (")[0]) for one in rows] == [
+        ("Guide 0, 2020, section 4", "kept"),
+        ("Guide 1, 2020, section 4", "exceeded"),
+        ("Guide 2, 2020, section 4", "not decided"),
+        ("this plan", "kept"),
+        ("this plan", "kept"),
+        ("this plan", "exceeded"),
+    ]
+    assert rows[0].limit == "0.09 (maximum, population)"
+    assert rows[2].measured == "not measured"
+    assert (rows[5].limit, rows[5].measured) == ("at most 0.1", "1.934")
+    told = dict(sheet.policy_lines(usual()))
+    assert told["Policy"] == "The guide"
+    assert "could not be checked" in told["Not verified"]
+
+
+def test_a_limit_that_was_not_measured_or_decided_is_not_kept() -> None:
+    made = usual()
+    limit = {"name": "advantage", "rule": "at most", "value": 0.1}
+    made["findings"][-1]["limit"] = limit
+    assert sheet.limit_rows(made)[-1].outcome == "not measured"
+    made["findings"][-2] |= {"limit": limit, "exceeded": None}
+    assert sheet.limit_rows(made)[-2].outcome == "not decided"
+
+
+def test_a_reason_is_said_once() -> None:
+    made = usual()
+    reason = "nobody knows whose the rows of the release are"
+    missed = made["findings"][-1] | {"reason": reason}
+    made["findings"] = [{**missed, "id": f"{place}", "title": f"T{place}"} for place in range(10)]
+    ((number, text, titles),) = sheet.not_measured(made["findings"])
+    assert (number, text, len(titles)) == (1, reason, 10)
+    made["charts"] = bare()["charts"]
+    for page in (render(made), markdown(made)):
+        assert page.count(reason) == 1
+        assert all(f"T{place}" in page for place in range(10))
+
+
+def test_notes_of_many_columns_are_one() -> None:
+    made = usual()
+    made["table"]["notes"] = [
+        f"column 'c{place}' is read as numbers with a comma before the fraction: {place} of its "
+        "150 values have such a sign"
+        for place in range(11)
+    ]
+    ((note),) = sheet.notes(made)
+    assert note.startswith("each of the columns 'c0', 'c1', ")
+    assert note.endswith("'c10' is read as numbers with a comma before the fraction")
+    made["table"]["notes"] = made["table"]["notes"][:1] * 2
+    assert sheet.notes(made) == made["table"]["notes"][:1]
+
+
+@pytest.mark.parametrize("document", [usual(), bare()])
+def test_both_reports_have_the_whole_sheet(document: dict[str, Any]) -> None:
+    made = copy.deepcopy(document)
+    for row in made["charts"]["worst"]:
+        row["about"] = "diagnosis"
+    for point in (made["charts"]["parameter"] or {"points": []})["points"]:
+        point["reason"] = None
+    page, text = render(made), markdown(made)
+    for one in ("Decision", "Signature", "Place and date", "Glossary", "Not stated", "2026-01-01",
+                "no proof that nobody can be recognised", "Confidential"):  # fmt: skip
+        assert one in page, one
+        assert one in text, one
+    if made["files"]["release"]:
+        assert "cd" * 32 in page
+        assert "cd" * 32 in text
+    first = page.index('id="sheet"')
+    assert first < page.index('class="contents"') < page.index('id="singling-out"')
+    assert page.index('id="reading"') < page.index('id="appendix"') < page.index('id="findings"')
+    links = re.findall(r'<a href="#([^"]+)"', page)
+    assert all(f'id="{one}"' in page for one in links)
+
+
+def test_margins_of_the_printed_page_say_what_it_is() -> None:
+    made = usual()
+    made["context"]["confidentiality"] = 'secret"; } body { display: none'
+    page = render(made)
+    assert f'@bottom-left {{ content: "{css_text(sheet.marking(made))}"; }}' in page
+    assert "body { display" not in page.partition("</style>")[0]
+    assert css_text("2026-01-01") in page
+    assert f"{css_text('release SHA-256 ')}cdcdcdcd" in page
+    made["show_values"] = True
+    assert sheet.marking(made).endswith("contains values of the table")
