@@ -310,7 +310,10 @@ def _onward(scope: MutableMapping[str, Any]) -> str:
     """Offer what a person can open next; without a session the sentence above has said it."""
     state = scope.get("state", {})
     if state.get("session") is not None:
-        table = re.match(f"/data/{ID}", str(scope.get("path", "")))
-        place, word = (table[0], "the table") if table else ("/", "the start")
+        found = re.match(f"/(data|runs)/{ID}", str(scope.get("path", "")))
+        if scope.get("method") == "GET" or found is None:  # what is not there is not there again
+            place, word = "/", "the start"
+        else:
+            place, word = found[0], {"data": "the table", "runs": "the result"}[found[1]]
         return f'<p><a href="{place}">Back to {word}</a></p>'
     return '<p><a href="/login">Sign in</a></p>' if state.get("way_in") else ""

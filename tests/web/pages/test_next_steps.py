@@ -71,7 +71,7 @@ def test_a_failed_audit_is_fixed_to_a_pass(site: Site, dataset: str) -> None:
     assert fixed["problem"] is None
     assert fixed["verdict"]["status"] == "pass"
     assert fixed["verdict"]["delta"] <= 0.25 < before["delta"]
-    assert fixed["title"] == "mondrian:k=5, outliers removed"
+    assert fixed["title"] == "mondrian:k=5, fix for δ ≤ 0.25"
     gone = fixed["fix"]["removed"]
     assert 0 < gone <= 120
     text = shown(site, f"/runs/{fixed['id']}")

@@ -131,6 +131,13 @@ def test_an_error_links_to_its_field_and_keeps_what_was_typed(
     assert runs(site) == []
 
 
+def test_no_refusal_is_a_dead_end(site: Site, dataset: str) -> None:
+    back = site.client.post(f"/data/{dataset}/hierarchy/build", data={"column": "99"})
+    assert f'href="/data/{dataset}">Back to the table' in back.text
+    gone = site.client.get(f"/data/{'0' * 16}")
+    assert (gone.status_code, 'href="/">Back to the start' in gone.text) == (404, True)
+
+
 def test_a_value_that_no_sanitizer_takes_stays_in_its_field(site: Site, dataset: str) -> None:
     sent = {"preset": ["k", "l"], "value-k": "five", "value-l": "3"}
     answer = site.client.post(f"/data/{dataset}/release", data=sent)

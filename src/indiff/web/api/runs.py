@@ -22,6 +22,7 @@ from indiff.web.store.store import UNFINISHED, Row
 
 router = APIRouter(tags=["runs"], responses=ERRORS)
 LOOK_EVERY = 0.5
+FIXED = ", fix for δ ≤ "
 
 
 @router.get("/choices")
@@ -183,10 +184,12 @@ def fix(server: TheServer, run: RunId, fixing: Fixing) -> Run:
     """Remove outliers until δ is at most a limit, and audit what is left, as a run of its own."""
     row = server.store.job(run, "run")
     plan = with_limit(Plan(**row["task"]["plan"]), fixing.delta).model_dump(exclude_none=True)
-    done = "" if row["task"].get("fix") else ", outliers removed"
-    plan["report"]["title"] += done
+    asked, earlier = f"{FIXED}{fixing.delta:g}", row["task"].get("fix")
+    before = f"{FIXED}{earlier['delta']:g}" if earlier else ""
+    plan["report"]["title"] = plan["report"]["title"].removesuffix(before) + asked
     task = {"plan": plan, "fix": fixing.model_dump()}
-    (job,) = server.store.add_jobs("run", row["dataset"], [(row["title"] + done, task)])
+    title = row["title"].removesuffix(before) + asked
+    (job,) = server.store.add_jobs("run", row["dataset"], [(title, task)])
     server.queue.wake()
     return show(server, job)
 

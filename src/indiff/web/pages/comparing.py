@@ -123,6 +123,19 @@ def _said(name: str, value: Any) -> str:
     return VALUES.get(name, {}).get(written(value), written(value))
 
 
+def removed_apart(fixes: Sequence[Mapping[str, Any] | None]) -> list[dict[str, Any]]:
+    """Return how many records were removed before each run, where any were asked to be.
+
+    >>> removed_apart([None, {"holds": True, "removed": 12}, {"holds": False, "removed": 3}])
+    [{'label': 'Outliers removed before', 'values': ['none', '12', 'none: not fixed']}]
+    """
+    said = [
+        "none" if one is None else f"{one['removed']:,}" if one["holds"] else "none: not fixed"
+        for one in fixes
+    ]
+    return [{"label": "Outliers removed before", "values": said}] if any(fixes) else []
+
+
 def what_differs(documents: Sequence[Document]) -> list[str]:
     """Say what makes the runs' numbers hard to compare.
 

@@ -92,8 +92,8 @@ def change(server: TheServer, run: RunId) -> Response:
 @router.post("/runs/{run}/delete")
 def delete(server: TheServer, run: RunId) -> Response:
     """Delete a run with its results; for some minutes it can be had back."""
-    api.cancel(server, run)
-    deleted.put_aside(server.store, run, server.queue.end_workers)
+    server.store.job(run, "run")
+    deleted.put_aside(server.store, run, server.queue.cancel, server.queue.end_workers)
     return go("/history")
 
 

@@ -49,10 +49,12 @@ def _in_page_words(sentence: str) -> str:
 
 
 def _button(step: Mapping[str, Any]) -> str | None:
-    """Tell what a step's button does: fill the forms in, remove outliers, or nothing."""
+    """Tell what a step's button does: fill forms in, remove outliers, show columns, nothing."""
     options = step["options"]
     if "fix" in options:
         return "fix"
+    if step["kind"] == "coarsen":
+        return "columns"
     known = {"sanitizer", "parameter", *RunRequest.model_fields, *AdversaryChoice.model_fields}
     return "fill" if options and known.issuperset(options) else None
 

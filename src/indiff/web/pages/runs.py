@@ -20,6 +20,7 @@ from indiff.web.jobs.queue import in_turn
 from indiff.web.pages.common import go, page
 from indiff.web.pages.comparing import (
     beside,
+    removed_apart,
     risk_rows,
     settings_apart,
     trade_rows,
@@ -157,7 +158,7 @@ def compare(
         ],
         table=beside(documents),
         apart=what_differs(documents),
-        settings=settings_apart(documents),
+        settings=settings_apart(documents) + removed_apart([one.fix for one in shown]),
         figures=drawn_together(named, trade_rows(named)),
         risk=risk_rows(documents),
     )

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import datetime
 import sqlite3
+from collections.abc import Callable
 
 from indiff.web.refusals import NotFoundError, is_disk_full
 from indiff.web.store.store import EndWorkers, Store, now
 
 UNDO_MINUTES = 10
+Cancel = Callable[[str], object]
 
 
-def put_aside(store: Store, run: str, end_workers: EndWorkers) -> None:
+def put_aside(store: Store, run: str, cancel: Cancel, end_workers: EndWorkers) -> None:
     """Delete a run so that it can be had back; on a full disk, at once and for good."""
     try:
+        cancel(run)
         store.label(run, deleted=now())
     except sqlite3.OperationalError as error:
         if not is_disk_full(error):
