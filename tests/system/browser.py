@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 AXE = Path(__file__).parents[2] / ".axe" / "node_modules" / "axe-core" / "axe.min.js"
-DESKTOP, PHONE = 1280, 390
+DESKTOP, PHONE, NARROW = 1280, 390, 320
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Watched:
         return found
 
     def axe(self) -> list[str]:
-        """Return the serious and critical issues that axe-core finds."""
+        """Return the issues that axe-core finds, however small."""
         if not AXE.exists():
             skip("axe-core is not installed: run `make .axe/.installed` (needs npm)")
         # Evaluated by the browser's own debugger, which the page's policy does not concern.
@@ -49,7 +49,6 @@ class Watched:
         return [
             f"{issue['id']}: {node['html'][:200]} {node.get('failureSummary', '')}"
             for issue in result["violations"]
-            if issue["impact"] in ("serious", "critical")
             for node in issue["nodes"]
         ]
 

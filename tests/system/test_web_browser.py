@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import indiff
-from tests.system.browser import DESKTOP, PHONE, Watched, chromium, opened
+from tests.system.browser import DESKTOP, NARROW, PHONE, Watched, chromium, opened
 from tests.system.web_server import Running
 from tests.web.pages.test_data import wide_table
 from tests.web.site import people
@@ -85,8 +85,9 @@ def is_good(seen: Watched) -> None:
     assert size is not None
     for scheme in ("dark", "light"):
         seen.page.emulate_media(color_scheme=scheme)
-        seen.page.set_viewport_size({"width": PHONE, "height": 844})
-        assert _settled(seen) == []
+        for width in (NARROW, PHONE):
+            seen.page.set_viewport_size({"width": width, "height": 844})
+            assert _settled(seen) == []
         seen.page.set_viewport_size(size)
         assert seen.axe() == []
         # axe itself writes styles into the page, which the page's policy refuses.
@@ -364,8 +365,14 @@ def test_the_queue_cancelling_and_deleting(browser: Browser, tmp_path: Path) -> 
         of_run = runs / address.removeprefix("/runs/")
         assert (of_run / "report.html").is_file()
         line.locator("summary").click()
-        line.get_by_role("button").click()
+        line.get_by_role("button", name=re.compile("^Delete")).click()
         expect(page.locator(".runs li").filter(has_text="mondrian:k=5")).to_have_count(0)
+        page.get_by_role("button", name=re.compile("^Undo the deletion")).click()
+        expect(line).to_have_count(1)
+        line.locator("summary").click()
+        line.get_by_role("button", name=re.compile("^Delete")).click()
+        page.get_by_role("button", name=re.compile("^Remove it now")).click()
+        expect(page.locator(".deleted")).to_have_count(0)
         assert not of_run.exists()
         page.goto(f"{server.address}/data")
         page.locator(".remove summary").click()
@@ -483,7 +490,7 @@ def _is_what_the_library_measures(page: Page, server: Entered, table: Path, thei
         ("theirs.csv", beside, smallest, "released elsewhere as theirs.csv"),
     ):
         page.goto(f"{server.address}/history")
-        page.get_by_role("link", name=title, exact=True).click()
+        page.get_by_role("link", name=f"people.csv: {title}", exact=True).click()
         page.wait_for_url("**/runs/*")
         page.wait_for_selector("[data-charts=drawn]", timeout=WAIT)
         expect(page.locator(".subject")).to_contain_text(said)

@@ -214,13 +214,20 @@ def on_page(error: UserError, dataset: str | None = None, *, data: bool = True) 
     }
     told = Markup().join(words[type(part)](part) for part in error.parts)
     named = [part.of or part.name for part in error.parts if isinstance(part, Option)]
-    if dataset is None or error.field not in FIELDS or named:
+    if dataset is None or error.field is None or _field(error.field) is None or named:
         return told
     return told + Markup(" See {}.").format(_linked(Option(error.field), dataset))
 
 
+def _field(name: str) -> Field | None:
+    """Return where a page asks for an option; the value of a ticked sanitizer stands beside it."""
+    if name.startswith("value-"):
+        return Field("its value", "/release", name)
+    return FIELDS.get(name)
+
+
 def _linked(part: Option, dataset: str | None) -> Markup:
-    field = FIELDS.get(part.of or part.name)
+    field = _field(part.of or part.name)
     if field is None:
         return Markup("<code>{}</code> in a plan").format(_assigned(part))
     label: str = escape(field.label)

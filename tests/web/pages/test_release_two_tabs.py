@@ -143,5 +143,6 @@ def test_a_value_that_no_sanitizer_takes_stays_in_its_field(site: Site, dataset:
     answer = site.client.post(f"/data/{dataset}/release", data=sent)
     assert answer.status_code == 422
     assert "give a whole number" in answer.text
+    assert f'href="/data/{dataset}/release#value-k"' in answer.text
     assert 'name="value-k" value="five"' in answer.text
     assert 'name="value-l" value="3"' in answer.text

@@ -7,7 +7,8 @@ from typing import Any
 from indiff.errors import UserError
 from indiff.web.api.models import AdversaryChoice, RunRequest
 from indiff.web.api.planning import as_text
-from indiff.web.store.store import Row, Store
+from indiff.web.store.rows import Row
+from indiff.web.store.store import Store
 
 
 def request_of(store: Store, run: Row) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from indiff.web.access.uploads import receive, safe_name
 from indiff.web.api import models
 from indiff.web.api.common import ERRORS, ColumnName, DatasetId, ReleaseId, Server, TheServer
 from indiff.web.api.planning import version_of
-from indiff.web.store.store import UNFINISHED, Row, new_id
+from indiff.web.store.rows import Row
+from indiff.web.store.store import UNFINISHED, new_id
 
 router = APIRouter(tags=["datasets"], responses=ERRORS)
 MOST_COMPARED = 1_000  # columns of a table that is read again

@@ -19,7 +19,8 @@ from indiff.errors import UserError, option, unknown
 from indiff.web.api.choices import BUILT_IN
 from indiff.web.api.models import ReleaseChoice, RunRequest
 from indiff.web.refusals import Refused
-from indiff.web.store.store import Row, Store
+from indiff.web.store.rows import Row
+from indiff.web.store.store import Store
 
 QUANTILES = 4
 DEFAULT = {"releases": [{"sanitizer": "mondrian:k=5"}]}

@@ -18,7 +18,8 @@ from indiff.web.api.planning import check_version, plans
 from indiff.web.jobs.estimating import LEAST_BUDGET, budget_of
 from indiff.web.jobs.guessing import answer, guess_all
 from indiff.web.refusals import NotFoundError
-from indiff.web.store.store import UNFINISHED, Row
+from indiff.web.store.rows import Row
+from indiff.web.store.store import UNFINISHED
 
 router = APIRouter(tags=["runs"], responses=ERRORS)
 LOOK_EVERY = 0.5

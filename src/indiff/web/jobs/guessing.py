@@ -14,7 +14,8 @@ from statistics import median
 from typing import Any
 
 from indiff.text import duration
-from indiff.web.store.store import Row, Store
+from indiff.web.store.rows import Row
+from indiff.web.store.store import Store
 
 # Seconds on a fast and on a slow machine.
 START = (2.0, 12.0)  # a process, its libraries, the report

@@ -24,7 +24,8 @@ from indiff.web.api.common import DatasetId, Server, TheServer
 from indiff.web.api.planning import STALE, version_of
 from indiff.web.pages.common import checked, chosen, fields, go, page, sent_file, text, texts
 from indiff.web.refusals import VALUES, Refused
-from indiff.web.store.store import UNFINISHED, Row, new_id
+from indiff.web.store.rows import Row
+from indiff.web.store.store import UNFINISHED, new_id
 
 router = APIRouter(prefix="/data", include_in_schema=False)
 MOST_NOTICES = 20

@@ -106,12 +106,26 @@ async def choose(request: Request, server: TheServer, dataset: DatasetId) -> Res
     ]
     draft = {**draft_of(server, dataset), "releases": picked}
     try:
+        _check_values(presets, given)
         requested(server, dataset, draft)
     except UserError as error:
         typed = ({name: one for name, one in given.items() if name in presets}, lines)
         return _release_page(request, server, dataset, draft, error, typed)
     server.store.set_draft(dataset, draft)
     return go(f"/data/{dataset}/adversary")
+
+
+def _check_values(presets: list[str], given: dict[str, str]) -> None:
+    """Refuse a value that its sanitizer does not take, by the field where it was typed."""
+    from indiff.sanitizers.sanitizer import as_sanitizer
+
+    for name in presets:
+        for made in sanitizers_of([name], given):
+            try:
+                as_sanitizer(made)
+            except UserError as error:
+                field = f"value-{name}"
+                raise UserError(error.rule, error.got, error.way_out, field=field) from None
 
 
 @router.post("/release/upload")

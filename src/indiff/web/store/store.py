@@ -15,21 +15,11 @@ from typing import Any
 from indiff.errors import UserError
 from indiff.web.refusals import NotFoundError, is_disk_full
 from indiff.web.store.database import Database
+from indiff.web.store.rows import Row, decoded, insert, update
 from indiff.web.store.settings import Settings
 
-Row = dict[str, Any]
 EndWorkers = Callable[[Sequence[str]], None]
 UNFINISHED = ("queued", "running")
-JSON_FIELDS = [
-    "reading",
-    "profile",
-    "draft",
-    "task",
-    "running_cdf",
-    "answer",
-    "ordering",
-    "problem",
-]
 
 
 def new_id() -> str:
@@ -40,45 +30,6 @@ def new_id() -> str:
 def now() -> str:
     """Return the time as text, in UTC."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
-
-
-def _decoded(row: sqlite3.Row) -> Row:
-    found = {name: row[name] for name in row.keys()}  # noqa: SIM118 - a row iterates its values
-    for name in JSON_FIELDS:
-        if found.get(name) is not None:
-            found[name] = json.loads(found[name])
-    if found.get("problem") is not None:
-        rule, got, way_out, field = found["problem"]
-        found["problem"] = UserError(rule, got, way_out, field=field)
-    return found
-
-
-def _encoded(name: str, value: Any) -> Any:
-    if name not in JSON_FIELDS or value is None:
-        return value
-    if isinstance(value, UserError):
-        got = None if value.got is None else str(value.got)
-        value = (value.rule, got, value.way_out, value.field)
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
-
-def _insert(connection: sqlite3.Connection, table: str, **values: Any) -> None:
-    places = ", ".join("?" * len(values))
-    connection.execute(
-        f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})",
-        [_encoded(name, value) for name, value in values.items()],
-    )
-
-
-def _update(
-    connection: sqlite3.Connection, table: str, values: Mapping[str, Any], where: str, *known: Any
-) -> int:
-    """Change the rows that a condition finds; return how many."""
-    changes = ", ".join(f"{name} = ?" for name in values)
-    texts = [_encoded(name, value) for name, value in values.items()]
-    return connection.execute(
-        f"UPDATE {table} SET {changes} WHERE {where}", [*texts, *known]
-    ).rowcount
 
 
 @dataclass(frozen=True)
@@ -104,7 +55,7 @@ class Store:
 
     def _all(self, query: str, *values: Any) -> list[Row]:
         with self.database.reading() as connection:
-            return [_decoded(row) for row in connection.execute(query, values)]
+            return [decoded(row) for row in connection.execute(query, values)]
 
     # Datasets and their roles
 
@@ -121,7 +72,7 @@ class Store:
     ) -> str:
         """Keep a dataset and queue its profile, which attaches the hierarchies; return its job."""
         with self.database.writing() as connection:
-            _insert(
+            insert(
                 connection, "datasets", id=id, name=name, path=str(path), origin=origin,
                 bytes=path.stat().st_size, created=now(), reading=dict(reading),
                 draft=dict(draft or {}),
@@ -133,7 +84,7 @@ class Store:
         """Profile a dataset anew, read in another way; the task tells what was there before."""
         with self.database.writing() as connection:
             values = {"reading": dict(reading), "profile": None}
-            _update(connection, "datasets", values, "id = ?", dataset)
+            update(connection, "datasets", values, "id = ?", dataset)
             connection.execute("DELETE FROM columns WHERE dataset = ?", (dataset,))
             return _add_job(connection, "profile", dataset, "profile", task)
 
@@ -150,14 +101,12 @@ class Store:
     ) -> None:
         """Keep what was found out about a dataset, with the guessed roles."""
         with self.database.writing() as connection:
-            _update(connection, "datasets", {"profile": profile}, "id = ?", dataset)
+            update(connection, "datasets", {"profile": profile}, "id = ?", dataset)
             connection.execute("DELETE FROM columns WHERE dataset = ?", (dataset,))
             for place, column in enumerate(columns):
                 known = {name: column[name] for name in ("name", "role", "kind")}
                 order = column.get("order")
-                _insert(
-                    connection, "columns", dataset=dataset, place=place, **known, ordering=order
-                )
+                insert(connection, "columns", dataset=dataset, place=place, **known, ordering=order)
 
     def columns(self, dataset: str) -> list[Row]:
         """Return a dataset's columns with their roles."""
@@ -168,7 +117,7 @@ class Store:
         with self.database.writing() as connection:
             for one in roles:
                 values = {"role": one["role"], "kind": one["kind"], "ordering": one["order"]}
-                _update(
+                update(
                     connection, "columns", values, "dataset = ? AND name = ?", dataset, one["name"]
                 )
 
@@ -177,20 +126,20 @@ class Store:
         with self.database.writing() as connection:
             _check_dataset(connection, dataset)
             values = {"hierarchy": None if path is None else str(path)}
-            _update(connection, "columns", values, "dataset = ? AND name = ?", dataset, column)
+            update(connection, "columns", values, "dataset = ? AND name = ?", dataset, column)
 
     def drop_hierarchy(self, dataset: str, path: Path) -> None:
         """Take a hierarchy's file off whichever column still has it, and remove it."""
         with self.database.writing() as connection:
             known = (dataset, str(path))
             values = {"hierarchy": None}
-            _update(connection, "columns", values, "dataset = ? AND hierarchy = ?", *known)
+            update(connection, "columns", values, "dataset = ? AND hierarchy = ?", *known)
         path.unlink(missing_ok=True)
 
     def set_draft(self, dataset: str, draft: Mapping[str, Any]) -> None:
         """Keep what a person has filled in so far."""
         with self.database.writing() as connection:
-            _update(connection, "datasets", {"draft": dict(draft)}, "id = ?", dataset)
+            update(connection, "datasets", {"draft": dict(draft)}, "id = ?", dataset)
 
     def delete_dataset(self, dataset: str, end_workers: EndWorkers = lambda jobs: None) -> None:
         """Remove a dataset and everything made from it, from the store and from the disk.
@@ -233,7 +182,7 @@ class Store:
         """Keep a release that was made elsewhere."""
         with self.database.writing() as connection:
             _check_dataset(connection, dataset)
-            _insert(
+            insert(
                 connection, "releases", id=id, dataset=dataset, name=name, path=str(path),
                 bytes=path.stat().st_size, created=now(),
             )  # fmt: skip
@@ -285,7 +234,7 @@ class Store:
     def label(self, job: str, **values: str | None) -> None:
         """Change a job's name or note, or when it was deleted: None takes that back."""
         with self.database.writing() as connection:
-            _update(connection, "jobs", values, "id = ?", job)
+            update(connection, "jobs", values, "id = ?", job)
 
     def unfinished(self) -> list[Row]:
         """Return the jobs that wait or run, the oldest first."""
@@ -309,7 +258,7 @@ class Store:
     def report(self, job: str, attempt: int, **values: Any) -> None:
         """Write a worker's progress, unless its attempt is over."""
         with self.database.writing() as connection:
-            _update(connection, "jobs", values, _RUNNING, job, attempt)
+            update(connection, "jobs", values, _RUNNING, job, attempt)
 
     def finish(
         self, job: str, attempt: int, *, answer: Any = None, document: str | None = None
@@ -317,10 +266,10 @@ class Store:
         """Keep what a worker made, unless its attempt is over."""
         values = {"state": "done", "answer": answer, "ended": now()}
         with self.database.writing() as connection:
-            changed = _update(connection, "jobs", values, _RUNNING, job, attempt)
+            changed = update(connection, "jobs", values, _RUNNING, job, attempt)
             if changed and document is not None:
                 connection.execute("DELETE FROM documents WHERE run = ?", (job,))
-                _insert(connection, "documents", run=job, document=document)
+                insert(connection, "documents", run=job, document=document)
             if changed:
                 _add_event(connection, job, "done")
         return bool(changed)
@@ -329,7 +278,7 @@ class Store:
         """End an unfinished job as failed or cancelled."""
         values = {"state": state, "problem": problem, "ended": now()}
         with self.database.writing() as connection:
-            changed = _update(connection, "jobs", values, _UNFINISHED, job, *UNFINISHED)
+            changed = update(connection, "jobs", values, _UNFINISHED, job, *UNFINISHED)
             if changed:
                 _add_event(connection, job, state)
         return bool(changed)
@@ -378,7 +327,7 @@ def _add_job(
 ) -> str:
     _check_dataset(connection, dataset)
     job = new_id()
-    _insert(
+    insert(
         connection, "jobs", id=job, kind=kind, dataset=dataset, batch=batch or job, title=title,
         task=dict(task), state="queued", created=now(),
     )  # fmt: skip
@@ -392,7 +341,7 @@ def _check_dataset(connection: sqlite3.Connection, dataset: str) -> None:
 
 
 def _add_event(connection: sqlite3.Connection, job: str, text: str) -> None:
-    _insert(connection, "events", job=job, at=now(), text=text)
+    insert(connection, "events", job=job, at=now(), text=text)
 
 
 def _remove(folder: Path) -> None:
