@@ -73,9 +73,6 @@ def error_of(frame: Any, **options: Any) -> str:
     return str(caught.value)
 
 
-# --- types
-
-
 # --- declared orders
 
 

@@ -267,9 +267,3 @@ def test_worst_first_asks_for_the_exposed_first_and_draws_no_sample() -> None:
     given = Decades()
     run(given, targets=[9, 2, 5])
     assert [next(iter(one)) for one in given._calls if one] == ["9", "2", "5"]
-
-
-# People
-
-
-# Elsewhere

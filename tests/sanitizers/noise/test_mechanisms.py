@@ -171,7 +171,7 @@ def test_without_opendp_there_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> N
     assert not release.constraint_met
 
 
-# Bins and domains
+# Bad input
 
 
 @pytest.mark.parametrize(
