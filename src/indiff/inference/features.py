@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from indiff.data.coding import domain_part
 from indiff.data.table import Attribute
 from indiff.errors import UserError, from_data
 from indiff.release.regions import Interval, Missing, Node, Region, ValueSet
@@ -111,17 +112,6 @@ def quantiles_after(column: ReleasedColumn, quantiles: int) -> Block:
     parts = int(part.max(initial=0)) + 1
     place_of = np.append(part, parts)  # the missing value, if there is one, is in none of them
     return _block(column, covered_places(column, place_of, parts + 1)[:, :-1], np.eye(parts)[part])
-
-
-def domain_part(count: int, quantiles: int) -> NDArray[np.intp]:
-    """Return the part of each of a domain's values, cut into equally many; none is empty.
-
-    >>> domain_part(7, 3)
-    array([0, 0, 1, 1, 2, 2, 2])
-    """
-    parts = min(quantiles, count)
-    starts = count * np.arange(1, parts) // max(parts, 1)
-    return np.searchsorted(starts, np.arange(count), side="right")
 
 
 def refuse_numbers(column: ReleasedColumn, quantiles: int) -> Block:

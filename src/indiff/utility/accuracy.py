@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.data.coding import code_sensitive
+from indiff.data.coding import code_sensitive, domain_part
 from indiff.data.schema import Kind, Role
 from indiff.data.table import Table
 from indiff.errors import UserError, unknown
 from indiff.inference.encodings import Encoding, distinct_rows
-from indiff.inference.features import domain_part
 from indiff.release.release import Release, ReleasedColumn
 from indiff.sanitizers.mondrian.mondrian import Mondrian
 from indiff.sanitizers.sanitizer import Identity, Sanitizer, Suppress, as_sanitizer
