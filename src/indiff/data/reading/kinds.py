@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from indiff.data.reading.dates import (
     all_match,
+    any_match,
     date_number_note,
     date_readings,
     looks_like_a_date,
@@ -36,6 +37,7 @@ BLANKS = " \t"
 # The signs that may stand in a number, as patterns and in words.
 _SIGNS = {".": r"\.", ",": ",", "'": "['’]", " ": "[ \u00a0\u2009\u202f]"}
 _NAMES = {".": "a point", ",": "a comma", "'": "an apostrophe", " ": "a blank"}
+_NO_POINT = "[,'’ \u00a0\u2009\u202f]"
 _ANY_SIGN = "[.,'’ \u00a0\u2009\u202f]"
 _IN_NUMBERS = "[0-9.,'’ \u00a0\u2009\u202feE+-]"
 _IN_DATES = "^[0-9./-]+(?:[T ]00:00[0:.Z]*)?$"
@@ -108,14 +110,13 @@ def typed(
     integers = _canonical_integers(text)
     if integers is not None:
         return Typed(integers, date_number_note(name, integers) if reading.detect else [])
-    written = bare.unique()  # most columns of text are told by their few different values
     found = None
-    if all_match(written, f"^{_IN_NUMBERS}+$"):
+    if all_match(bare, f"^{_IN_NUMBERS}+$"):
         found = _as_numbers(name, bare, reading, proven)
-    if found is None and all_match(written, _IN_DATES):
+    if found is None and all_match(bare, _IN_DATES):
         found = _as_dates(name, bare, reading.detect)
     if found is None:
-        found = _as_text(name, bare, written, reading)
+        found = _as_text(name, bare, reading)
     if found.values is not bare:
         return found
     padded = pc.not_equal(text, bare)
@@ -205,14 +206,12 @@ def number_readings(text: pa.ChunkedArray, decimal: str | None = None) -> list[N
     numbers have.
     """
     found: list[NumberReading] = []
-    signed = pc.match_substring_regex(text, _ANY_SIGN)
+    signed, groups = pc.match_substring(text, "."), ["."]
+    if any_match(text, _NO_POINT):
+        signed = pc.match_substring_regex(text, _ANY_SIGN)
+        groups = [sign for sign, pattern in _SIGNS.items() if any_match(text, pattern)]
     if not pc.any(signed).as_py():
         return found
-    groups = [
-        sign
-        for sign, pattern in _SIGNS.items()
-        if pc.any(pc.match_substring_regex(text, pattern)).as_py()
-    ]
     for sign in (".", ",") if decimal is None else (decimal,):
         for group in (None, *groups):
             if group == sign or not all_match(text, _number_pattern(sign, group)):
@@ -284,9 +283,10 @@ def _looks_like_a_number(text: Any) -> Any:
     return pc.match_substring_regex(text, f"^[-+−]?[.,]?[0-9]{_IN_NUMBERS}*$")
 
 
-def _as_text(name: str, text: pa.ChunkedArray, written: pa.Array, reading: Reading) -> Typed:
+def _as_text(name: str, text: pa.ChunkedArray, reading: Reading) -> Typed:
     """Say it where most values look like dates or numbers, but not all."""
     values = len(text) - text.null_count
+    written = text.unique()  # most columns of text have few different values
     for what, looks, way_out in (
         ("dates", looks_like_a_date, f"; where they are, give {option('date_format')}"),
         ("numbers", _looks_like_a_number, ""),
@@ -319,8 +319,7 @@ def _numbers(name: str, text: pa.ChunkedArray) -> tuple[pa.ChunkedArray | None, 
     padded = pc.match_substring_regex(text, LEADING_ZERO)
     if pc.any(padded).as_py():
         return None, [f"column {name!r} has leading zeros ({_first(padded)}): kept as text"]
-    fraction = pc.match_substring_regex(text, "[.eE]")
-    if not pc.any(fraction).as_py():
+    if not pc.any(pc.match_substring(text, ".")).as_py() and not any_match(text, "[eE]"):
         try:
             return text.cast(pa.int64()), []
         except pa.ArrowInvalid:
@@ -328,12 +327,14 @@ def _numbers(name: str, text: pa.ChunkedArray) -> tuple[pa.ChunkedArray | None, 
     floats = text.cast(pa.float64())
     if not pc.all(pc.is_finite(floats)).as_py():
         return None, [f"column {name!r} has numbers too large for a float: kept as text"]
-    inexact = pc.and_(pc.invert(fraction), pc.greater_equal(pc.abs(floats), float(EXACT_INTEGERS)))
-    if pc.any(inexact).as_py():
-        return None, [
-            f"column {name!r} mixes decimals with integers that a float cannot hold "
-            f"({_first(inexact)}): kept as text"
-        ]
+    large = pc.greater_equal(pc.abs(floats), float(EXACT_INTEGERS))
+    if pc.any(large).as_py():
+        inexact = pc.and_(large, pc.invert(pc.match_substring_regex(text, "[.eE]")))
+        if pc.any(inexact).as_py():
+            return None, [
+                f"column {name!r} mixes decimals with integers that a float cannot hold "
+                f"({_first(inexact)}): kept as text"
+            ]
     if _merges(text, floats):
         return None, [f"column {name!r} has numbers that a float cannot tell apart: kept as text"]
     return pc.add(floats, 0.0), []  # -0.0 becomes 0.0: one zero, not two
@@ -341,15 +342,13 @@ def _numbers(name: str, text: pa.ChunkedArray) -> tuple[pa.ChunkedArray | None, 
 
 def _merges(text: pa.ChunkedArray, floats: pa.ChunkedArray) -> bool:
     """Tell whether different numbers become one float; fifteen digits and less never do."""
+    if pc.max(pc.binary_length(text)).as_py() <= SURE_DIGITS and not any_match(text, "[eE]"):
+        return False
     distinct = pc.count_distinct(floats).as_py()
     if distinct == len(floats) - floats.null_count:
         return False
     written = text.drop_null().unique()
-    long = pc.or_(
-        pc.greater(pc.binary_length(written), SURE_DIGITS),
-        pc.match_substring_regex(written, "[eE]"),
-    )
-    if not pc.any(long).as_py() or len(written) == distinct:
+    if len(written) == distinct:
         return False
     try:
         numbers = {Decimal(number) for number in written.to_pylist()}
