@@ -113,7 +113,7 @@ def seconds(source: Path, folder: Path, arguments: list[str], *, printed: bool) 
         process = subprocess.Popen(
             [sys.executable, *arguments],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(source / "src")},
+            env=_environment(source, folder),
             stdout=out,
             stderr=err,
         )
@@ -124,6 +124,13 @@ def seconds(source: Path, folder: Path, arguments: list[str], *, printed: bool) 
             sys.exit(f"{arguments}: exit {process.returncode}: {err.read()[-2000:]}")
         out.seek(0)
         return float(out.read().split()[-1]) if printed else used.ru_utime + used.ru_stime
+
+
+def _environment(source: Path, folder: Path) -> dict[str, str]:
+    """Let both trees keep their bytecode, as an installed package has its."""
+    found = {**os.environ, "PYTHONPATH": str(source / "src")}
+    found.pop("PYTHONDONTWRITEBYTECODE", None)
+    return found | {"PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
 
 
 def main() -> int:

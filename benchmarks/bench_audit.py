@@ -46,7 +46,11 @@ def audit(folder: Path, records: int, source: str | None = None) -> tuple[float,
         "--quasi", ",".join(QUASI), "--sensitive", "illness", "--sanitizer", "mondrian:k=5",
         "--limit", "k=5", "--out", str(folder / f"report-{records}"),
     ]  # fmt: skip
-    where = {**os.environ, "PYTHONPATH": source} if source else None
+    # Bytecode is kept, as an installed package has it.
+    where = {**os.environ, "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
+    where.pop("PYTHONDONTWRITEBYTECODE", None)
+    if source is not None:
+        where["PYTHONPATH"] = source
     start = time.perf_counter()
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=where)
     _, status, used = os.wait4(process.pid, 0)
