@@ -196,7 +196,7 @@ def test_formats_that_are_given(tmp_path: Path) -> None:
     for wrong, words in (
         ({"decimal": ";"}, "decimal must be"),
         ({"date_format": "%d.%m.%y"}, "century"),
-        ({"date_format": "day"}, "date_format must be made of"),
+        ({"date_format": "day"}, "date_format= must be made of"),
         ({"date_format": {"c": "%d.%m.%Y"}}, "in record 1"),
         ({"date_format": {"z": "%d.%m.%Y"}}, "no column 'z'"),
         ({"header_row": 2}, "header_row is for text files and workbooks"),
