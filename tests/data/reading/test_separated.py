@@ -190,7 +190,7 @@ def test_encoding_that_contradicts_the_mark(tmp_path: Path) -> None:
         (b"\na,b\n1,2\n", "the first line must name the columns; line 1 of 't.csv' is blank"),
         (b"a,b,a\n1,2,3\n", "has two columns called 'a' (columns 1 and 3): rename one of them."),
         (b"a, a \n1,2\n", "has two columns called 'a' (columns 1 and 2)"),
-        (b",a,b\n0,1,2\n", "column 1 of 't.csv' has none: name it, or leave out the row index"),
+        (b",a,b\n0,1,2\n", "column 1 of 't.csv' has none: name it, or leave out the column of row"),
         (b"a, ,b\n0,1,2\n", "column 2 of 't.csv' has none"),
         (b"a,b\n1,2\n3\n", "has 1 on line 3 where the header has 2 (separator ',')"),
         (b"a,b\n1,2\n3,4,5\n", "has 3 on line 3 where the header has 2 (separator ',')"),
