@@ -223,7 +223,7 @@ def test_membership(people: Path, tmp_path: Path) -> None:
         (("--distance", "emd:nothing"), "no ground distance 'nothing'"),
         (("--distance", "emdd"), "no distance 'emdd'"),
         (("--distance", "emd:numeric"), "'numeric' needs a number for every value of 'ill'"),
-        (("--distance", "emd:hierarchy"), "has none. Pass it as --hierarchy ill=file.csv."),
+        (("--distance", "emd:hierarchy"), "has none. Give it: --hierarchy ill=file.csv."),
         (("--distance", "emd:absent.csv"), "cannot be read"),
         (("--prior", "absent.csv"), "cannot be read"),
         (("--known", "agee"), "no quasi-identifier 'agee'"),

@@ -168,12 +168,12 @@ def test_suppression_may_be_written_as_blank_or_na(files: tuple[Path, Path]) -> 
     refused = call(*read)
     assert refused.code == 2
     assert "column 'age', row 4: 'aa' is no number or interval" in refused.err
-    assert "pass --suppressed NA." in refused.err
+    assert "give --suppressed NA." in refused.err
     blank = call(*read, "--suppressed", "NA")
     assert blank.code == 0
     flat = " ".join(blank.out.split())
     assert "column 'age' has 2 blank cells in the release and 1 in the original" in flat
-    assert "pass --suppressed ''" in flat
+    assert "give --suppressed ''" in flat
     both = call(*read, "--suppressed", "NA", "--suppressed", "")
     assert "blank cells" not in both.out
     assert "no candidate     0 of 4" in both.out

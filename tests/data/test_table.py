@@ -190,7 +190,7 @@ def test_a_joint_attribute_has_the_tuples_that_occur() -> None:
 
 def test_a_numeric_attribute_with_many_values_needs_bins_or_an_expression() -> None:
     frame = pa.table({"q": range(51), "my x": range(51)})
-    with pytest.raises(UserError, match=r"at most 50 distinct values; 'my x' has 51\. Pass bins="):
+    with pytest.raises(UserError, match=r"at most 50 distinct values; 'my x' has 51\. Give bins="):
         read(frame, quasi=["q"], sensitive="my x")
     with pytest.raises(UserError, match=r'an expression such as: "my x" > 25'):
         read(frame, quasi=["q"], sensitive="my x")

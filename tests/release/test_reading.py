@@ -158,7 +158,7 @@ def test_more_blanks_than_the_original_has_are_noted() -> None:
     frame = pa.table({"age": ["", None, "47"], "job": ["", "a", "b"], "ill": list("xyx")})
     (note,) = read_release(frame, table).notes
     assert "column 'age' has 2 blank cells in the release and 1 in the original" in note
-    assert "pass suppressed=['']" in note
+    assert "give suppressed=['']" in note
     assert read_release(frame, table, suppressed="").notes == ()
 
 
@@ -225,10 +225,10 @@ def test_an_error_names_the_column_and_the_first_row() -> None:
     [
         (["47", "Peter 7", "x", "40ish", "1/2"], AGE, r"row 2 and 3 more: 'aaaaa 9' is no "
          r"number.*Other shapes: 'a', '99aaa'\. If its cells are codes.*kinds={'column': 'cat"),
-        (["NA", "47"], AGE, r"row 1: 'aa' is no number.*pass suppressed=\['NA'\]"),
-        (["47", None], AGE, r"row 2: an empty cell needs.*pass suppressed=\[''\]"),
+        (["NA", "47"], AGE, r"row 1: 'aa' is no number.*give suppressed=\['NA'\]"),
+        (["47", None], AGE, r"row 2: an empty cell needs.*give suppressed=\[''\]"),
         (["Men"], SEX, r"row 1: 'aaa' is no value.*hierarchies={'column': 'FILE'}"),
-        (["?", "Male"], SEX, r"pass suppressed=\['\?'\]"),
+        (["?", "Male"], SEX, r"give suppressed=\['\?'\]"),
     ],
 )  # fmt: skip
 def test_an_error_tells_shapes_and_the_option_that_helps_but_no_cell(

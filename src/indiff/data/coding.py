@@ -75,7 +75,7 @@ def code_sensitive(
                 f"a numeric sensitive attribute may have at most {MOST_SENSITIVE_NUMBERS} "
                 f"distinct values; {name!r} has {len(shown):,}",
                 way_out=(
-                    f"Pass {option('bins')} (a number of quantiles or a list of edges) or an "
+                    f"Give {option('bins')} (a number of quantiles or a list of edges) or an "
                     f"expression such as: {example}"
                 ),
                 field="bins",
@@ -136,7 +136,7 @@ def decide_kind(
     if kind == Kind.ORDINAL and order is None and not is_number:
         raise UserError(
             f"an ordinal column of text needs its order; {name!r} has none",
-            way_out=f"Pass {option('orders', {name: ['lowest', '…', 'highest']})}",
+            way_out=f"Give {option('orders', {name: ['lowest', '…', 'highest']})}",
             field="orders",
         )
     if hierarchy is not None and kind != Kind.CATEGORICAL:
@@ -233,7 +233,7 @@ def _code_texts(name: str, column: pa.ChunkedArray, order: Sequence[str] | None)
 def _order_text(name: str, value: Any) -> str:
     """Return a declared value as the column's cells are written: 1.0 is 1, True is true."""
     if value is None:
-        raise UserError(f"the missing value has no place in the order of {name!r}; leave None out.")
+        raise UserError(f"the missing value has no place in the order of {name!r}; leave it out.")
     return str(value if isinstance(value, str) else pa.scalar(value).cast(pa.string()))
 
 

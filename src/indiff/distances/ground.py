@@ -48,7 +48,7 @@ def place(ground: str | Path, sensitive: Sensitive, values: tuple[Any, ...]) -> 
             raise UserError(
                 "the ground distance 'hierarchy' needs a hierarchy of the sensitive "
                 f"attribute; {sensitive.name!r} has none",
-                way_out=f"Pass it as {option('hierarchies', {sensitive.name: 'file.csv'})}",
+                way_out=f"Give it: {option('hierarchies', {sensitive.name: 'file.csv'})}",
                 field="hierarchies",
             )
         return Paths.of(sensitive.hierarchy, values)

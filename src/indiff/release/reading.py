@@ -105,7 +105,7 @@ def _read_columns(
                 Message(
                     f"column {attribute.name!r} has {blank:,} blank cells in the release and "
                     f"{missing:,} in the original: they were read as missing values; if they are "
-                    f"suppressed, pass {option('suppressed', [''])}"
+                    f"suppressed, give {option('suppressed', [''])}"
                 )
             )
     if refusals:
@@ -178,7 +178,7 @@ def _refusal(
     cells = ((text or "").strip() for text in unreadable)
     tokens = [cell for cell in cells if not cell or cell.casefold() in GAPS]
     if tokens:
-        way_out = f"If it stands for a suppressed cell, pass {option('suppressed', tokens[:1])}"
+        way_out = f"If it stands for a suppressed cell, give {option('suppressed', tokens[:1])}"
     elif column.kind == Kind.NUMERIC:
         kinds = option("kinds", {column.name: "categorical"})
         way_out = f"If its cells are codes, declare the column: {kinds}"
@@ -255,7 +255,7 @@ def _read_classes(frame: pa.Table, table: Table) -> NDArray[np.int32]:
         raise UserError(
             f"a release must tell the values of {sensitive.name!r} apart, but two of "
             "them are written alike, the empty text and the missing value",
-            way_out="Read the table with '' among its missing_tokens",
+            way_out=f"Read the table with the empty text among {option('missing_tokens')}",
         )
     classes = np.empty(len(cells), np.int32)
     for row, cell in enumerate(cells):

@@ -81,7 +81,7 @@ def decide_kind(
     if ordered or kind == Kind.ORDINAL:
         if not ordered and engine.classes[column] != "number":
             order = option("orders", {name: ["..."]})
-            raise UserError(f"an ordinal column needs its order; pass {order}.", field="orders")
+            raise UserError(f"an ordinal column needs its order; give {order}.", field="orders")
         return Kind.ORDINAL
     if kind == Kind.CATEGORICAL:
         return Kind.CATEGORICAL

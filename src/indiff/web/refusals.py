@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup, escape
 
+from indiff.audit.metrics import METRICS
 from indiff.audit.plan.limits import limit_names
 from indiff.errors import Data, Option, UserError, option
 
@@ -66,9 +67,13 @@ def limit_label(name: str) -> str:
     """Return what the pages call a limit.
 
     >>> limit_label("delta"), limit_label("k"), limit_label("inference.itpr")
-    ('δ', 'k', 'inference.itpr')
+    ('δ', 'k', 'Inference of the sensitive column, worst group (ITPR)')
     """
-    return {"delta": "δ", "mean": "mean distance", "l": "ℓ", "itpr": "ITPR"}.get(name, name)
+    known = {"delta": "δ", "mean": "mean distance", "l": "ℓ", "itpr": "ITPR", "dr": "DR"}
+    if name in known or name not in METRICS or len(name) == 1:
+        return known.get(name, name)
+    words = {"about": "the sensitive column", "model": "the adversary", "task": "the task"}
+    return METRICS[name].title.format_map(words)
 
 
 _COLUMNS = Field("What each column is", "", "h-columns")
@@ -87,6 +92,8 @@ FIELDS = {
     "sanitizer": _SANITIZER,
     "rows_in_order": Field("Its rows are in the order of the table", "/release", "h-made"),
     "suppressed": Field("Texts of it that mean “suppressed”", "/release", "h-made"),
+    "key": Field("Column that tells whose row is whose", "/release", "h-made"),
+    "file": Field("A release made elsewhere", "/release", "h-made"),
     "models": Field("The adversary", anchor="h-models"),
     "model": Field("The adversary", anchor="h-models"),
     "known": Field("What the adversary knows about a person", anchor="h-models"),
@@ -107,6 +114,11 @@ FIELDS = {
     "show_values": Field(
         "Name every value in the report, which makes it as confidential as the table"
     ),
+}
+# Of a release made elsewhere, some fields are others than those of its table.
+OF_RELEASE = {
+    **FIELDS,
+    "encoding": Field("How its letters are encoded", "/release", "h-made"),
 }
 # Values as the pages word them.
 VALUES = {
@@ -136,8 +148,8 @@ VALUES = {
         "cp850": "MS-DOS, Western Europe (cp850)",
         "utf-16-le": "Unicode in two bytes (utf-16-le)",
         "gb18030": "Chinese (gb18030)",
-        "shift_jis": "Japanese (shift_jis)",
-        "euc_kr": "Korean (euc_kr)",
+        "shift_jis": "Japanese (Shift JIS)",
+        "euc_kr": "Korean (EUC-KR)",
     },
 }
 
@@ -200,7 +212,13 @@ def in_json(error: UserError, *, data: bool = True) -> str:
     return error.worded(assigned, lambda part: part.text if data else "a value")
 
 
-def on_page(error: UserError, dataset: str | None = None, *, data: bool = True) -> Markup:
+def on_page(
+    error: UserError,
+    dataset: str | None = None,
+    *,
+    data: bool = True,
+    fields: Mapping[str, Field] = FIELDS,
+) -> Markup:
     """Word an error for a page: an option is its field's label, with a link to the field.
 
     >>> from indiff.errors import option
@@ -209,25 +227,25 @@ def on_page(error: UserError, dataset: str | None = None, *, data: bool = True) 
     """
     words = {
         Data: lambda part: escape(part.text if data else "a value"),
-        Option: lambda part: _linked(part, dataset),
+        Option: lambda part: _linked(part, dataset, fields),
         str: lambda part: escape(_lettered_dates(part)),
     }
     told = Markup().join(words[type(part)](part) for part in error.parts)
     named = [part.of or part.name for part in error.parts if isinstance(part, Option)]
     if dataset is None or error.field is None or _field(error.field) is None or named:
         return told
-    return told + Markup(" See {}.").format(_linked(Option(error.field), dataset))
+    return told + Markup(" See {}.").format(_linked(Option(error.field), dataset, fields))
 
 
-def _field(name: str) -> Field | None:
+def _field(name: str, fields: Mapping[str, Field] = FIELDS) -> Field | None:
     """Return where a page asks for an option; the value of a ticked sanitizer stands beside it."""
     if name.startswith("value-"):
         return Field("its value", "/release", name)
-    return FIELDS.get(name)
+    return fields.get(name)
 
 
-def _linked(part: Option, dataset: str | None) -> Markup:
-    field = _field(part.of or part.name)
+def _linked(part: Option, dataset: str | None, fields: Mapping[str, Field]) -> Markup:
+    field = _field(part.of or part.name, fields)
     if field is None:
         return Markup("<code>{}</code> in a plan").format(_assigned(part))
     label: str = escape(field.label)

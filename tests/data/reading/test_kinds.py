@@ -134,9 +134,11 @@ def test_missing_tokens(tmp_path: Path) -> None:
     assert columns_of(tmp_path, text, missing_tokens=["?", "nan", "NA"]) == expected
     assert columns_of(tmp_path, "a\nx\n\n", missing_tokens=[]) == {"a": ["x", ""]}
     assert columns_of(tmp_path, "a,b\n01,1\n2,1\n", missing_tokens=["01"])["a"] == [None, 2]
-    with pytest.raises(UserError, match=r"missing_tokens must be a list of texts; got '\?': write"):
+    with pytest.raises(
+        UserError, match=r"missing_tokens= must be a list of texts; got '\?': write"
+    ):
         read_raw(pa.table({"a": [1]}), missing_tokens="?")
-    with pytest.raises(UserError, match=r"missing_tokens must be a list of texts; got \[9\]"):
+    with pytest.raises(UserError, match=r"missing_tokens= must be a list of texts; got \[9\]"):
         read_raw(pa.table({"a": [1]}), missing_tokens=[9])
 
 

@@ -264,7 +264,7 @@ def test_only_files_below_the_folder_can_be_chosen(site: Site, tmp_path: Path) -
 
 def test_without_a_folder_nothing_can_be_chosen(tmp_path: Path) -> None:
     assert list_folder(None) == []
-    with pytest.raises(UserError, match="started without --folder"):
+    with pytest.raises(UserError, match="started without a folder"):
         find_in_folder(None, "a.csv")
 
 

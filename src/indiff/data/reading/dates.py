@@ -119,7 +119,8 @@ def told_dates(
     dates, record = dates_as_told(text, one)
     if dates is None and alone:
         raise UserError(
-            f"every value of column {name!r} must be a date as date_format says ({one})",
+            f"every value of column {name!r} must be a date as {option('date_format')} says "
+            f"({one})",
             f"{from_data(text[record].as_py())} in record {record}",
             "Correct the value or the format",
             field="date_format",

@@ -113,7 +113,7 @@ class Reading:
         tokens, told = self.missing_tokens, self.date_format
         if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
             raise UserError(
-                "missing_tokens must be a list of texts",
+                f"{option('missing_tokens')} must be a list of texts",
                 f"{from_data(tokens)}: write for example {option('missing_tokens', ['', '?'])}",
                 field="missing_tokens",
             )

@@ -26,7 +26,7 @@ from indiff.data.reading.columns import (
 from indiff.data.reading.frames import column_of, read_arrow, read_frame
 from indiff.data.reading.input_files import Format, Reading, opened
 from indiff.data.reading.kinds import EXACT_INTEGERS
-from indiff.errors import UserError, said, unknown
+from indiff.errors import UserError, option, said, unknown
 
 Columns = tuple[list[tuple[str, Column]], list[str]]
 READERS = {
@@ -82,7 +82,7 @@ def _read_workbook(data: bytes, reading: Reading, where: str) -> Columns:
     where = f"sheet {name!r} of {where}"
     if header_row is not None:
         if not 1 <= header_row - above <= len(rows):
-            rule = f"header_row must be a row of {where}"
+            rule = f"{option('header_row')} must be a row of {where}"
             raise UserError(rule, header_row, "Count from 1", field="header_row")
         rows = rows[header_row - above - 1 :]
     try:

@@ -294,7 +294,7 @@ def _titles(data: bytes, header_row: int, where: str) -> int:
         found = _LINE.match(data, start)
         if found is None:
             raise UserError(
-                f"header_row must be a line of {where}", header_row, "Count from 1",
+                f"{option('header_row')} must be a line of {where}", header_row, "Count from 1",
                 field="header_row",
             )  # fmt: skip
         start = found.end()

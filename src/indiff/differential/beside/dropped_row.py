@@ -140,7 +140,7 @@ def test_release(
         matched, more = (
             match_by_key(table, frame, key) if key is not None else match_in_order(table, read)
         )
-        notes += [*more, *_fit(read, table, matched)]
+        notes += [*more, *fit_notes(read, table, matched)]
         skipped = NONE_OWNED
         if (matched[rows] >= 0).any():
             test = beside.test(matched, f"release:{name}", tuple(notes), start)
@@ -191,7 +191,7 @@ def _notes(
     return notes
 
 
-def _fit(release: Release, table: Table, matched: NDArray[np.intp]) -> list[str]:
+def fit_notes(release: Release, table: Table, matched: NDArray[np.intp]) -> list[str]:
     """Say how many matched rows fit their records: few, where the match is wrong."""
     known = np.flatnonzero(matched >= 0)
     fits = np.ones(len(known), dtype=bool)

@@ -183,7 +183,9 @@ def list_folder(folder: Path | None) -> list[FolderFile]:
 def find_in_folder(folder: Path | None, path: str) -> Path:
     """Return the file that a path from the folder names, links followed, if it is below it."""
     if folder is None:
-        raise UserError("the server was started without --folder; upload the file instead.")
+        raise UserError(
+            "the server was started without a folder of tables; upload the file instead."
+        )
     found = _inside(folder.resolve() / path, folder.resolve())
     if found is None:
         raise UserError("a file must be below the server's folder; there is none of this name.")

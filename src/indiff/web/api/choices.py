@@ -37,7 +37,7 @@ class Preset:
 
 PRESETS = (
     Preset("groups", "k", "Groups of at least k records",
-           "k-anonymity: quasi-identifiers become ranges that at least k records share.",
+           "k-anonymity (Mondrian): quasi-identifiers become ranges that k records or more share.",
            "mondrian:k=", "k", "5"),
     Preset("groups", "l", "Groups with varied sensitive values",
            "ℓ-diversity: in no group does one sensitive value hold more than 1/ℓ of the records.",
@@ -70,31 +70,63 @@ GROUPS = {
 # Commands run only by the names that the server was started with, never from a request.
 BUILT_IN = tuple(dict.fromkeys(preset.sanitizer for preset in PRESETS))
 
+# What each is called on a page, plainly and then by its own name; and one sentence.
 MODELS = {
-    "auto": "The strongest of naive Bayes, frequency and, where it is fast, a tree; for noisy "
-    "counts frequency.",
-    "naive-bayes": "Weighs each column by itself; the papers' adversary, exact and fast.",
-    "frequency": "Looks only at released records that fit the person on every column.",
-    "tree": "A decision tree; slower, since it learns again for each record.",
-    "forest": "Many decision trees; slow.",
-    "logistic": "Logistic regression; slower.",
-    "gradient-boosting": "Boosted trees; the slowest and often the strongest.",
-    "mlp": "A small neural network; slow.",
-    "knn": "Asks the most similar released records.",
-}
+    "auto": ("The strongest of the usual ones (auto)",
+             "Naive Bayes, frequency and, where it is fast, a decision tree; for noisy counts "
+             "frequency."),
+    "naive-bayes": ("Weighs each column by itself (naive Bayes)",
+                    "The papers' adversary, exact and fast."),
+    "frequency": ("Looks people up (frequency)",
+                  "Counts only released records that fit the person on every column."),
+    "tree": ("Asks one question after another (decision tree)",
+             "Slower, since it learns again for each record."),
+    "forest": ("Asks many decision trees (random forest)", "Slow."),
+    "logistic": ("Adds up what each column says (logistic regression)", "Slower."),
+    "gradient-boosting": ("Trees that correct each other (gradient boosting)",
+                          "The slowest and often the strongest."),
+    "mlp": ("A small neural network (mlp)", "Slow."),
+    "knn": ("Asks the most similar records (nearest neighbours)",
+            "Those of the release that are nearest to the person."),
+}  # fmt: skip
 
 DISTANCES = {
-    "wasserstein": "The papers' distance, from 0 (nothing learned) to 2 (certain, and opposite).",
-    "tv": "Total variation between the two beliefs, from 0 to 1.",
-    "emd": "Earth mover's distance with all values equally far apart, from 0 to 1.",
-    "emd:hierarchy": "Earth mover's distance along the sensitive column's hierarchy.",
-    "emd:numeric": "Earth mover's distance in the sensitive number's own unit.",
-    "coordinate-tv": "How many of the probabilities move at all.",
-    "kl": "Kullback-Leibler divergence; infinite where a possibility disappears.",
-    "js": "Jensen-Shannon divergence, from 0 to 1.",
-    "hellinger": "Hellinger distance, from 0 to 1.",
-    "max-divergence": "The largest ratio of probabilities, as differential privacy has it.",
-}
+    "wasserstein": ("All shifts of a belief together (wasserstein)",
+                    "The papers' distance, from 0 (nothing learned) to 2 (certain, and opposite)."),
+    "tv": ("The share of a belief that moves (total variation)", "From 0 to 1."),
+    "emd": ("The work of moving a belief (earth mover's)",
+            "All values equally far apart, from 0 to 1."),
+    "emd:hierarchy": ("The work of moving a belief along the hierarchy (earth mover's)",
+                      "Along the sensitive column's own hierarchy."),
+    "emd:numeric": ("The work of moving a belief along numbers (earth mover's)",
+                    "In the sensitive number's own unit."),
+    "coordinate-tv": ("How many probabilities move at all (coordinate-tv)",
+                      "Whatever the size of the shift."),
+    "kl": ("The surprise at a new belief (Kullback-Leibler)",
+           "Infinite where a possibility disappears."),
+    "js": ("The surprise from the middle (Jensen-Shannon)", "From 0 to 1."),
+    "hellinger": ("The angle between two beliefs (Hellinger)", "From 0 to 1."),
+    "max-divergence": ("The largest ratio of probabilities (max-divergence)",
+                       "As differential privacy has it."),
+}  # fmt: skip
+
+# What a sanitizer does, for those who do not know its name.
+PLAIN = {
+    "mondrian": "groups of similar people", "laplace": "noisy counts",
+    "geometric": "noisy whole counts", "gaussian": "noisy counts",
+    "randomized-response": "sensitive values at random", "identity": "the records as they are",
+    "suppress": "every quasi-identifier hidden",
+}  # fmt: skip
+
+
+def plainly(title: str) -> str:
+    """Say what a release is before its sanitizer's text; any other name is as it is.
+
+    >>> plainly("mondrian:k=5"), plainly("theirs.csv")
+    ('groups of similar people (mondrian:k=5)', 'theirs.csv')
+    """
+    plain = PLAIN.get(title.partition(":")[0].strip())
+    return title if plain is None else f"{plain} ({title})"
 
 
 def sanitizers() -> list[dict[str, Any]]:
@@ -111,9 +143,12 @@ def sanitizers() -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def listed(names: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return names with their sentences."""
-    return [{"name": name, "sentence": sentence} for name, sentence in names.items()]
+def listed(names: Mapping[str, tuple[str, str]]) -> list[dict[str, str]]:
+    """Return names with their titles and sentences."""
+    return [
+        {"name": name, "title": title, "sentence": sentence}
+        for name, (title, sentence) in names.items()
+    ]
 
 
 def limits() -> list[dict[str, str]]:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query, Request, Response
 
+from indiff.audit.plan.plan import Plan
 from indiff.data.hierarchy import Hierarchy
 from indiff.errors import UserError, unknown
 from indiff.text import name as short
@@ -88,6 +89,7 @@ def read_again(server: TheServer, dataset: DatasetId, reading: models.Reading) -
     jobs = server.store.jobs(dataset=dataset, kind="profile")
     for job in jobs:
         server.queue.cancel(job["id"])
+    jobs = [job for job in jobs if "release" not in job["task"]]
     task = _seen(server, server.store.dataset(dataset)) or jobs[0]["task"]
     server.store.read_again(dataset, reading.model_dump(), task)
     server.queue.wake()
@@ -211,7 +213,37 @@ def _check_column(server: Server, dataset: str, column: str) -> None:
 def releases(server: TheServer, dataset: DatasetId) -> list[models.UploadedRelease]:
     """List the releases of a dataset that were made elsewhere."""
     server.store.dataset(dataset)
-    return [models.UploadedRelease(**row) for row in server.store.releases(dataset)]
+    return [shown_release(server, row) for row in server.store.releases(dataset)]
+
+
+def shown_release(server: Server, row: Row) -> models.UploadedRelease:
+    """Return an uploaded release with what was found when it was last looked at."""
+    latest = next(iter(_checks(server, row)), None)
+    if latest is None:
+        return models.UploadedRelease(**row)
+    answer = latest["answer"]
+    if answer is not None:
+        answer = {**answer, "notes": [UserError(note) for note in answer["notes"]]}
+    told = {name: latest[name] for name in ("state", "problem")}
+    return models.UploadedRelease(**{**row, **told, "recognised": answer})
+
+
+def _checks(server: Server, release: Row) -> list[Row]:
+    jobs = server.store.jobs(dataset=release["dataset"], kind="profile")
+    return [job for job in jobs if job["task"].get("release") == release["id"]]
+
+
+def check_release(server: Server, release: Row, plan: Plan) -> None:
+    """Look at a release as a plan would read it, unless that was done already."""
+    read_by = plan.model_dump(mode="json", include={"data", "release"}, exclude_none=True)
+    task = {"release": release["id"], "plan": read_by}
+    checks = _checks(server, release)
+    if checks and checks[0]["task"] == task and checks[0]["state"] != "cancelled":
+        return
+    for job in checks:
+        server.queue.cancel(job["id"])
+    server.store.add_jobs("profile", release["dataset"], [(f"look at {release['name']}", task)])
+    server.queue.wake()
 
 
 @router.post("/datasets/{dataset}/releases", status_code=201, openapi_extra=BINARY)
@@ -245,7 +277,7 @@ def delete_release(server: TheServer, dataset: DatasetId, release: ReleaseId) ->
 
 def _shown(server: Server, row: Row) -> models.Dataset:
     """Return a dataset as the interface shows it; its state is that of its latest preparation."""
-    jobs = server.store.jobs(dataset=row["id"])
+    jobs = [job for job in server.store.jobs(dataset=row["id"]) if "release" not in job["task"]]
     profiles = [job for job in jobs if job["kind"] == "profile"]
     trees = [job for job in jobs if job["kind"] == "hierarchy"]
     preparing = [job for job in jobs if job["kind"] in ("profile", "hierarchy")]

@@ -197,7 +197,9 @@ def release_section(
     name = str(choice.command)
     if name not in commands:
         if not commands:
-            raise UserError("the server was started without --command; choose a sanitizer.")
+            raise UserError(
+                "the server was started without a command of its own; choose a sanitizer."
+            )
         raise unknown("command", name, commands, field="command")
     return name, {"sanitizer": as_text(commands[name])}
 

@@ -69,20 +69,23 @@ def do_job(store: Store, job: str, attempt: int) -> None:
     """Do a job that has begun; however it ends, the store is told."""
     try:
         found = store.job(job)
-        work = _work_of(found["kind"])
+        work = _work_of(found)
         answer, document = work(store, found, Reporter(store, job, attempt))
         store.finish(job, attempt, answer=answer, document=document)
     except Exception as error:  # noqa: BLE001 - the one place that turns a bug into a failed job
         store.end(job, "failed", _explained(error, store.settings.data_dir))
 
 
-def _work_of(kind: str) -> Job:
+def _work_of(job: dict[str, Any]) -> Job:
     from indiff.web.jobs.audit import run
     from indiff.web.jobs.estimating import estimate
+    from indiff.web.jobs.releases import check
     from indiff.web.jobs.tables import hierarchy, profile
 
+    if "release" in job["task"]:  # the profile of a release made elsewhere
+        return check
     kinds = {"profile": profile, "hierarchy": hierarchy, "estimate": estimate, "run": run}
-    return kinds[kind]
+    return kinds[job["kind"]]
 
 
 def _explained(error: Exception, data_dir: Path) -> UserError:

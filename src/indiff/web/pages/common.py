@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,9 +24,11 @@ from indiff.version import __version__
 from indiff.web.access.guard import CSRF_FIELD, cookie_name, too_large_file
 from indiff.web.access.sessions import IDLE_HOURS, IDLE_SECONDS, Session, same
 from indiff.web.access.uploads import CHUNK, receive
+from indiff.web.api.choices import plainly
 from indiff.web.api.models import AdversaryChoice, Reading, ReleaseChoice, RunRequest
 from indiff.web.refusals import (
     FIELDS,
+    OF_RELEASE,
     VALUES,
     Refused,
     as_error,
@@ -51,6 +53,8 @@ def _environment() -> Environment:
         "when": when,
         "moment": moment,
         "worded": on_page,
+        "plainly": plainly,
+        "worded_release": partial(on_page, fields=OF_RELEASE),
         "label": lambda name: FIELDS[name].label,
         "asked": asked,
         "written": written,

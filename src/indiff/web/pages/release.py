@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from starlette.datastructures import FormData
 from starlette.responses import Response
 
-from indiff.errors import UserError
+from indiff.data.reading.first_rows import first_rows
+from indiff.data.reading.input_files import format_of
+from indiff.errors import UserError, option
 from indiff.web.api import datasets as data_api
 from indiff.web.api import runs as api
 from indiff.web.api.choices import GROUPS, PRESETS, sanitizers_of, sorted_out
 from indiff.web.api.common import ID, DatasetId, ReleaseId, RunId, Server, TheServer
-from indiff.web.api.models import AdversaryChoice, ReleaseChoice, RunRequest
+from indiff.web.api.models import AdversaryChoice, ReleaseChoice, RunRequest, UploadedRelease
 from indiff.web.api.planning import ASKED_LAST, DEFAULT, check_version, plans
 from indiff.web.pages.common import checked, chosen, fields, go, page, sent_file, text, texts
 from indiff.web.pages.data import AT_ONCE
 from indiff.web.refusals import limit_label, status_of
+from indiff.web.store.store import UNFINISHED, Row
 
 router = APIRouter(prefix="/data/{dataset}", include_in_schema=False)
 # What the page suggests; whoever empties a field goes without that limit.
@@ -54,7 +58,41 @@ def requested(server: Server, dataset: str, draft: dict[str, Any]) -> RunRequest
         raise UserError("at least one release is needed; none was chosen", way_out="Choose one")
     wanted = checked(RunRequest, draft)
     plans(server.store, server.store.dataset(dataset), wanted)
+    for choice in wanted.releases:
+        if choice.file is not None:
+            _check_file(server, dataset, wanted, choice)
     return wanted
+
+
+def _check_file(server: Server, dataset: str, wanted: RunRequest, choice: ReleaseChoice) -> None:
+    """Look at a release made elsewhere, and refuse one that cannot be read."""
+    row = server.store.dataset(dataset)
+    release = server.store.release(dataset, str(choice.file))
+    ((_, plan),) = plans(server.store, row, wanted.model_copy(update={"releases": [choice]}))
+    data_api.check_release(server, release, plan)
+    if data_api.shown_release(server, release).problem is not None:
+        raise UserError(
+            f"the release {release['name']!r} cannot be read as it is",
+            way_out=f"See what it says there: {option('file')}",
+            field="file",
+        )
+
+
+def looked_at(
+    server: Server, dataset: str, draft: dict[str, Any]
+) -> tuple[list[UploadedRelease], UserError | None]:
+    """Return every release made elsewhere as it was looked at, and why one cannot be."""
+    problem = None
+    said = {one["file"]: one for one in draft["releases"] if one.get("file")}
+    for row in server.store.releases(dataset):
+        choice = said.get(row["id"], {"file": row["id"]})
+        try:
+            wanted = checked(RunRequest, {**draft, "releases": [choice]})
+            ((_, plan),) = plans(server.store, server.store.dataset(dataset), wanted)
+            data_api.check_release(server, row, plan)
+        except UserError as error:
+            problem = error
+    return data_api.releases(server, dataset), problem
 
 
 @router.get("/release")
@@ -72,6 +110,7 @@ def _release_page(
     typed: tuple[dict[str, str], list[str]] | None = None,
 ) -> Response:
     picked = draft["releases"]
+    uploaded, unread = looked_at(server, dataset, draft)
     made = (one["sanitizer"] for one in picked if one.get("sanitizer"))
     values, others = sorted_out(made) if typed is None else typed
     return page(
@@ -84,17 +123,39 @@ def _release_page(
         groups=GROUPS,
         values=values,
         others=others,
+        most=AT_ONCE,
         commands=sorted(server.settings.commands),
         files={one["file"]: one for one in picked if one.get("file")},
-        uploaded=data_api.releases(server, dataset),
-        problem=problem,
+        uploaded=uploaded,
+        looking=any(one.state in UNFINISHED for one in uploaded),
+        problem=problem or unread,
     )
 
 
-@router.post("/release")
-async def choose(request: Request, server: TheServer, dataset: DatasetId) -> Response:
-    """Keep the chosen releases: picked ones, and sanitizers written one per line."""
+@router.get("/release/state")
+def state(request: Request, server: TheServer, dataset: DatasetId) -> Response:
+    """Show the page again once every release was looked at, to a page that waits."""
+    draft = draft_of(server, dataset)
+    if any(one.state in UNFINISHED for one in looked_at(server, dataset, draft)[0]):
+        return Response(status_code=204)
+    return _release_page(request, server, dataset, draft)
+
+
+@router.post("/release/file")
+async def read_file(request: Request, server: TheServer, dataset: DatasetId) -> Response:
+    """Keep what was filled in, and look at the releases made elsewhere again."""
     form = await fields(request)
+    draft = {**draft_of(server, dataset), "releases": _picked(form)[0]}
+    try:
+        checked(RunRequest, draft)
+    except UserError as error:
+        return _release_page(request, server, dataset, draft, error, _picked(form)[1])
+    server.store.set_draft(dataset, draft)
+    return go(f"/data/{dataset}/release#h-made")
+
+
+def _picked(form: FormData) -> tuple[list[dict[str, Any]], tuple[dict[str, str], list[str]]]:
+    """Return the releases that a form asks for, and what was typed beside ticks and as lines."""
     given = {preset.name: text(form, f"value-{preset.name}") for preset in PRESETS}
     lines = [line.strip() for value in texts(form, "sanitizer") for line in value.splitlines()]
     presets, lines = texts(form, "preset"), list(filter(None, lines))
@@ -104,12 +165,18 @@ async def choose(request: Request, server: TheServer, dataset: DatasetId) -> Res
         *({"file": one, **chosen(form, ReleaseChoice, f"-{one}")} for one in texts(form, "file")),
         *({"command": one} for one in texts(form, "command")),
     ]
+    return picked, ({name: one for name, one in given.items() if name in presets}, lines)
+
+
+@router.post("/release")
+async def choose(request: Request, server: TheServer, dataset: DatasetId) -> Response:
+    """Keep the chosen releases: picked ones, and sanitizers written one per line."""
+    picked, typed = _picked(await fields(request))
     draft = {**draft_of(server, dataset), "releases": picked}
     try:
         _check_values(presets, given)
         requested(server, dataset, draft)
     except UserError as error:
-        typed = ({name: one for name, one in given.items() if name in presets}, lines)
         return _release_page(request, server, dataset, draft, error, typed)
     server.store.set_draft(dataset, draft)
     return go(f"/data/{dataset}/adversary")
@@ -136,9 +203,18 @@ async def upload(request: Request, server: TheServer, dataset: DatasetId) -> Res
         request, limit, lambda _, name: data_api.release_path(server, dataset, name)
     )
     added = data_api.add_release(server, dataset, path)
-    draft = draft_of(server, dataset)
-    server.store.set_draft(dataset, {**draft, "releases": [*draft["releases"], {"file": added.id}]})
+    row = server.store.dataset(dataset)
+    # What the page suggests was not chosen: whoever brings a release of his own has no need of it.
+    picked = [*row["draft"].get("releases", ()), {"file": added.id, **_encoding(row, path)}]
+    server.store.set_draft(dataset, {**row["draft"], "releases": picked})
     return go(f"/data/{dataset}/release")
+
+
+def _encoding(dataset: Row, path: Path) -> dict[str, str]:
+    """Take the table's encoding for a release whose letters do not fit UTF-8."""
+    own = dataset["reading"]["encoding"]
+    fits = own is None or format_of(path) != "text" or not first_rows(path).guessed
+    return {} if fits else {"encoding": own}
 
 
 @router.post("/release/{release}/delete")
