@@ -16,6 +16,7 @@ from indiff.web.access.uploads import receive, safe_name
 from indiff.web.api import models
 from indiff.web.api.common import ERRORS, ColumnName, DatasetId, ReleaseId, Server, TheServer
 from indiff.web.api.planning import version_of
+from indiff.web.api.uploaded import UploadedRelease
 from indiff.web.store.rows import Row
 from indiff.web.store.store import UNFINISHED, new_id
 
@@ -210,22 +211,22 @@ def _check_column(server: Server, dataset: str, column: str) -> None:
 
 
 @router.get("/datasets/{dataset}/releases")
-def releases(server: TheServer, dataset: DatasetId) -> list[models.UploadedRelease]:
+def releases(server: TheServer, dataset: DatasetId) -> list[UploadedRelease]:
     """List the releases of a dataset that were made elsewhere."""
     server.store.dataset(dataset)
     return [shown_release(server, row) for row in server.store.releases(dataset)]
 
 
-def shown_release(server: Server, row: Row) -> models.UploadedRelease:
+def shown_release(server: Server, row: Row) -> UploadedRelease:
     """Return an uploaded release with what was found when it was last looked at."""
     latest = next(iter(_checks(server, row)), None)
     if latest is None:
-        return models.UploadedRelease(**row)
+        return UploadedRelease(**row)
     answer = latest["answer"]
     if answer is not None:
         answer = {**answer, "notes": [UserError(note) for note in answer["notes"]]}
     told = {name: latest[name] for name in ("state", "problem")}
-    return models.UploadedRelease(**{**row, **told, "recognised": answer})
+    return UploadedRelease(**{**row, **told, "recognised": answer})
 
 
 def _checks(server: Server, release: Row) -> list[Row]:
@@ -249,7 +250,7 @@ def check_release(server: Server, release: Row, plan: Plan) -> None:
 @router.post("/datasets/{dataset}/releases", status_code=201, openapi_extra=BINARY)
 async def upload_release(
     request: Request, server: TheServer, dataset: DatasetId, name: FileName
-) -> models.UploadedRelease:
+) -> UploadedRelease:
     """Upload a release that was made elsewhere: the body is the file itself."""
     path = await receive(request.stream(), release_path(server, dataset, name))
     return add_release(server, dataset, path)
@@ -261,11 +262,11 @@ def release_path(server: Server, dataset: str, name: str) -> Path:
     return server.settings.dataset_folder(dataset) / "releases" / new_id() / safe_name(name)
 
 
-def add_release(server: Server, dataset: str, path: Path) -> models.UploadedRelease:
+def add_release(server: Server, dataset: str, path: Path) -> UploadedRelease:
     """Keep an uploaded release; its folder is named by its id."""
     release = path.parent.name
     server.store.add_release(id=release, dataset=dataset, name=path.name, path=path)
-    return models.UploadedRelease(**server.store.release(dataset, release))
+    return UploadedRelease(**server.store.release(dataset, release))
 
 
 @router.delete("/datasets/{dataset}/releases/{release}", status_code=204, response_class=Response)

@@ -64,7 +64,7 @@ def _keys(table: Table, frame: pa.Table) -> list[str]:
     from indiff.differential.beside.linkage import match_by_key
 
     known = {attribute.name for attribute in table.attributes} | set(table.sensitive.columns)
-    found = []
+    found: list[str] = []
     for name in frame.column_names:
         if name in known or name not in table.source.column_names or len(found) == MOST_KEYS:
             continue

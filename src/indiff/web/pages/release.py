@@ -16,8 +16,9 @@ from indiff.web.api import datasets as data_api
 from indiff.web.api import runs as api
 from indiff.web.api.choices import GROUPS, PRESETS, sanitizers_of, sorted_out
 from indiff.web.api.common import ID, DatasetId, ReleaseId, RunId, Server, TheServer
-from indiff.web.api.models import AdversaryChoice, ReleaseChoice, RunRequest, UploadedRelease
+from indiff.web.api.models import AdversaryChoice, ReleaseChoice, RunRequest
 from indiff.web.api.planning import ASKED_LAST, DEFAULT, check_version, plans
+from indiff.web.api.uploaded import UploadedRelease
 from indiff.web.pages.common import checked, chosen, fields, go, page, sent_file, text, texts
 from indiff.web.pages.data import AT_ONCE
 from indiff.web.refusals import limit_label, status_of
