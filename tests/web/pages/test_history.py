@@ -155,7 +155,7 @@ def test_settings_of_a_run_fill_the_forms(site: Site, dataset: str) -> None:
     site.client.post(f"/data/{dataset}/release", data={"preset": "identity"})
     place = site.client.post(f"/runs/{run}/change").headers["location"]
     text = shown(site, place)
-    assert "<strong>mondrian:k=7</strong>" in text
+    assert "(mondrian:k=7)</strong>" in text
     for said in ('value="0.37"', 'value="99"', 'value="Ours"', 'value="tree" checked',
                  'value="knn" checked', '<option value="tv" selected'):  # fmt: skip
         assert said in text, said

@@ -48,12 +48,15 @@ def test_a_step_fills_its_settings_in(site: Site, dataset: str) -> None:
     place = site.client.post(f"/runs/{run}/next", data={"step": "0"}).headers["location"]
     assert place == f"/data/{dataset}/adversary#h-start"
     filled = shown(site, place)
-    assert "<strong>mondrian:k=20</strong> of" in filled
+    assert "(mondrian:k=20)</strong> of" in filled
     assert 'name="limit-delta" inputmode="decimal" autocomplete="off" value="0.2"' in filled
     assert 'value="naive-bayes" checked' in filled
     site.client.post(f"/runs/{run}/next", data={"step": "1"})
     filled = shown(site, place)
-    assert "<strong>mondrian:k=10</strong>, <strong>mondrian:k=50</strong> of" in filled
+    assert (
+        "(mondrian:k=10)</strong>, <strong>groups of similar people (mondrian:k=50)</strong> of"
+        in filled
+    )
     for wrong in ("9", "-1", "x", ""):
         assert site.client.post(f"/runs/{run}/next", data={"step": wrong}).status_code == 422
 

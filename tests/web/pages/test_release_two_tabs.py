@@ -56,7 +56,7 @@ def test_a_stale_tab_is_told_and_shown_the_newer_plan(
     assert runs(site) == []
     newer = {**old, "version": hidden(answer.text, "version")}
     if change[0] == "release":
-        assert "<strong>mondrian:k=20</strong>" in answer.text
+        assert "(mondrian:k=20)</strong>" in answer.text
     else:
         newer["known"] = ["0", "1"] if "role-3" in change[1] else newer["known"]
     assert site.client.post(f"/data/{dataset}/adversary", data=newer).status_code == 303
