@@ -188,7 +188,9 @@ def test_from_a_file_to_a_filed_report(browser: Browser, needs_data: Path, tmp_p
         page.goto(f"{server.address}/history")
         page.get_by_role("link", name="mondrian:k=5").click()
         page.wait_for_selector("[data-charts=drawn]", timeout=WAIT)
-        expect(page.locator("main")).to_contain_text("released as groups of similar people (mondrian:k=5)")
+        expect(page.locator("main")).to_contain_text(
+            "released as groups of similar people (mondrian:k=5)"
+        )
         is_good(seen)
 
         _counts_people_above(page, tmp_path)

@@ -22,7 +22,8 @@ from indiff.web.api.uploaded import UploadedRelease
 from indiff.web.pages.common import checked, chosen, fields, go, page, sent_file, text, texts
 from indiff.web.pages.data import AT_ONCE
 from indiff.web.refusals import limit_label, status_of
-from indiff.web.store.store import UNFINISHED, Row
+from indiff.web.store.rows import Row
+from indiff.web.store.store import UNFINISHED
 
 router = APIRouter(prefix="/data/{dataset}", include_in_schema=False)
 # What the page suggests; whoever empties a field goes without that limit.
@@ -175,7 +176,7 @@ async def choose(request: Request, server: TheServer, dataset: DatasetId) -> Res
     picked, typed = _picked(await fields(request))
     draft = {**draft_of(server, dataset), "releases": picked}
     try:
-        _check_values(presets, given)
+        _check_values(typed[0])
         requested(server, dataset, draft)
     except UserError as error:
         return _release_page(request, server, dataset, draft, error, typed)
@@ -183,11 +184,11 @@ async def choose(request: Request, server: TheServer, dataset: DatasetId) -> Res
     return go(f"/data/{dataset}/adversary")
 
 
-def _check_values(presets: list[str], given: dict[str, str]) -> None:
+def _check_values(given: dict[str, str]) -> None:
     """Refuse a value that its sanitizer does not take, by the field where it was typed."""
     from indiff.sanitizers.sanitizer import as_sanitizer
 
-    for name in presets:
+    for name in given:
         for made in sanitizers_of([name], given):
             try:
                 as_sanitizer(made)
