@@ -201,7 +201,8 @@ def policy() -> dict[str, Any]:
     limits = [
         {
             "name": f"limit-{place}", "label": f"Limit {place}", "kind": "maximum",
-            "scope": "population", "limit": 0.09, "measured": measured, "finding": None,
+            "scope": "population", "rule": "at most", "limit": 0.09,
+            "measured": measured, "finding": None,
             "source": f"Guide {place}, 2020, section 4", "status": status, "reason": reason,
         }
         for place, (measured, status, reason) in enumerate(

@@ -76,7 +76,7 @@ def test_limits_of_the_policy_and_of_the_plan_with_their_source() -> None:
         ("this plan", "kept"),
         ("this plan", "exceeded"),
     ]
-    assert rows[0].limit == "0.09 (maximum, population)"
+    assert rows[0].limit == "at most 0.09 (maximum, population)"
     assert rows[2].measured == "not measured"
     assert (rows[5].limit, rows[5].measured) == ("at most 0.1", "1.934")
     told = dict(sheet.policy_lines(usual()))

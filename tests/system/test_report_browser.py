@@ -174,7 +174,8 @@ def test_prints_charts_sources_and_nothing_cut(browser: Browser, pages: dict[str
         assert watched.overflow() == []
         assert all(area > 10_000 for area in drawn(watched).values())
         assert watched.page.locator("text=DIT v2").first.is_visible()
-        assert not watched.page.locator("nav").is_visible()
+        assert not watched.page.locator("nav.overlook").is_visible()
+        assert watched.page.locator("nav.contents").is_visible()
         white = watched.page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert white == "rgb(255, 255, 255)"
         assert watched.complaints == []

@@ -35,6 +35,7 @@ from indiff.text import json_text
 from indiff.version import __version__
 
 REPORT_NAMES = ("report.html", "report.json", "report.md")
+PDF = "report.pdf"
 _LIBRARIES = ("numpy", "numba", "pyarrow", "duckdb", "scikit-learn", "scipy", "pydantic")
 # Tokens for what is missing that everybody writes: any other may be a value of somebody.
 _USUAL_TOKENS = frozenset(("", "*", *GAPS))
@@ -126,6 +127,12 @@ class AuditResult:
         write_text(places["report.html"], self.to_html())
         return places
 
+    def write_pdf(self, path: str | Path) -> None:
+        """Write the report as PDF, by Chromium or Chrome, where one is installed."""
+        from indiff.report.page.pdf import print_pdf
+
+        print_pdf(self.to_html(), path)
+
     def write_release(self, path: str | Path) -> None:
         """Write exactly the release that was judged: the file has the SHA-256 of the report.
 
@@ -158,7 +165,7 @@ class AuditResult:
 
 def check_report_places(folder: Path, inputs: list[Path]) -> None:
     """Refuse a folder in which a report would overwrite an input."""
-    refuse_inputs("report", folder, REPORT_NAMES, inputs)
+    refuse_inputs("report", folder, (*REPORT_NAMES, PDF), inputs)
 
 
 @cache

@@ -211,6 +211,9 @@ def plan_of(document: Mapping[str, Any], data: str, folder: Path, release: str) 
     ground = who["distance"].removeprefix("emd:")
     if ground.lower().endswith(".csv"):
         who["distance"] = f"emd:{_beside(folder, ground)}"
+    context = sections.get("context") or {}
+    if str(context.get("policy") or "").lower().endswith(".toml"):
+        context["policy"] = _beside(folder, context["policy"])
     if isinstance(who["targets"], str):
         who["targets"] = targets(who["targets"])
     if made["file"] is not None:

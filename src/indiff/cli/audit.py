@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # What may be given beside a plan; everything else belongs in it.
 _IN_A_PLAN = (
     "sanitizer", "parameter", "show-values", "min-cell", "seed", "jobs", "policy",
-    "write-release",
+    "write-release", "pdf",
 )  # fmt: skip
 _BESIDE_A_PLAN = ("data", "init", "out", "limit", "fix", "budget", *_IN_A_PLAN)
 _HOW_READ = (
@@ -70,12 +70,13 @@ def run(plan: Plan, out: Path, delta: float | None, budget: float | None, comman
 
     With a ``delta`` to reach, outliers are removed first, and what is left is audited.
     """
-    from indiff.audit.document import check_report_places
+    from indiff.audit.document import PDF, check_report_places
     from indiff.audit.fix import NAMES
     from indiff.audit.outliers import without_outliers
     from indiff.audit.provenance import input_files
     from indiff.audit.run import run_audit
     from indiff.files import make_folder
+    from indiff.report.page.pdf import find_browser
     from indiff.report.terminal import audit
     from indiff.report.terminal import tables as terminal
 
@@ -84,6 +85,8 @@ def run(plan: Plan, out: Path, delta: float | None, budget: float | None, comman
     write = None if plan.release.write is None else Path(plan.release.write)
     taken = inputs if delta is None else [*inputs, *(out / name for name in NAMES)]
     check_places({"--write-release": write}, taken, frames=("--write-release",))
+    if plan.report.pdf:
+        find_browser()
     if delta is not None:
         refuse_inputs("fix", out, NAMES, inputs)
     make_folder(out)
@@ -97,6 +100,9 @@ def run(plan: Plan, out: Path, delta: float | None, budget: float | None, comman
     if found is not None:  # the records that are left come from it
         result.document["files"]["input"] = input_files(plan)
     paths = result.write(out)
+    if plan.report.pdf:
+        paths[PDF] = out / PDF
+        result.write_pdf(paths[PDF])
     if write is not None and result.releases:
         result.write_release(write)
         paths["release"] = write

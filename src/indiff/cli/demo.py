@@ -29,8 +29,12 @@ def command(
     seed: Annotated[
         int, typer.Option("--seed", min=0, help="Of every random choice.", metavar="N")
     ] = 0,
+    pdf: Annotated[
+        bool, typer.Option("--pdf", help="Also write report.pdf, by Chromium or Chrome.")
+    ] = False,
 ) -> None:
     """Audit a made-up table of 5,000 patients, six of them outliers, and write the report."""
+    from indiff.audit.document import PDF
     from indiff.audit.plan.guess import as_toml
     from indiff.audit.plan.plan import read_plan
     from indiff.audit.run import run_audit
@@ -38,10 +42,13 @@ def command(
     from indiff.datasets.patients import LIMIT
     from indiff.differential.strongest import strongest
     from indiff.files import make_folder, write_frame
+    from indiff.report.page.pdf import find_browser
     from indiff.report.terminal import tables as terminal
     from indiff.report.terminal.audit import show_audit, show_paths
     from indiff.report.terminal.results import show_outliers
 
+    if pdf:
+        find_browser()
     make_folder(out)
     table = demo_table(seed=seed)
     write_frame(demo(seed=seed), out / DATA)
@@ -58,6 +65,9 @@ def command(
     write_text(out / "result.json", json_text(judge_tests([result], {}).beside(document)))
     write_records(out / "records.csv", [result])
     paths = audited.write(out)
+    if pdf:
+        paths[PDF] = out / PDF
+        audited.write_pdf(paths[PDF])
     console = terminal.open_console()
     show_audit(console, audited.document)
     show_outliers(console, result, demo_outliers(seed=seed), LIMIT)

@@ -48,9 +48,7 @@ def command(
     if data is not None:
         announce()
     with terminal.stages() as say:
-        found = verify(
-            report, release, data, None if say is None else lambda stage, done, total: say(stage)
-        )
+        found = verify(report, release, data, say)
     console = terminal.open_console()
     lines = []
     for one in found.answers:

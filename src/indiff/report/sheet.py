@@ -235,7 +235,7 @@ def limit_rows(document: Document) -> list[LimitRow]:
             LimitRow(
                 str(one.get("label") or one["name"]),
                 str(one.get("source") or policy.get("source") or policy.get("title")),
-                f"{number(one['limit'])}" + (f" ({scope})" if scope else ""),
+                f"{one.get('rule', '')} {number(one['limit'])} ({scope})".strip(),
                 "not measured" if one.get("measured") is None else number(one["measured"]),
                 f"{outcome}{reason}",
                 look,

@@ -230,6 +230,9 @@ class Report:
     parameter: Annotated[str | None, Option(
         "Also test other parameters: mondrian:k=2,5,10.", "F", AUDIT,
     )] = None
+    pdf: Annotated[bool, Option(
+        "Also write report.pdf, by Chromium or Chrome where one is installed.", None, OUT,
+    )] = False
     task: Annotated[str | None, Option(
         "The column that an analyst predicts. Default: the sensitive one.", "COLUMN", AUDIT,
     )] = None
@@ -347,6 +350,6 @@ COMMANDS = {
         "data", "init", *_TABLE, "individual", "sanitizer", "release", "key", "rows-in-order",
         "suppressed", *_ADVERSARY, "targets", "method", *_SAMPLING, "time", "policy", "limit",
         "parameter", "task", "fix", "budget", "worst", "min-cell", "show-values", "title", "out",
-        "write-release",
+        "write-release", "pdf",
     ),
 }
