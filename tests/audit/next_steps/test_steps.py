@@ -57,6 +57,16 @@ def test_without_a_limit_one_is_asked_for() -> None:
     assert "sets no limit" in texts(result)
 
 
+@pytest.mark.parametrize(("policy", "k"), [("cell-11", 11), ("ipc-low", 11), ("ema-0070", 12)])
+def test_the_limits_of_a_policy_are_proposed_to_be_kept(policy: str, k: int) -> None:
+    """A chance of 0.09 asks for groups of 12; of one in 11, which Ontario takes for it, of 11."""
+    frame = pa.table({"age": list(range(24)) * 2, "sex": list("fm") * 24, "ill": list("ny") * 24})
+    result = audit(frame, "mondrian:k=2", {}, context={"policy": policy})
+    assert result.bug is None
+    (asked,) = [one for one in result.document["next_steps"] if one["kind"] == "parameter"]
+    assert asked["options"] == {"sanitizer": f"mondrian:k={k}"}
+
+
 def test_the_smallest_k_that_keeps_the_limit() -> None:
     """Without one of three the odds of the others move more than without one of six."""
     result = audit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -60,12 +61,24 @@ class Case:
     def exceeded(self) -> set[str]:
         """The metrics of this attribute, or of the release, that are beyond their limits."""
         about = (None, self.table.sensitive.name)
-        return {one.metric for one in self.findings if one.exceeded and one.about in about}
+        found = {one.metric for one in self.findings if one.exceeded and one.about in about}
+        return found | {"k"} if "prosecutor" in found else found
+
+    @cached_property
+    def limits(self) -> dict[str, float]:
+        """Every limit that counts; one on the largest chance of a link asks for groups of a size.
+
+        What is one over a group's size can come out a little above it, which is no larger group.
+        """
+        found = dict(self.plan.all_limits)
+        if chance := found.get("prosecutor"):
+            found["k"] = max(found.get("k", 1), math.ceil(1 / chance - 1e-9))
+        return found
 
     @property
     def wanted(self) -> str:
         """What the differential test should find, in words."""
-        limits = self.plan.limits
+        limits = self.limits
         given = [f"{NAMES.get(x, x)} at most {limits[x]:g}" for x in TESTED if x in limits]
         return " and ".join(given)
 

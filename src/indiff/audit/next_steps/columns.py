@@ -25,7 +25,7 @@ _WORTH_IT = 0.95  # what is left of δ without a column before the column is wor
 def told_most(case: Case) -> Iterator[Step]:
     """Name the column without which δ is smallest, where this is cheap to measure."""
     names = [one.name for one in case.table.attributes]
-    limit = case.plan.limits.get("delta")
+    limit = case.limits.get("delta")
     if limit is None or not case.is_fast or not case.quick or len(names) < 2:
         return
     tests = (len(names) + 1) * len(case.quick) * len(case.table)
@@ -62,7 +62,7 @@ def wider_groups(case: Case) -> Iterator[Step]:
         return
     if case.plan.data.individual is not None:
         return
-    frame, limits = release.to_arrow(), case.plan.limits
+    frame, limits = release.to_arrow(), case.limits
     now = _groups(frame, names)
     found = {name: _groups(frame, [one for one in names if one != name]) for name in names}
 

@@ -18,7 +18,7 @@ def removal(case: Case) -> Iterator[Step]:
 
     The search is the fix's own, without its check from scratch, so it removes the same records.
     """
-    limit = case.plan.limits.get("delta")
+    limit = case.limits.get("delta")
     if limit is None or "delta" not in case.exceeded or not _can_be_fixed(case):
         return
     records, most = len(case.table), most_removals(None, len(case.table))

@@ -47,7 +47,7 @@ def from_curve(case: Case) -> Iterator[Step]:
     if _is_one_group(case.table, kept["setting"]):
         yield step("none", f"{at}{case.wanted}, {_ONE_GROUP}.")
         return
-    others = set(case.plan.limits) - {*TESTED, name}
+    others = set(case.limits) - {*TESTED, name}
     more = " The other limits were not tried there." if others else ""
     delta = f"δ is {number(kept['delta_upper'])} there{against(kept['models'])}"
     text = f"{at}{case.wanted}: {delta}.{more}"
@@ -129,7 +129,7 @@ def _is_whole(point: Mapping[str, Any]) -> bool:
 
 def _keeps(case: Case, point: Mapping[str, Any], name: str) -> bool:
     """Tell whether a setting of the curve keeps the limits that were tried there."""
-    limits = case.plan.limits
+    limits = case.limits
     checks = [Check(x, point[f"{x}_upper"], limits[x]) for x in TESTED if x in limits]
     if name in limits:  # smaller groups than the plan asks for are no way out
         checks.append(Check(name, point["value"], limits[name], rule_of(name)))
@@ -146,7 +146,7 @@ def _is_one_group(table: Table, setting: str) -> bool:
 
 def constraint(case: Case) -> Iterator[Step]:
     """Propose to ask the sanitizer for what a limit on groups wants, if it can be had."""
-    limits = {name: case.plan.limits[name] for name in CONSTRAINTS if name in case.plan.limits}
+    limits = {name: case.limits[name] for name in CONSTRAINTS if name in case.limits}
     text = case.plan.release.sanitizer
     base = {"identity": "mondrian:", "mondrian": text}.get(text.partition(":")[0])
     if not case.exceeded & set(limits) or base is None or case.plan.release.file is not None:

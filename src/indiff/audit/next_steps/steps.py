@@ -21,7 +21,7 @@ def next_steps(case: Case) -> list[Step]:
     not help is said. Whether something is tried depends on the size of the table alone, never on
     the clock: two runs of a plan propose the same.
     """
-    if not case.plan.limits:
+    if not case.limits and case.plan.policy is None:
         return [step("none", _NO_LIMIT)]
     found = [*_unmeasured(case), *_untested(case)]
     if case.exceeded & set(TESTED):
