@@ -14,7 +14,7 @@ import pytest
 
 import indiff
 from indiff.audit.document import AuditResult
-from indiff.audit.findings.exposure import accuracy
+from indiff.audit.findings.tested import accuracy
 from indiff.errors import UserError
 
 SCHEMA = json.loads(
@@ -469,3 +469,10 @@ def test_a_program_that_returns_names_is_no_pass(patients: Any) -> None:
     )
     assert result.verdict["exit_code"] == 1
     assert "has the identifier 'patient_id'" in result.verdict["reasons"][0]
+
+
+def test_what_an_adversary_is_noted_for_is_kept_among_several(patients: Any) -> None:
+    """A note on k-nearest neighbours stands in the report, whoever else was asked."""
+    asked = {"models": ["frequency", "knn"], "targets": [0, 1], "membership": False}
+    result = indiff.run_audit(plan(adversary=asked), patients)
+    assert any("chooses arbitrarily among" in note for note in result.document["release"]["notes"])

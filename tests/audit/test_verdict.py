@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import indiff
 from indiff.audit.compare import LIMITS
+from indiff.audit.findings.judging import judge
 from indiff.audit.metrics import METRICS, metric
 from indiff.audit.plan.limits import (
     GROUP_MODELS,
@@ -19,7 +20,7 @@ from indiff.audit.plan.limits import (
     check_limit_names,
     limit_names,
 )
-from indiff.audit.verdict import Check, judge, judge_tests, rule_of
+from indiff.audit.verdict import Check, judge_tests, rule_of
 from indiff.errors import UserError
 from indiff.report.finding import Finding, recommendation
 
@@ -214,24 +215,6 @@ def test_a_finding_has_a_value_or_a_reason() -> None:
         Finding(**common, **words, status="skipped")
 
 
-def test_every_metric_says_two_sentences_and_what_it_does_not_prove() -> None:
-    words = {"value": "5", "percent": "5 %", "about": "ill", "model": "tree", "largest": "2"}
-    for one in METRICS.values():
-        more = {
-            "dropped": "No",
-            "baseline": "1 %",
-            "task": "ill",
-            "original": "1 %",
-            "majority": "1 %",
-            "ground": "by ranks",
-        }
-        told = one.means.format(**words, **more, none="2")
-        sentences = told.replace("e.g.", "").count(". ") + told.endswith(".")
-        assert sentences == 2, (one.name, told)
-        assert one.does_not_prove.endswith(".")
-        assert one.source
-
-
 def test_a_limit_that_cannot_be_exceeded_is_no_pass() -> None:
     """Where only the table tells how large a distance can be."""
     _, verdict = judge([found("delta", 0.5, range=(0, 2))], {"delta": 3})
@@ -279,3 +262,27 @@ def test_what_compare_recommends_names_the_direction_that_the_verdict_checks() -
     for name in LIMITS:
         document = {"limits": {name: 1.0}, "recommended": None}
         assert f"{name} {rule_of(name)} 1" in recommendation(document)
+
+
+def test_a_sentence_names_the_limit_and_what_counts() -> None:
+    (checked,), _ = judge([found("delta", 0.93)], {"delta": 0.5})
+    assert checked.means.endswith("; you allowed at most 0.5.")
+    (checked,), _ = judge([found("k", 4)], {"k": 5})
+    assert checked.means.endswith(
+        "everyone looks like at least 3 others; you asked for at least 5."
+    )
+    (checked,), _ = judge([found("delta", 0.3, interval=(0.2, 0.6))], {"delta": 0.5})
+    assert checked.means.endswith(
+        "; you allowed at most 0.5, and the worse end of its interval, 0.6, counts."
+    )
+    (checked,), _ = judge([found("delta", 0.50001)], {"delta": 0.5})
+    assert checked.means.endswith("; you allowed at most 0.5, and it is 0.50001.")
+
+
+def test_one_reason_is_said_once() -> None:
+    """Five numbers of a release made elsewhere are approximations for one and the same reason."""
+    names = ("delta", "mean", "quantile")
+    limits = dict.fromkeys(names, 2.0)
+    _, verdict = judge([found(name, 0.1, exactness="approximation") for name in names], limits)
+    assert len(verdict.reasons) == 1
+    assert " and 2 more are an approximation" in verdict.reasons[0]

@@ -182,7 +182,8 @@ SETTINGS: dict[str, tuple[tuple[str, ...], str]] = {
     "l larger than the number of classes": (
         ("--sanitizer", "mondrian:l=3"),
         r"l=3 cannot be met: the whole table has only 2 distinct values of 'ill'\. "
-        r"Lower the constraint, or pass unmet=generalize in --sanitizer",
+        r"No l above 1 is possible here: ask for k, distinct_l=2 or t, or pass unmet=generalize in "
+        r"--sanitizer",
     ),
     "unknown sanitizer": (("--sanitizer", "mondriaan"), r"no sanitizer .* mean 'mondrian'\? Known"),
     "unknown parameter": (("--sanitizer", "mondrian:kk=2"), r"no parameter of mondrian 'kk'.*'k'"),

@@ -113,7 +113,9 @@ def test_an_audit_shows_each_delta_and_fails_where_one_exceeds() -> None:
     assert found.document["plan"]["adversary"]["models"] == THREE
     alone = run_audit(Plan(**asked, adversary={"models": "naive-bayes"}), wards())
     assert alone.verdict["status"] == "pass"
-    assert alone.verdict["reasons"] == ["every limit holds, against naive-bayes alone"]
+    assert alone.verdict["reasons"] == [
+        "every limit holds, against naive-bayes alone, with encoding TF-TF"
+    ]
 
 
 def test_on_the_command_line(tmp_path: Path) -> None:

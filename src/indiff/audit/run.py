@@ -15,6 +15,8 @@ from indiff.audit import document
 from indiff.audit.document import AuditResult
 from indiff.audit.findings import curve, exposure, release
 from indiff.audit.findings.exposure import Exposure, Progress
+from indiff.audit.findings.judging import judge
+from indiff.audit.findings.subject import Subject
 from indiff.audit.metrics import METRICS
 from indiff.audit.next_steps.case import Case
 from indiff.audit.next_steps.steps import next_steps
@@ -22,8 +24,7 @@ from indiff.audit.plan.plan import Plan, check_files, check_names, read_plan
 from indiff.audit.policy.assess import judge_policy, unjudged
 from indiff.audit.provenance import input_files, judged_files
 from indiff.audit.redaction import Redaction
-from indiff.audit.subject import Subject
-from indiff.audit.verdict import Verdict, judge, with_columns
+from indiff.audit.verdict import Verdict, with_columns
 from indiff.audit.worst import worst_records
 from indiff.data.table import Table
 from indiff.differential.test import describe, part_of

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from indiff.audit.metrics import METRICS, number
-from indiff.audit.plan.limits import AT_LEAST, PLANES
-from indiff.report.finding import Finding, Limit, Rule, against
+from indiff.audit.metric import number
+from indiff.audit.plan.limits import AT_LEAST
+from indiff.report.finding import Rule, against, encoded
 
 if TYPE_CHECKING:
     from indiff.differential.beside.result import ReleaseResult
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 
     Test = DifferentialResult | StrongestResult
 
-# A number of this exactness can exceed a limit but never prove that it holds.
-_NO_PROOF = {
-    "lower-bound": "a lower bound: not every record was tested",
-    "approximation": "an approximation, which proves nothing if small",
-}
 # What a limit on a test is checked against: for an estimate, the upper end of its interval.
 TEST_LIMITS = {
     "delta": "delta_upper",
@@ -113,39 +108,9 @@ class Verdict:
         return document | {"limits": checks, "verdict": self.to_dict()}
 
 
-def judge(
-    findings: Sequence[Finding],
-    limits: Mapping[str, float],
-    *,
-    interrupted: bool = False,
-    unfinished: Sequence[str] = (),
-    broken: Sequence[str] = (),
-) -> tuple[tuple[Finding, ...], Verdict]:
-    """Check every limit on every finding that it names; return them with the outcome.
-
-    An estimate is checked at the worse end of its interval, and a lower bound below the limit is
-    no pass. A failed finding, or a limit on something that was not measured, leaves the audit
-    incomplete, as does a measurement that was ``unfinished``. A release of which something
-    ``broken`` is known never passes, such as that it does not keep its own promise.
-    """
-    checked = tuple(_checked(finding, limits) for finding in findings)
-    exceeded = [finding for finding in checked if finding.exceeded]
-    gaps = [*unfinished, *_gaps(checked, limits)]
-    reasons = [*broken]
-    reasons += [_beyond(finding) for finding in exceeded]
-    if interrupted:
-        reasons.append("the audit was interrupted; what was measured so far is kept")
-    reasons += gaps
-    if exceeded or broken:
-        code = Exit.EXCEEDED
-    elif interrupted or gaps:
-        code = Exit.INTERRUPTED if interrupted else Exit.INCOMPLETE
-    else:
-        code = Exit.NOTHING_EXCEEDED
-        tested = [one.parameters.get("model") for one in checked if one.metric == "delta"]
-        models = dict.fromkeys(name for name in tested if name is not None)
-        reasons.append(f"every limit holds{against(models)}" if limits else NO_LIMIT)
-    return checked, Verdict(code, tuple(reasons), has_limits=bool(limits))
+def whom(models: Collection[str]) -> str:
+    """Say against whom a limit holds, and how these read the columns: others may see more."""
+    return f"{against(models)}{encoded(models)}"
 
 
 def with_columns(verdict: Verdict, columns: Sequence[Unmeasured]) -> Verdict:
@@ -172,95 +137,11 @@ def with_columns(verdict: Verdict, columns: Sequence[Unmeasured]) -> Verdict:
     return replace(verdict, exit_code=code, reasons=(*named, *unknown, *verdict.reasons))
 
 
-def _checked(finding: Finding, limits: Mapping[str, float]) -> Finding:
-    limit = _limit_on(finding.metric, finding.about, limits)
-    if limit is None or finding.value is None:
-        return replace(finding, limit=limit)
-    check = Check(limit.name, _worst(finding, limit), limit.value, limit.rule)
-    unproven = finding.exactness in _NO_PROOF or _lacks_interval(finding)
-    exceeded = check.exceeded or (None if unproven else False)
-    return replace(finding, limit=limit, exceeded=exceeded)
-
-
-def _limit_on(metric: str, about: str | None, limits: Mapping[str, float]) -> Limit | None:
-    """Return the narrowest limit on a metric of an attribute, with its direction.
-
-    >>> _limit_on("inference.itpr", "ill", {"itpr": 0.9, "inference.ill.itpr": 0.5})
-    Limit(name='inference.ill.itpr', rule='at most', value=0.5)
-    """
-    plane, _, what = metric.partition(".")
-    names = [f"{plane}.{about}.{what}", metric, what] if plane in PLANES else [metric]
-    name = next((one for one in names if one in limits), None)
-    return None if name is None else Limit(name, METRICS[metric].rule, limits[name])
-
-
-def _lacks_interval(finding: Finding) -> bool:
-    """Tell whether a number is an estimate of which nobody knows how far off it may be."""
-    return finding.exactness == "estimate" and finding.interval is None
-
-
-def _worst(finding: Finding, limit: Limit) -> float:
-    """Return the number, or the worse end of an estimate."""
-    assert finding.value is not None
-    if finding.interval is None:
-        return finding.value
-    return finding.interval[0 if limit.rule == "at least" else 1]
-
-
-def _beyond(finding: Finding) -> str:
-    limit = finding.limit
-    assert limit is not None
-    side = "below" if limit.rule == "at least" else "above"
-    worst = _worst(finding, limit)
-    verb = "is" if finding.interval is None else "may be"
-    # Two numbers that look alike would not explain themselves.
-    shown = number(worst) if number(worst) != number(limit.value) else f"{worst!r}"
-    return f"{finding.title} {verb} {shown}, {side} the limit {number(limit.value)}"
-
-
-def _gaps(findings: Sequence[Finding], limits: Mapping[str, float]) -> list[str]:
-    """Say what keeps the findings from being a pass."""
-    failed = [finding for finding in findings if finding.status == "failed"]
-    reasons = [f"{titles} could not be measured: {why}" for titles, why in _by_reason(failed)]
-    skipped = [finding for finding in findings if finding.status == "skipped" and finding.limit]
-    reasons += [
-        f"no limit on {titles} could be checked: {why}" for titles, why in _by_reason(skipped)
-    ]
-    reached = set()
-    for finding in findings:
-        if finding.limit is None:
-            continue
-        reached.add(finding.limit.name)
-        if finding.exactness in _NO_PROOF:
-            reasons.append(f"{finding.title} is {_NO_PROOF[finding.exactness]}")
-        if finding.range is not None and finding.range[1] is not None:
-            reasons += beyond_reach(finding.title, finding.limit.value, finding.range[1])
-        if _lacks_interval(finding):
-            reasons.append(f"{finding.title} is an estimate without an interval: no pass")
-    reasons += [
-        f"the limit on {name} was not checked: nothing of that name was measured"
-        for name in limits
-        if name not in reached
-    ]
-    return list(dict.fromkeys(reasons))
-
-
 def beyond_reach(title: str, limit: float, largest: float) -> list[str]:
     """Say that a limit could not be exceeded, whatever was measured."""
     if limit <= largest:
         return []
     return [f"the limit {number(limit)} on {title} is above its largest value, {number(largest)}"]
-
-
-def _by_reason(findings: Sequence[Finding]) -> list[tuple[str, str | None]]:
-    """Put together what one cause took along; name the first, and how many more."""
-    found: dict[str | None, list[str]] = {}
-    for finding in findings:
-        found.setdefault(finding.reason, []).append(finding.title)
-    return [
-        (f"{titles[0]} and {len(titles) - 1} more" if len(titles) > 1 else titles[0], reason)
-        for reason, titles in found.items()
-    ]
 
 
 def judge_tests(
@@ -307,7 +188,7 @@ def judge_tests(
         reasons.append("nothing exceeded so far, but not every record was tested: no pass")
     elif limits and not exceeded and not unproven:
         tested = [name for one in results for name in getattr(one, "results", {one.model: one})]
-        reasons.append(f"no limit was exceeded{against(dict.fromkeys(tested))}")
+        reasons.append(f"no limit was exceeded{whom(dict.fromkeys(tested))}")
     if unmet or exceeded:
         code = Exit.EXCEEDED
     elif interrupted:

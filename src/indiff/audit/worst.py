@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from indiff.audit.plan.plan import Plan
 from indiff.audit.redaction import Redaction
@@ -17,6 +17,14 @@ from indiff.sanitizers.noise.mechanisms import NoisySanitizer
 from indiff.sanitizers.sanitizer import Sanitizer
 
 
+class _Reason(NamedTuple):
+    """Why a record is exposed: in words, and for naive Bayes what it adds to the log-odds."""
+
+    group_size: int | None
+    why: str
+    log_odds: str | None = None
+
+
 def worst_records(
     table: Table,
     sanitizer: Sanitizer,
@@ -27,15 +35,14 @@ def worst_records(
     """Return the worst records of one sensitive attribute, each with its why."""
     named = possible_models(plan.adversary.models, sanitizer)
     rows = [{"model": result.model, **row} for row in result.worst(plan.report.worst)]
-    reasons: dict[int, tuple[int | None, str]] = {}
+    reasons: dict[int, _Reason] = {}
     for model in dict.fromkeys(row["model"] for row in rows):  # one release serves all its records
         records = [row["record"] for row in rows if row["model"] == model]
         reasons |= _reasons(table, sanitizer, named[model], records, plan, redaction)
     found = []
     for row in rows:
-        group_size, why = reasons[row["record"]]
         about, model = table.sensitive.name, row.pop("model")
-        more = {"model": model, "group_size": group_size, "why": why}
+        more = {"model": model, **reasons[row["record"]]._asdict()}
         found.append({"record": row.pop("record"), "about": about, **row, **more})
     return found
 
@@ -47,15 +54,15 @@ def _reasons(
     records: list[int],
     plan: Plan,
     redaction: Redaction,
-) -> dict[int, tuple[int | None, str]]:
+) -> dict[int, _Reason]:
     """Return the group size and the why of each record that one model sees."""
     if plan.data.individual is not None:
         reason = "all records of this person are left out at once, so no single group explains it"
-        return dict.fromkeys(records, (None, reason))
+        return dict.fromkeys(records, _Reason(None, reason))
     noisy = isinstance(sanitizer, NoisySanitizer) or is_randomized_model(model)
     if noisy or sanitizer.randomized:
         reason = "the release or the adversary is random, so no single group explains it"
-        return dict.fromkeys(records, (None, reason))
+        return dict.fromkeys(records, _Reason(None, reason))
     try:
         explained = explain(
             table,
@@ -67,10 +74,11 @@ def _reasons(
             show_values=redaction.show_values,
         )
     except UserError as error:
-        return dict.fromkeys(records, (None, redaction.text(error.message)))
+        return dict.fromkeys(records, _Reason(None, redaction.text(error.message)))
     found = {}
     for one in explained:  # its number stands beside it
         why = "Without it, " + str(one).removeprefix(f"without record {one.record:,} ")
         size = None if one.group is None else one.group.size
-        found[one.record] = (size, redaction.cut_long_names(why))
+        odds = None if one.log_odds is None else redaction.cut_long_names(one.log_odds)
+        found[one.record] = _Reason(size, redaction.cut_long_names(why), odds)
     return found

@@ -32,7 +32,13 @@ class Answers:
         found: dict[str, Any] = {}
         if self.why:
             found["why"] = [
-                {"record": one.record, "model": one.model, "text": str(one)} for one in self.why
+                {
+                    "record": one.record,
+                    "model": one.model,
+                    "text": str(one),
+                    "log_odds": one.log_odds,
+                }
+                for one in self.why
             ]
         if self.membership:
             found["membership"] = {name: one.to_dict() for name, one in self.membership.items()}

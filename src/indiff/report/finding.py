@@ -75,6 +75,7 @@ EXACTNESS = {
     "lower-bound": "a lower bound: not every record was tested",
     "approximation": "an approximation",
 }
+USUAL_ENCODING = "TF-TF"  # whether a cell covers the person's value, column by column
 USUAL_ADVERSARIES = {"naive-bayes", "frequency", "tree"}  # the default, where all are fast
 # Whether a release keeps what its sanitizer promises; a raw table or a file promises nothing.
 PROMISE = {True: "met", False: "NOT met: never a pass", None: "none is declared"}
@@ -131,6 +132,7 @@ class Topic:
     title: str
     short: str
     asks: str
+    proves_not: str = ""  # what is true of all its findings
 
     @property
     def heading(self) -> str:
@@ -138,22 +140,32 @@ class Topic:
         return f"{self.title}: {self.short}"
 
 
+_COLUMNS_ALONE = (
+    "These numbers are about an attacker who knows the quasi-identifiers and nothing else. One who "
+    "knows more columns, or holds another release about the same people, may do better."
+)
 QUESTIONS: dict[Question, Topic] = {
     "singling-out": Topic(
         "Singling out",
         "can a person's record be isolated?",
         "Can somebody isolate the record of one person, knowing some of that person's columns?",
+        _COLUMNS_ALONE,
     ),
     "linkability": Topic(
         "Linkability",
         "can a record be linked to a person?",
         "Can somebody tell that a person is in the table, or join a record to another source?",
+        _COLUMNS_ALONE,
     ),
     "inference": Topic(
         "Inference",
         "can a person's sensitive value be deduced?",
         "Can somebody deduce a person's sensitive value? What only that person's own record gives "
         "away is a private inference: a leak. What the crowd teaches is a public one.",
+        "No number here bounds a stronger adversary, one who knows more, or one who compares "
+        "several releases, and none is a proof of differential privacy. What is counted in the "
+        "published columns does not tell what a person's own record gives away from what the crowd "
+        "does.",
     ),
     "utility": Topic(
         "Utility", "what is the release still good for?", "What is the release still good for?"
@@ -201,6 +213,18 @@ def against(models: Collection[str]) -> str:
     return f", against {', '.join(others)}{' and ' if others else ''}{last} alone"
 
 
+def encoded(models: Collection[str]) -> str:
+    """Name the encoding of adversaries that learn and were given none of their own.
+
+    A pass depends on it: the same tree may see more of columns that are encoded otherwise.
+
+    >>> encoded(["frequency", "tree"]), encoded(["frequency", "tree:encoding=Scaling-Hot"])
+    (', with encoding TF-TF', '')
+    """
+    usual = any(one != "frequency" and ":encoding=" not in one for one in models)
+    return f", with encoding {USUAL_ENCODING}" if usual else ""
+
+
 def recommendation(document: Mapping[str, Any]) -> str:
     """Say in a sentence which setting a comparison recommends, or that it recommends none."""
     limits = ", ".join(
@@ -210,10 +234,13 @@ def recommendation(document: Mapping[str, Any]) -> str:
     if document["recommended"] is None:
         return f"no setting keeps {limits}: try stronger ones"
     best = document["recommended"]
-    models = next(row["models"] for row in document["rows"] if row["setting"] == best)
+    row = next(row for row in document["rows"] if row["setting"] == best)
+    models = row["models"]
+    alike = row["k"] is not None and row["k"] >= document["records"]
+    warning = "; BUT all its records look alike: nothing can be learned from its columns"
     return (
-        f"{plain.message(best)} keeps {limits}{against(models)}, and of those that do it keeps "
-        f"most by {MEASURES[document['utility']]}"
+        f"{plain.message(best)} keeps {limits}{against(models)}{encoded(models)}, and of those "
+        f"that do it keeps most by {MEASURES[document['utility']]}{warning if alike else ''}"
     )
 
 
@@ -222,17 +249,19 @@ def headline(document: Mapping[str, Any]) -> str:
     listed = [one for one in document["findings"] if one.get("limit")]
     if not listed:
         return "no limit given"
-    exceeded = sum(one.get("exceeded") is True for one in listed)
-    missed = sum(one["status"] != "measured" for one in listed)
-    kept = sum(one.get("exceeded") is False for one in listed)
-    undecided = len(listed) - exceeded - missed - kept
-    limits = "limit" if len(listed) == 1 else "limits"
+    names = {one["limit"]["name"] for one in listed}  # one limit is on several findings
+    over = {one["limit"]["name"] for one in listed if one.get("exceeded") is True}
+    gaps = {one["limit"]["name"] for one in listed if one["status"] != "measured"} - over
+    unsure = {one["limit"]["name"] for one in listed if one.get("exceeded") is None} - over - gaps
+    exceeded, missed, undecided = len(over), len(gaps), len(unsure)
+    kept = len(names) - exceeded - missed - undecided
+    limits = "limit" if len(names) == 1 else "limits"
     counts = {"exceeded": exceeded, "not measured": missed, "not decided": undecided}
     if not exceeded:
         counts["kept"] = kept
     first, *others = [f"{count} {what}" for what, count in counts.items() if count]
     count, _, what = first.partition(" ")
-    return ", ".join([f"{count} of {len(listed)} {limits} {what}", *others])
+    return ", ".join([f"{count} of {len(names)} {limits} {what}", *others])
 
 
 def badge(finding: Mapping[str, Any]) -> tuple[str, str, int]:

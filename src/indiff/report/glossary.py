@@ -39,7 +39,7 @@ _ALWAYS = (
          "person's own record and is a leak; public inference rests on everybody else's."),
     Term("interval", "The range in which the true number lies, with the stated confidence. A limit "
          "is checked against its worse end."),
-    Term("limit", "What a number may be at most, or must be at least; set before measuring."),
+    Term("limit", "What a number may be at most, or must be at least."),
     Term("linkability", "Joining a record of the release to a person, or to another source."),
     Term("record number", "The position of a record in the input, counted from 0."),
     Term("region", "What one coarsened cell stands for, such as the ages 40 to 49."),
@@ -71,8 +71,9 @@ _WHERE_USED = (
     Term("DR, disclosure risk on average", "The share of the uncertainty about whose record it is, "
          "or about a sensitive value, that the published columns remove on average: 0 is nothing, "
          "1 is all of it.", ("reidentification.dr", "inference.dr")),
-    Term("ITPR, information-theoretic privacy risk", "The same share as DR in the group where it "
-         "is largest: 1 means that somebody is identified, or that a group gives its value away.",
+    Term("ITPR, information-theoretic privacy risk", "Give every group an even share of the "
+         "doubt: what the most telling group removes of its share, groups weighed by their size. 1 "
+         "means that somebody is identified, or that a group gives its value away.",
          ("reidentification.itpr", "inference.itpr")),
     Term("k, smallest group", "How many records share their published quasi-identifiers at least. "
          "k = 1 means that somebody is alone.", ("k",)),
@@ -102,8 +103,8 @@ _WHERE_USED = (
          "not seen: what the release teaches about the population.", ("told_by_the_crowd",)),
     Term("α, largest share of one value", "The share of a group that holds one and the same "
          "sensitive value, in the worst group.", ("alpha",)),
-    Term("β, gain", "By how many times a sensitive value is more frequent in some group than in "
-         "the table, beyond its usual share.", ("beta",)),
+    Term("β, gain", "How much more frequent a sensitive value is in some group than in the whole "
+         "table, as a share of the latter: 1 means twice as frequent.", ("beta",)),
     Term("δ (delta)", "The largest distance of the differential test over all people tested: what "
          "the release gives away about the person who is exposed most.", ("delta",)),
     Term("δ-disclosure", "How far the share of a value in a group may be from its share in the "

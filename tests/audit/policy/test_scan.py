@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 import indiff
+from indiff.audit.findings.subject import Subject
 from indiff.audit.policy.kinds import KINDS
 from indiff.audit.policy.scan import Scan
-from indiff.audit.subject import Subject
 from indiff.sanitizers.sanitizer import as_sanitizer
 from tests.audit.policy.tables import groups_of
 

@@ -82,7 +82,8 @@ def test_in_words() -> None:
         "without record 5 the group [61, 64] × Widowed of 4 records disappears (the others go to a "
         "group of 7 records): belief in 'Guard' falls from 0."
     )
-    assert "; the record adds to its log-odds: age +" in str(open_)
+    assert "; age contributes most" in str(open_)
+    assert str(open_.log_odds).startswith("age +")
     assert str(closed).startswith(
         "without record 5 its group of 4 records disappears (the others go to a group of 7 "
         "records): belief in its true value falls from 0."

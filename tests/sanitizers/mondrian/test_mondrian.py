@@ -167,6 +167,20 @@ def test_a_hierarchical_sensitive_attribute_gives_t_its_ground_distance() -> Non
     assert len(sizes) > 1
 
 
+def test_the_way_out_names_the_largest_l() -> None:
+    """Of 10 people 6 have flu: more than half of any one group, so no ℓ above 1 can be had."""
+
+    def refused(ill: list[str], l: int) -> str:  # noqa: E741 - the literature's name
+        frame = pa.table({"age": list(range(len(ill))), "ill": ill})
+        table = read_table(frame, quasi=["age"], sensitive="ill")
+        with pytest.raises(UserError) as caught:
+            Mondrian(l=l).sanitize(table)
+        return str(caught.value)
+
+    assert "No l above 1 is possible here" in refused(["flu"] * 6 + ["cold"] * 4, 2)
+    assert "Lower l, which is at most 2 here" in refused(["flu"] * 5 + ["cold"] * 5, 3)
+
+
 # ── constraints that cannot be met ───────────────────────────────────────────────────────────
 
 

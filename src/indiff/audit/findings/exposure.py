@@ -7,16 +7,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from indiff.audit.metrics import METRICS, metric, number, percent
+from indiff.audit.findings.tested import (
+    Failed,
+    findings_of,
+    findings_of_strongest,
+    membership,
+    unlinked,
+)
+from indiff.audit.metrics import METRICS, metric
 from indiff.audit.plan.plan import Plan
 from indiff.data.table import Table
 from indiff.differential import differential_test
 from indiff.differential.beside.dropped_row import test_release
 from indiff.differential.beside.linkage import Linkage
 from indiff.differential.calls.calls import Share
-from indiff.differential.explain.membership import membership_inference
 from indiff.differential.result import DifferentialResult
 from indiff.differential.strongest import Adversaries, StrongestResult, choose_models, strongest
 from indiff.differential.test import each_confidence, part_of
@@ -29,7 +33,6 @@ from indiff.text import name as short_name
 _NAMES = ("delta", "mean", "quantile", "changed_predictions", "told_by_the_crowd")
 INTERRUPTED = "the audit was interrupted"
 Progress = Callable[[str, int, int], object]
-Failed = Callable[[Exception], str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,17 +112,19 @@ def measure_exposure(
 
     findings, results, interrupted = _ask_each(table, chosen, ask, plan, failed)
     if plan.adversary.membership:
-        findings += [_membership(result, plan, failed) for result in results.values()]
+        findings += [membership(result, plan, failed) for result in results.values()]
     combined: DifferentialResult | StrongestResult | None = next(iter(results.values()), None)
     if len(results) > 1:
         try:
             combined = strongest(results, plan.adversary.confidence, left_out=chosen.left_out)
-            findings += _strongest(combined, plan)
+            findings += findings_of_strongest(combined, plan)
         except Exception as error:  # noqa: BLE001 - each adversary's own findings survive it
             combined = None
             findings += missed(table, "failed", failed(error), "the strongest adversary")
-    notes = () if chosen.left_out is None else (chosen.left_out,)
-    return Exposure(tuple(findings), results, combined, interrupted, notes)
+    notes = [] if chosen.left_out is None else [chosen.left_out]
+    notes += [note for result in results.values() for note in result.notes]
+    told = tuple(dict.fromkeys(notes))
+    return Exposure(tuple(findings), results, combined, interrupted, told)
 
 
 def measure_beside(table: Table, plan: Plan, failed: Failed) -> Exposure:
@@ -156,7 +161,7 @@ def measure_beside(table: Table, plan: Plan, failed: Failed) -> Exposure:
         METRICS["one_candidate"].found(
             f"one_candidate:{about}",
             linkage.unique,
-            {"none": number(linkage.unlinked)},
+            {"none": unlinked(linkage.unlinked)},
             about=about,
             exactness="exact",
             parameters=linkage.to_dict(),
@@ -246,143 +251,3 @@ def unmeasured(
     """Return the findings of all adversaries of a test that could not be begun."""
     named = choose_models(plan.adversary.models, sanitizer or Identity()).named
     return Exposure(tuple(f for name in named for f in missed(table, status, reason, name)))
-
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """Turns the numbers of one adversary, or of the strongest of several, into findings."""
-
-    result: DifferentialResult | StrongestResult
-    seed: int
-    model: str
-    id: str
-    parameters: dict[str, Any]
-
-    def __call__(self, name: str, value: float, baseline: str = "", **more: Any) -> Finding:
-        about, largest = self.result.sensitive_name, self.result.largest
-        bounded = bool(np.isfinite(largest))
-        words = {"about": short_name(about), "model": self.model}
-        told = {"largest": f"{largest:g}" if bounded else "without bound", "baseline": baseline}
-        if name in ("delta", "mean", "quantile"):
-            more["range"] = (0.0, largest if bounded else None)
-        common = {"about": about, "exactness": self.result.exactness, "seed": self.seed}
-        more = {**common, "parameters": self.parameters, **more}
-        return metric(name, **words).found(f"{name}:{about}:{self.id}", value, words | told, **more)
-
-    def changed(self) -> Finding:
-        """Return the changed predictions, which may be less exact than δ is."""
-        result, of = self.result, self.result.exactness
-        of = of if of in ("lower-bound", "approximation") else result.changed_exactness
-        value, interval = result.changed_predictions, result.changed_interval
-        return self("changed_predictions", value, interval=interval, exactness=of)
-
-
-def findings_of(result: DifferentialResult, plan: Plan) -> list[Finding]:
-    """Return what one adversary's test says, of private and of public inference."""
-    parameters = _parameters(result)
-    found = _Found(result, plan.run.seed, result.model, result.model, parameters)
-    mean_interval = quantile_interval = None
-    if result.lower is not None and result.upper is not None:
-        mean_interval = (float(result.lower.mean()), result.mean_upper)
-        quantile_interval = (_quantile(result.lower), _quantile(result.upper))
-    baseline = float(np.bincount(result.classes).max() / len(result.classes))
-    crowd = {
-        **parameters,
-        "baseline": baseline,
-        "belief_in_true_value": float(result.true_beliefs_without.mean()),
-        "accuracy_with_record": accuracy(result.beliefs, result.classes),
-    }
-    told = accuracy(result.beliefs_without, result.classes)
-    return [
-        found("delta", result.delta, interval=result.delta_interval),
-        found("mean", result.mean, interval=mean_interval),
-        found("quantile", _quantile(result.distances), interval=quantile_interval),
-        found.changed(),
-        found("told_by_the_crowd", told, percent(baseline), parameters=crowd),
-    ]
-
-
-def _strongest(result: StrongestResult, plan: Plan) -> list[Finding]:
-    """Return the strongest of several adversaries, record by record."""
-    parameters = {
-        "models": list(result.results),
-        "left_out": result.left_out,
-        "confidence": result.confidence,
-    }
-    found = _Found(result, plan.run.seed, "the strongest adversary", "strongest", parameters)
-    interval = result.delta_interval
-    mean_interval = None if interval is None else (0.0, result.mean_upper)
-    return [
-        found("delta", result.delta, interval=interval),
-        found("mean", result.mean, interval=mean_interval),
-        found.changed(),
-    ]
-
-
-def _quantile(distances: Any) -> float:
-    return float(np.quantile(distances, 0.99, method="inverted_cdf"))
-
-
-def accuracy(beliefs: Any, classes: Any) -> float:
-    """Return how often the most probable value is the true one; a tie counts by its share.
-
-    >>> accuracy(np.array([[0.5, 0.5], [0.9, 0.1]]), np.array([0, 1]))
-    0.25
-    """
-    top = beliefs >= beliefs.max(axis=1, keepdims=True) - 1e-12
-    right = np.take_along_axis(top, classes[:, None].astype(np.intp), axis=1)[:, 0]
-    return float((right / top.sum(axis=1)).mean())
-
-
-def _parameters(result: DifferentialResult) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "model": result.model,
-        "distance": result.distance,
-        "method": result.method,
-        "records_tested": len(result.distances),
-        "records_requested": result.requested,
-        "records_in_table": result.table_size,
-        "individuals": result.people,
-        "infinite": result.infinite,
-        "uncovered": result.uncovered,
-        "uncovered_without": result.uncovered_without,
-        "generalized_without": result.generalized_without,
-        "failures": len(result.failures),
-    }
-    if result.runs is not None:
-        found |= {"runs": result.runs, "confidence": result.confidence}
-    return found
-
-
-def _membership(result: DifferentialResult, plan: Plan, failed: Failed) -> Finding:
-    about, id = result.sensitive_name, f"advantage:{result.sensitive_name}:{result.model}"
-    chosen, seed = METRICS["advantage"], plan.run.seed
-    if result.method in ("sampled", "closed-form"):
-        reason = (
-            "its beliefs are means over runs, which no adversary sees; δ and its limits say what "
-            "a randomized release tells"
-        )
-        return chosen.missed(id, "skipped", reason, about=about)
-    try:
-        found = membership_inference(result, confidence=plan.adversary.confidence, seed=seed)
-    except Exception as error:  # noqa: BLE001 - what the test measured must survive it
-        return chosen.missed(id, "failed", failed(error), about=about)
-    whole = result.complete and len(result.distances) >= result.population
-    return chosen.found(
-        id,
-        found.advantage.value,
-        about=about,
-        interval=(found.advantage.lower, found.advantage.upper),
-        exactness="estimate" if whole else "lower-bound",
-        seed=seed,
-        parameters={
-            "model": result.model,
-            "area_under_roc": found.area.value,
-            "true_positives_at": {
-                str(rate): one.value for rate, one in found.true_positives_at.items()
-            },
-            "told_apart": found.told_apart,
-            "confidence": found.confidence,
-            "resamples": found.resamples,
-        },
-    )

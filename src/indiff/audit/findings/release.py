@@ -10,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from indiff.audit.metrics import METRICS, metric, percent
+from indiff.audit.metric import percent
+from indiff.audit.metrics import METRICS, metric
 from indiff.audit.plan.plan import Plan
 from indiff.data.schema import Kind, Role
 from indiff.data.side_files import label_of
@@ -272,6 +273,11 @@ def utility_findings(table: Table, release: Release, plan: Plan, *, suffix: str)
         chosen, id, value = metric(name, task=task), f"{name}{suffix}", getattr(found, name)
         if value is None:
             lost = no_analyst if name == "accuracy" else None
+            if name == "accuracy" and plan.release.file is not None:
+                lost = (
+                    "the analyst trains on a release of a part of the records, which only whatever "
+                    "made this one could make"
+                )
             # What somebody asked for and did not get has failed; by default there may be none.
             status: Missed = "failed" if lost and plan.report.task is not None else "skipped"
             reason = lost or found.missing.get(name, "it has no meaning for this release")

@@ -178,7 +178,7 @@ other = {other}
 # zip = "zip.csv"
 
 [release]
-sanitizer = "mondrian:k=5"   # or mondrian:l=3, laplace:epsilon=0.5, identity …
+sanitizer = "mondrian:k=5"   # groups of at least 5; with distinct_l=2, of two values or more each
 # file = "release.csv"       # instead: a release made elsewhere
 
 [adversary]
@@ -199,14 +199,20 @@ distance = "wasserstein"
 # review_by = 2027-12-31     # when this is looked at again
 # confidentiality = "confidential"
 
-# What must hold for exit code 0. Without a limit nothing can be exceeded.
+# What must hold for exit code 0. Without a limit nothing can be exceeded. These are no more than a
+# start: decide what is enough before you see the numbers.
+# k: in how large a crowd everyone must stand; 5 means that an attacker picks the right one of 5.
+# delta: how far one person's own record may move a guess at their sensitive value. Half of it is in
+#   percentage points of belief: 0.1 moves at most 5 (from 20% to 25%), 0.5 moves 25, 1 moves 50 (a
+#   coin becomes a certainty), and 2, the largest, turns one certainty into another.
 [limits]
 k = 5                        # at least
 delta = 0.5                  # at most
 
 [report]
 min_cell = 10                # a value is named only if so many records hold it
-parameter = "mondrian:k=2,5,10,20"   # δ against k; leave out to save time
+parameter = "mondrian:k=2,5,10,20"   # tests each of these, too, which takes as long as four tests;
+#                                      leave out to save time
 
 [run]
 seed = 0

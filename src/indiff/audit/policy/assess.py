@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from indiff.audit.metrics import METRICS, number
+from indiff.audit.findings.judging import judge
+from indiff.audit.findings.subject import Subject
+from indiff.audit.metric import number
+from indiff.audit.metrics import METRICS
 from indiff.audit.plan.limits import BOTH, is_stricter, narrowest
 from indiff.audit.plan.plan import Plan
 from indiff.audit.plan.policies import CHANCES, Point, Policy, PolicyLimit
 from indiff.audit.policy.scan import Scan, Status
-from indiff.audit.subject import Subject
-from indiff.audit.verdict import Exit, Verdict, judge, rule_of
+from indiff.audit.verdict import Exit, Verdict, rule_of
 from indiff.release.unmeasured import Unmeasured
 from indiff.report.finding import Finding
 

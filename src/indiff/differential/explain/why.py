@@ -160,10 +160,25 @@ class Explanation:
         if np.isinf(self.prior.log_odds_without):
             lost = "it" if self.prior.log_odds_without < 0 else "the record's own value"
             return f"{text}, since no other record holds {lost}"
-        # Stable: ties in the order of the columns.
+        # What pushes the other way contributes nothing to the move.
+        names = [one.name for one in self._largest if (one.change > 0) == (moved < 0)]
+        if not names:
+            return text
+        then = f", then {' and '.join(names[1:])}" if names[1:] else ""
+        return f"{text}; {names[0]} contributes most{then}"
+
+    @property
+    def _largest(self) -> list[Shift]:
+        """The up to three sources whose log-odds the record moves most; ties in their order."""
+        if self.prior is None or np.isinf(self.prior.log_odds_without):
+            return []
         shifts = sorted((*self.attributes, self.prior), key=lambda shift: -abs(shift.change))
-        told = ", ".join(f"{s.name} {s.change:+.2f}" for s in shifts[:3] if abs(s.change) > 5e-3)
-        return f"{text}; the record adds to its log-odds: {told}" if told else text
+        return [one for one in shifts[:3] if abs(one.change) > 5e-3]
+
+    @property
+    def log_odds(self) -> str | None:
+        """What the record adds to the log-odds of the value, by source; None where nothing is."""
+        return ", ".join(f"{one.name} {one.change:+.2f}" for one in self._largest) or None
 
 
 def explain(

@@ -26,6 +26,7 @@ _BETTER = {
     "average_group": "average group (less is better)",
     "accuracy": "analyst's accuracy (more is better)",
 }
+_ALL_EXACT = "Every number is exact: computed for every record, not estimated."
 Document = Mapping[str, Any]
 
 
@@ -53,6 +54,10 @@ def show_audit(console: Console, document: Document) -> None:
         found = [_finding(one) for one in document["findings"] if one["question"] == name]
         if name != "table" and found:
             show_grid(console, question.heading, columns, found)
+    marked = [x["exactness"] for x in document["findings"] if x["status"] == "measured"]
+    unsure = [words.EXACTNESS[x] for x in dict.fromkeys(marked) if x not in (None, "exact")]
+    known = f"Numbers are exact unless marked: {'; '.join(unsure)}." if unsure else _ALL_EXACT
+    print_clean(console, Text(known, style="dim"))
     if charts["worst"]:
         terminal.show_worst(console, charts["worst"])
     if charts["parameter"] is not None:
@@ -92,8 +97,9 @@ def show_audit(console: Console, document: Document) -> None:
 
 def _finding(one: Document) -> tuple[str | Text, ...]:
     label = Text(plain.message(one["title"]))
-    if one["inference"] is not None:
-        label.append(f" [{one['inference']}]", style="dim")
+    marks = [one["inference"], None if one["exactness"] == "exact" else one["exactness"]]
+    if told := ", ".join(mark for mark in marks if mark is not None):
+        label.append(f" [{told}]", style="dim")
     if one["reason"] is not None:
         label.append(f"\n{one['status']}: {plain.message(one['reason'])}", style="dim")
     is_bad = one["exceeded"] or one["status"] == "failed"
@@ -198,7 +204,7 @@ def _show(
         )
         for row in rows
     ]
-    shown = [("setting", "left"), *right(*columns.values()), ("", "left")]
+    shown = [("setting", "fold"), *right(*columns.values()), ("", "left")]
     show_grid(console, heading, shown, cells, gap=1)
 
 

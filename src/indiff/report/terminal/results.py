@@ -249,6 +249,9 @@ def show_why(console: Console, explanations: Sequence[Explanation]) -> None:
     terminal.headline(console, "Why")
     for explanation in explanations:
         terminal.print_clean(console, Text(plain.message(str(explanation))))
+        if explanation.log_odds is not None:
+            odds = f"  added to its log-odds: {plain.message(explanation.log_odds)}"
+            terminal.print_clean(console, Text(odds, style="dim"))
 
 
 def show_membership(console: Console, found: Mapping[str, MembershipResult]) -> None:

@@ -171,7 +171,12 @@ class Mondrian:
         size = int(counts.sum())
         where = "a part with missing values" if split else "the whole table"
         generalize = option("unmet", "generalize", of="sanitizer")
-        way_out = f"Lower the constraint, or pass {generalize} to publish one group"
+        most, lower = size // max(1, int(counts.max())), "Lower the constraint"
+        if self.l is not None:
+            lower = f"Lower l, which is at most {most} here"
+        if self.l is not None and most < 2:
+            lower = "No l above 1 is possible here: ask for k, distinct_l=2 or t"
+        way_out = f"{lower}, or pass {generalize} to publish one group"
         if self.k > size:
             rule = f"k={self.k} cannot be met: {where} has only {size:,} records"
             return UserError(rule, way_out=way_out, field="k")

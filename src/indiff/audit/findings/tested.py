@@ -1,0 +1,202 @@
+"""Turns what a differential test measured into findings, with their sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from indiff.audit.metric import counted, number, percent
+from indiff.audit.metrics import metric
+from indiff.audit.plan.plan import Plan
+from indiff.differential.explain.membership import membership_inference
+from indiff.differential.result import DifferentialResult
+from indiff.differential.strongest import StrongestResult
+from indiff.report.finding import Finding
+from indiff.text import name as short_name
+
+Failed = Callable[[Exception], str]
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """Turns the numbers of one adversary, or of the strongest of several, into findings."""
+
+    result: DifferentialResult | StrongestResult
+    seed: int
+    model: str
+    id: str
+    parameters: dict[str, Any]
+
+    def __call__(self, name: str, value: float, baseline: str = "", **more: Any) -> Finding:
+        about, largest = self.result.sensitive_name, self.result.largest
+        words = {"about": short_name(about), "model": self.model}
+        if name in ("delta", "mean", "quantile"):
+            more["range"] = (0.0, largest if np.isfinite(largest) else None)
+        common = {"about": about, "exactness": self.result.exactness, "seed": self.seed}
+        more = {**common, "parameters": self.parameters, **more}
+        told = {"baseline": baseline, **_who(more["exactness"], value, largest)}
+        told |= _the_rest(value, self.result.delta)
+        return metric(name, **words).found(f"{name}:{about}:{self.id}", value, words | told, **more)
+
+    def changed(self) -> Finding:
+        """Return the changed predictions, which may be less exact than δ is."""
+        result, of = self.result, self.result.exactness
+        of = of if of in ("lower-bound", "approximation") else result.changed_exactness
+        value, interval = result.changed_predictions, result.changed_interval
+        return self("changed_predictions", value, interval=interval, exactness=of)
+
+
+def _who(exactness: str, value: float, largest: float) -> dict[str, str]:
+    """Return the words of a test: of whom it speaks, and how sure and how large a shift is."""
+    found = {
+        "of_most": f" of at most {largest:g}" if np.isfinite(largest) else ", on an open scale"
+    }
+    if exactness == "lower-bound":
+        some = {"no_person": "No tested person", "a_person": "a tested person"}
+        found |= some | {"tested": "tested people"}
+        found |= {"by": "by at least "} if value < largest else {}
+    elif exactness != "exact":
+        found |= {"by": "by about ", "by_mean": "by about ", "by_mean_share": "about "}
+    return found
+
+
+def _the_rest(value: float, delta: float) -> dict[str, str]:
+    """Say what the most exposed have beyond what holds for 99% of the people, if they have more.
+
+    >>> _the_rest(0.1, 0.5)["rest_of_them"], _the_rest(0.5, 0.5)["rest_of_them"]
+    ('; for the others by more, up to 0.5', ', which is the most for any of them')
+    """
+    up_to = "without bound" if np.isinf(delta) else f"up to {number(delta)}"
+    by = up_to if np.isinf(delta) else f"by {up_to}"
+    if not value < delta:
+        return {"rest_of_them": ", which is the most for any of them", "rest_of_none": ""}
+    return {
+        "rest_of_them": f"; for the others by more, {up_to}",
+        "rest_of_none": f"; for the others it shifts one {by}",
+    }
+
+
+def findings_of(result: DifferentialResult, plan: Plan) -> list[Finding]:
+    """Return what one adversary's test says, of private and of public inference."""
+    parameters = _parameters(result)
+    found = _Found(result, plan.run.seed, result.model, result.model, parameters)
+    mean_interval = quantile_interval = None
+    if result.lower is not None and result.upper is not None:
+        mean_interval = (float(result.lower.mean()), result.mean_upper)
+        quantile_interval = (_quantile(result.lower), _quantile(result.upper))
+    baseline = float(np.bincount(result.classes).max() / len(result.classes))
+    crowd = {
+        **parameters,
+        "baseline": baseline,
+        "belief_in_true_value": float(result.true_beliefs_without.mean()),
+        "accuracy_with_record": accuracy(result.beliefs, result.classes),
+    }
+    told = accuracy(result.beliefs_without, result.classes)
+    return [
+        found("delta", result.delta, interval=result.delta_interval),
+        found("mean", result.mean, interval=mean_interval),
+        found("quantile", _quantile(result.distances), interval=quantile_interval),
+        found.changed(),
+        found("told_by_the_crowd", told, percent(baseline), parameters=crowd),
+    ]
+
+
+def findings_of_strongest(result: StrongestResult, plan: Plan) -> list[Finding]:
+    """Return the strongest of several adversaries, record by record."""
+    parameters = {
+        "models": list(result.results),
+        "left_out": result.left_out,
+        "confidence": result.confidence,
+    }
+    found = _Found(result, plan.run.seed, "the strongest adversary", "strongest", parameters)
+    interval = result.delta_interval
+    mean_interval = None if interval is None else (0.0, result.mean_upper)
+    return [
+        found("delta", result.delta, interval=interval),
+        found("mean", result.mean, interval=mean_interval),
+        found.changed(),
+    ]
+
+
+def _quantile(distances: Any) -> float:
+    return float(np.quantile(distances, 0.99, method="inverted_cdf"))
+
+
+def accuracy(beliefs: Any, classes: Any) -> float:
+    """Return how often the most probable value is the true one; a tie counts by its share.
+
+    >>> accuracy(np.array([[0.5, 0.5], [0.9, 0.1]]), np.array([0, 1]))
+    0.25
+    """
+    top = beliefs >= beliefs.max(axis=1, keepdims=True) - 1e-12
+    right = np.take_along_axis(top, classes[:, None].astype(np.intp), axis=1)[:, 0]
+    return float((right / top.sum(axis=1)).mean())
+
+
+def _parameters(result: DifferentialResult) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "model": result.model,
+        "distance": result.distance,
+        "method": result.method,
+        "records_tested": len(result.distances),
+        "records_requested": result.requested,
+        "records_in_table": result.table_size,
+        "individuals": result.people,
+        "infinite": result.infinite,
+        "uncovered": result.uncovered,
+        "uncovered_without": result.uncovered_without,
+        "generalized_without": result.generalized_without,
+        "failures": len(result.failures),
+    }
+    if result.runs is not None:
+        found |= {"runs": result.runs, "confidence": result.confidence}
+    return found
+
+
+def membership(result: DifferentialResult, plan: Plan, failed: Failed) -> Finding:
+    """Return how well one adversary's belief tells who is in the table, or why it does not."""
+    about, id = result.sensitive_name, f"advantage:{result.sensitive_name}:{result.model}"
+    chosen, seed = metric("advantage", model=result.model), plan.run.seed
+    if result.method in ("sampled", "closed-form"):
+        reason = (
+            "its beliefs are means over runs, which no adversary sees; δ and its limits say what "
+            "a randomized release tells"
+        )
+        return chosen.missed(id, "skipped", reason, about=about)
+    try:
+        found = membership_inference(result, confidence=plan.adversary.confidence, seed=seed)
+    except Exception as error:  # noqa: BLE001 - what the test measured must survive it
+        return chosen.missed(id, "failed", failed(error), about=about)
+    whole = result.complete and len(result.distances) >= result.population
+    return chosen.found(
+        id,
+        found.advantage.value,
+        {
+            key: percent(found.true_positives_at[rate].value)
+            for key, rate in (("at_1", 0.01), ("at_01", 0.001))
+        },
+        about=about,
+        interval=(found.advantage.lower, found.advantage.upper),
+        exactness="estimate" if whole else "lower-bound",
+        seed=seed,
+        parameters={
+            "model": result.model,
+            "area_under_roc": found.area.value,
+            "true_positives_at": {
+                str(rate): one.value for rate, one in found.true_positives_at.items()
+            },
+            "told_apart": found.told_apart,
+            "confidence": found.confidence,
+            "resamples": found.resamples,
+        },
+    )
+
+
+def unlinked(records: int) -> str:
+    """Say how many records fit no released row."""
+    if not records:
+        return "Every record fits some row."
+    return f"{counted(records, 'record')} {'fits' if records == 1 else 'fit'} no row."

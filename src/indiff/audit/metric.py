@@ -1,0 +1,138 @@
+"""Puts one kind of number into words: what it means at hand, and what it does not prove."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from indiff.report.finding import Finding, Question, Rule
+
+# What a metric says of each of its findings.
+_SHARED = ("question", "title", "does_not_prove", "source", "inference", "range", "better")
+_LARGEST_WHOLE = 1e15  # beyond it digits say nothing
+_LARGEST_LOGARITHM = 700  # beyond it there is no number
+_SMALLEST_SHARE = 0.001
+_UNSURE = ("estimate", "approximation")  # such a 0 or 1 need not be one
+
+
+# Of whom a test speaks, and how, where it is exact and about everybody.
+EVERYBODY = {
+    "one_person": "One person", "no_person": "No person", "a_person": "a person",
+    "some_person": "some person", "tested": "people", "by": "by ", "by_mean": "by ",
+    "by_mean_share": "", "of_most": "", "rest_of_them": "", "rest_of_none": "",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One kind of number.
+
+    ``means`` is a template of a sentence or two, ``at`` has others for the numbers that need words
+    of their own, such as 0, 1 and ∞. Both may use ``{value}``, ``{percent}``, ``{records}``,
+    ``{people}`` and what :func:`words_for` has, beside the words that the finding brings along.
+    """
+
+    name: str
+    title: str
+    question: Question
+    better: Literal["low", "high"] | None
+    range: tuple[float, float | None] | None
+    means: str
+    does_not_prove: str
+    source: str
+    inference: Literal["private", "public"] | None = None
+    at: Mapping[float, str] = field(default_factory=dict)
+
+    @property
+    def rule(self) -> Rule:
+        """Whether a limit is a largest or a smallest value."""
+        return "at least" if self.better == "high" else "at most"
+
+    def found(
+        self, id: str, value: float, words: Mapping[str, Any] | None = None, **more: Any
+    ) -> Finding:
+        """Return the finding of a measured value; ``words`` fill the template."""
+        sure = more.get("exactness") not in _UNSURE or math.isinf(value)
+        template = self.at.get(float(value), self.means) if sure else self.means
+        means = template.format(**(EVERYBODY | words_for(value) | dict(words or {})))
+        return self._finding(id, status="measured", value=float(value), means=means, **more)
+
+    def missed(
+        self, id: str, status: Literal["failed", "skipped"], reason: str, **more: Any
+    ) -> Finding:
+        """Return the finding of a number that could not be measured."""
+        means = f"{self.title} was not measured. Nothing follows from that, least of all safety."
+        return self._finding(id, status=status, reason=reason, means=means, **more)
+
+    def _finding(self, id: str, **more: Any) -> Finding:
+        shared = {name: getattr(self, name) for name in _SHARED}
+        return Finding(**{"id": id, "metric": self.name, **shared, **more})
+
+
+def words_for(value: float) -> dict[str, str]:
+    """Return the number at hand in the ways in which a sentence may need it.
+
+    >>> words = words_for(4)
+    >>> words["people"], words["others"], words["times"], words["share"]
+    ('4 people', '3 others', '5 times', '25%')
+    """
+    known = not math.isnan(value)
+    return {
+        "value": number(value),
+        "percent": percent(value),
+        "rest": percent(1 - value),
+        "records": counted(value, "record"),
+        "people": counted(value, "person", "people"),
+        "others": counted(value - 1, "other"),
+        "times": _times(1 + value),
+        "ratio": _times(math.exp(value) if known and value < _LARGEST_LOGARITHM else value),
+        "share": f"{100 / value:.4g}%" if known and value > 0 else "100%",
+        "one_in": f"one in {number(round(1 / value, 3))}" if known and value > 0 else "0",
+    }
+
+
+def _times(ratio: float) -> str:
+    """Write a ratio; one that is not 1 does not look like it."""
+    shown = number(ratio)
+    return f"{shown if shown != '1' or ratio == 1 else repr(ratio)} times"
+
+
+def counted(count: float, one: str, many: str | None = None) -> str:
+    """Write how many there are.
+
+    >>> counted(0, "record"), counted(1, "record"), counted(5000, "person", "people")
+    ('no records', '1 record', '5,000 people')
+    """
+    several = many or f"{one}s"
+    return f"no {several}" if count == 0 else f"{number(count)} {one if count == 1 else several}"
+
+
+def number(value: float) -> str:
+    """Write a number for a sentence.
+
+    >>> number(5.0), number(0.93378), number(float("inf")), number(12345), number(1e30)
+    ('5', '0.934', 'infinite', '12,345', '1e+30')
+    """
+    if math.isnan(value):
+        return "unknown"
+    if math.isinf(value):
+        return "infinite"
+    whole = float(value).is_integer() and abs(value) < _LARGEST_WHOLE
+    return f"{int(value):,}" if whole else f"{value:.3g}"
+
+
+def percent(value: float) -> str:
+    """Write a share for a sentence; 0% and 100% only where it is exactly that.
+
+    >>> percent(0.99999), percent(1.0), percent(0.0312), percent(0.00001), percent(0)
+    ('more than 99.9%', '100%', '3.1%', 'less than 0.1%', '0%')
+    """
+    if not math.isfinite(value):
+        return number(value)
+    if 0 < value < _SMALLEST_SHARE:
+        return "less than 0.1%"
+    if 1 - _SMALLEST_SHARE < value < 1:
+        return "more than 99.9%"
+    return f"{round(100 * value, 1):g}%"

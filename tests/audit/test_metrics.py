@@ -1,0 +1,246 @@
+"""What every number says in words: for 0, 1, few, many and ∞, as somebody would say it."""
+
+from __future__ import annotations
+
+import re
+from math import inf
+from typing import Any
+
+import pytest
+
+from indiff.audit.metric import percent, words_for
+from indiff.audit.metrics import METRICS, metric
+
+WORDS = {
+    "about": "diagnosis", "model": "tree", "dropped": "None was", "task": "diagnosis",
+    "ground": "with any two values equally far apart", "baseline": "14.7%", "original": "17%",
+    "majority": "15%", "none": "2 records fit no row.", "at_1": "3.1%", "at_01": "0.5%",
+    "of_most": " of at most 2", "rest_of_them": "; for the others by more",
+    "rest_of_none": "; for the others it shifts one",
+}  # fmt: skip
+# What each number says: written by hand, from its definition.
+SAID: dict[str, dict[float, str]] = {
+    "records": {
+        1: "The audit is about 1 record. None was left out when the table was read.",
+        5000: "The audit is about 5,000 records. None was left out when the table was read.",
+    },
+    "missing": {
+        0: "No value is missing in the quasi-identifiers and sensitive columns.",
+        1: "Every value is missing in the quasi-identifiers and sensitive columns.",
+        0.3: "30% of the cells in quasi-identifiers and sensitive columns have no value; that "
+        "counts as a value of its own.",
+    },
+    "k": {
+        1: "Some people are alone in their group and can be singled out.",
+        2: "Nobody is alone: in the released columns everyone looks like at least 1 other.",
+        500: "Nobody is alone: in the released columns everyone looks like at least 499 others.",
+    },
+    "singled_out": {
+        0: "Nobody is alone.",
+        1: "1 person is alone: whoever knows that person's released columns finds exactly one "
+        "record.",
+        4000: "4,000 people are alone: whoever knows the released columns of one of them finds "
+        "exactly one record.",
+    },
+    "reidentification.itpr": {
+        0: "No group tells anything about whose record it is.",
+        0.284: "Give every group an even share of the doubt about whose record it is: the most "
+        "telling group leaves 71.6% of its share.",
+        1: "In at least one group there is no doubt whose record it is.",
+    },
+    "reidentification.dr": {
+        0: "The columns remove no doubt about whose record it is: all records look alike.",
+        0.2: "On average the columns remove 20% of the doubt about whose record it is.",
+        1: "The columns remove all doubt about whose record it is: everybody is alone.",
+    },
+    "prosecutor": {
+        0.2: "Whoever knows that a person is in the table picks that person's record with a chance "
+        "of up to one in 5.",
+        1: "Of at least one person, whoever knows that this person is in the table is sure to "
+        "pick the right record.",
+    },
+    "marketer": {
+        0.0001: "Whoever links every record to a list of all people in the table is right for less "
+        "than 0.1% of them on average.",
+        1: "Whoever links every record to a list of all people in the table is always right.",
+    },
+    "advantage": {
+        0: "One threshold on this adversary's belief tells people in the table from people outside "
+        "with an advantage of 0, where 0 is guessing and 1 is certainty. With a false alarm for "
+        "at most 1% of those outside it finds 3.1% of those inside; for at most 0.1%, 0.5%.",
+    },
+    "one_candidate": {
+        0: "Nobody has a single released row that fits best. 2 records fit no row.",
+        1: "1 person has a single released row that fits best: whoever looks that person up finds "
+        "that row. 2 records fit no row.",
+        30: "30 people have a single released row that fits them best: whoever looks one of them "
+        "up finds that row. 2 records fit no row.",
+    },
+    "inference.itpr": {
+        0: "No group tells anything about diagnosis.",
+        0.5: "Give every group an even share of the doubt about diagnosis: the most telling group "
+        "leaves 50% of its share.",
+        1: "In some groups everyone has the same diagnosis.",
+    },
+    "inference.dr": {
+        0: "The columns tell nothing about diagnosis.",
+        0.42: "On average the columns remove 42% of the doubt about diagnosis.",
+        1: "The columns remove all doubt about diagnosis: in every group everyone has the same.",
+    },
+    "l": {
+        1: "In some groups everyone has the same diagnosis.",
+        1.2: "In no group do more than 83.33% have the same diagnosis, so that whoever knows a "
+        "person's group guesses it right with at most that chance.",
+    },
+    "distinct_l": {
+        1: "In some groups everyone has the same diagnosis.",
+        2: "Every group holds at least 2 different values of diagnosis.",
+    },
+    "entropy_l": {
+        1: "In some groups everyone has the same diagnosis.",
+        1.57: "The least diverse group leaves as much doubt about diagnosis as 1.57 equally "
+        "frequent values would.",
+    },
+    "alpha": {
+        0.8: "In some group 80% of the people have the same diagnosis: whoever knows that a person "
+        "is in it is right with that chance.",
+        1: "In some groups everyone has the same diagnosis.",
+    },
+    "t": {
+        0: "Every group has the same shares of diagnosis as the whole table.",
+        0.9: "The group that differs most from the whole table in diagnosis is 0.9 away from it, "
+        "between 0 (alike) and 1, with any two values equally far apart.",
+    },
+    "beta": {
+        0: "In no group is any value of diagnosis more frequent than in the whole table.",
+        0.5: "In some group a value of diagnosis is 1.5 times as frequent as in the whole table.",
+        999: "In some group a value of diagnosis is 1,000 times as frequent as in the whole table.",
+    },
+    "delta_disclosure": {
+        0: "Every group has the same shares of diagnosis as the whole table.",
+        1: "In some group a value of diagnosis is 2.72 times as frequent, or as rare, as in the "
+        "whole table; 1 is the natural logarithm of that.",
+        inf: "Some group lacks a value of diagnosis altogether: whoever knows the group rules that "
+        "value out.",
+    },
+    "delta": {
+        0: "No person's own record shifts a guess at their diagnosis.",
+        0.93: "One person's own record shifts a guess at their diagnosis by 0.93 of at most 2.",
+        inf: "One person's own record shifts a guess at their diagnosis without bound: it makes "
+        "possible what is ruled out without it.",
+    },
+    "mean": {
+        0: "No person's own record shifts a guess at their diagnosis.",
+        0.02: "On average a person's own record shifts a guess at their diagnosis by 0.02 of at "
+        "most 2.",
+        inf: "There is no average: some person's own record shifts a guess at their diagnosis "
+        "without bound.",
+    },
+    "quantile": {
+        0: "For at least 99% of the people, their own record shifts no guess at their diagnosis; "
+        "for the others it shifts one.",
+        0.1: "For at least 99% of the people, their own record shifts a guess at their diagnosis "
+        "by at most 0.1; for the others by more.",
+        inf: "For more than 1% of the people, their own record shifts a guess at their diagnosis "
+        "without bound.",
+    },
+    "changed_predictions": {
+        0: "For none of the people would this adversary name another diagnosis without their own "
+        "record.",
+        4.98: "For 4.98% of the people, this adversary would name another diagnosis without their "
+        "own record.",
+        100: "For all of the people, this adversary would name another diagnosis without their own "
+        "record.",
+    },
+    "told_by_the_crowd": {
+        0: "Without a person's own record this adversary names the right diagnosis for none of the "
+        "people; always naming the most frequent one is right for 14.7%.",
+        1: "Without a person's own record this adversary still names the right diagnosis for all "
+        "of the people; always naming the most frequent one is right for 14.7%.",
+    },
+    "ncp": {
+        0: "Every released cell is as exact as in the original.",
+        0.125: "On average a released cell stands for 12.5% of its column's range or values.",
+        1: "Every released cell may stand for anything: no detail is left.",
+    },
+    "discernibility": {
+        34140: "The squares of the group sizes, with the whole table's size for each suppressed "
+        "record, add up to 34,140; the smaller, the easier records are told apart.",
+    },
+    "average_group": {
+        1: "Every record is in a group of its own: all detail is kept, and nobody is hidden.",
+        6.51: "On average 6.51 records share their released columns; smaller groups keep more "
+        "detail, and protect less.",
+    },
+    "accuracy": {
+        0.17: "An analyst who trains on the release predicts diagnosis correctly for 17% of the "
+        "records held out. Trained on the original it is 17%, and always naming the most frequent "
+        "value 15%.",
+    },
+}  # fmt: skip
+WHOLE = (
+    "records", "k", "singled_out", "one_candidate", "distinct_l", "discernibility", "average_group",
+)  # fmt: skip
+CASES = [(name, value, said) for name, table in SAID.items() for value, said in table.items()]
+
+
+def told(name: str, value: float, **more: Any) -> str:
+    return metric(name, **WORDS).found("x", value, WORDS, **more).means
+
+
+def test_every_metric_is_in_the_table() -> None:
+    assert set(SAID) == set(METRICS)
+
+
+@pytest.mark.parametrize(("name", "value", "said"), CASES)
+def test_the_number_at_hand_is_said_in_words(name: str, value: float, said: str) -> None:
+    assert told(name, value, exactness="exact") == said
+
+
+@pytest.mark.parametrize(
+    ("name", "exactness"),
+    [
+        (name, exactness)
+        for name in METRICS
+        for exactness in ("exact", "estimate", "lower-bound", "approximation", None)
+        if exactness in ("exact", None) or name not in WHOLE  # those are counted
+    ],
+)
+def test_every_number_makes_sentences(name: str, exactness: str | None) -> None:
+    """0, 1, few, many and ∞, as far as the number can be that: no blank, no "1 records"."""
+    least, most = METRICS[name].range or (0, None)
+    largest = 10**9 if name in WHOLE and most is None else inf if most is None else most
+    for value in (0, 1e-9, 0.004, 0.5, 0.9999999, 1, 1.2, 3, 99.5, 100, 12_345, inf):
+        if not least <= value <= largest or (name in WHOLE and value % 1):
+            continue
+        text = told(name, value, exactness=exactness)
+        assert text.endswith("."), text
+        assert text[0].isupper() or text[0].isdigit() or text.startswith(("less", "more")), text
+        for wrong in (
+            "[{}]",
+            r"None\b(?! was)",
+            r"\bnan\b",
+            "  ",
+            r"\b[01] (records|people|others)\b",
+        ):
+            assert not re.search(wrong, text), text
+
+
+def test_a_0_that_is_estimated_need_not_be_one() -> None:
+    assert told("delta", 0, exactness="estimate") != told("delta", 0, exactness="exact")
+    assert told("delta", inf, exactness="estimate") == told("delta", inf, exactness="exact")
+
+
+def test_what_is_true_of_all_findings_is_said_once() -> None:
+    """A sentence that several findings share stands at their question, not at each of them."""
+    said = [one.does_not_prove for one in METRICS.values()]
+    shared = {one for one in said if said.count(one) > 2}
+    assert not shared
+    assert all(one.does_not_prove.endswith(".") and one.source for one in METRICS.values())
+
+
+def test_shares_next_to_none_and_all_are_neither() -> None:
+    assert [percent(x) for x in (0, 1e-9, 0.001, 0.5, 0.999, 1 - 1e-9, 1)] == [
+        "0%", "less than 0.1%", "0.1%", "50%", "99.9%", "more than 99.9%", "100%",
+    ]  # fmt: skip
+    assert words_for(1e-7)["times"] == "1.0000001 times"
