@@ -75,7 +75,7 @@ GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (
             "tests/differential",
             "tests/cli/test_main_promises.py",
-            "tests/cli/test_test_test_release_beside.py",
+            "tests/cli/test_test_release_beside.py",
         ),
     ),
     "journal": (

@@ -81,6 +81,16 @@ def test_tests_mirror_the_tree() -> None:
     assert strays == []
 
 
+def test_the_files_that_pages_name_exist() -> None:
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "tests" / "mutants.py"]
+    named = {
+        name
+        for page in (*pages, *(ROOT / "benchmarks").glob("*.*"))
+        for name in re.findall(r"\b(?:tests|src)/[\w/]+\.py\b", page.read_text(encoding="utf-8"))
+    }
+    assert [name for name in sorted(named) if not (ROOT / name).is_file()] == []
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_the_first_line_is_a_sentence(path: Path) -> None:
     text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))

@@ -79,7 +79,7 @@ def test_release(
     :func:`~indiff.differential.test.differential_test`. With a ``prior`` the shift is measured
     from it instead of from the shares in the release. The linkage is by all quasi-identifiers.
     ``suppressed`` are texts that stand for a suppressed cell, as in
-    :func:`~indiff.release.release.read_release`.
+    :func:`~indiff.release.reading.read_release`.
 
     >>> import pyarrow as pa
     >>> from indiff import read_table
