@@ -79,6 +79,9 @@ def test_limits_of_the_policy_and_of_the_plan_with_their_source() -> None:
     assert rows[0].limit == "at most 0.09 (maximum, population)"
     assert rows[2].measured == "not measured"
     assert (rows[5].limit, rows[5].measured) == ("at most 0.1", "1.934")
+    made = usual()  # a limit of the policy that its finding has, too, is listed once
+    made["policy"]["limits"][0] |= {"finding": "k", "limit": 5}
+    assert [one.name for one in sheet.limit_rows(made)].count("Smallest group (k)") == 0
     told = dict(sheet.policy_lines(usual()))
     assert told["Policy"] == "The guide"
     assert "could not be checked" in told["Not verified"]

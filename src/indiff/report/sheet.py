@@ -103,8 +103,9 @@ def day(document: Document) -> str:
 
 
 def _why(reasons: Sequence[str]) -> str:
-    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
-    return f"{_sentence(reasons[0])}{more}"
+    others = len(reasons) - 1
+    more = f" (and {others} more reason{'s' if others > 1 else ''})" if others else ""
+    return _sentence(f"{reasons[0].rstrip('. ')}{more}")
 
 
 def _sentence(text: str) -> str:
@@ -187,11 +188,14 @@ def _exposed(findings: Sequence[Mapping[str, Any]]) -> str:
 def _tried(document: Document) -> str:
     tried = document.get("tried")
     exact = Counter(
-        words.EXACTNESS.get(one["exactness"], str(one["exactness"])).partition(":")[0]
+        str(one["exactness"]).replace("-", " ")
         for one in document["findings"]
         if one["status"] == "measured" and one["exactness"]
     )
-    counts = ", ".join(f"{count} {what.removeprefix('an ')}" for what, count in exact.items())
+    counts = ", ".join(
+        f"{count} {what}{'s' if count > 1 and what != 'exact' else ''}"
+        for what, count in exact.items()
+    )
     missed = sum(one["status"] != "measured" for one in document["findings"])
     numbers = f"Numbers: {counts}" if counts else "Numbers: none"
     numbers += f", {missed} not measured." if missed else "."
@@ -242,8 +246,9 @@ def limit_rows(document: Document) -> list[LimitRow]:
             )
         )
     outcomes = {0: "exceeded", 1: "not decided", 2: "kept", 4: "not measured"}
+    listed = {(one.get("finding"), one["limit"]) for one in policy.get("limits") or ()}
     for one in document["findings"]:
-        if one.get("limit"):
+        if one.get("limit") and (one["id"], one["limit"]["value"]) not in listed:
             word, look, rank = words.badge(one)
             told = "not measured" if one["status"] != "measured" else outcomes.get(rank, word)
             rows.append(
