@@ -181,6 +181,11 @@ def test_bad_plans_are_refused_before_they_start(site: Site) -> None:
         ({"releases": [{"sanitizer": "identity", "rows_in_order": True}]}, "got it for 'identity'"),
         ({"limits": {"delte": 0.1}}, "did you mean 'delta'"),
         ({"adversary": {"models": ["oracle"]}}, "no model 'oracle'"),
+        ({"context": {"policy": "cell-12"}}, "no policy 'cell-12': did you mean 'cell-"),
+        ({"context": {"policy": "/etc/ours.toml"}}, "no policy '/etc/ours.toml'"),
+        ({"context": {"release_model": "open"}}, "release_model"),
+        ({"context": {"review_by": "soon"}}, "a day is written 2027-12-31"),
+        ({"context": {"policy": "cell-3", "confirmed": ["x"]}}, "no point to confirm 'x'"),
         ({"adversary": {"known": ["zap"]}}, "did you mean 'zip'"),
         ({"releases": [{"file": "0" * 16}]}, None),
     ):
@@ -193,6 +198,24 @@ def test_bad_plans_are_refused_before_they_start(site: Site) -> None:
     )
     sentence = refused(site, "POST", address, json=REQUEST)
     assert "at least one sensitive column is needed" in sentence
+
+
+def test_a_run_is_judged_by_a_policy_and_keeps_it_when_it_is_made_again(site: Site) -> None:
+    dataset = site.upload(people())["id"]
+    context = {"policy": "cell-20", "purpose": "research"}
+    asked = {**REQUEST, "releases": REQUEST["releases"][:1], "context": context}
+    answer = site.client.post(f"{V1}/datasets/{dataset}/runs", json=asked)
+    assert answer.status_code == 202, answer.text
+    run = answer.json()[0]["id"]
+    plan = site.server.store.job(run)["task"]["plan"]
+    assert {name: plan["context"][name] for name in context} == context
+    again = site.client.post(f"{V1}/runs/{run}/again")
+    assert again.status_code == 202, again.text
+    repeated = again.json()
+    once_more = repeated[0]["id"] if isinstance(repeated, list) else repeated["id"]
+    assert site.server.store.job(once_more)["task"]["plan"]["context"] == plan["context"]
+    named = [one["name"] for one in get(site, "/choices")["policies"]]
+    assert "cell-20" in named
 
 
 def test_a_run_has_the_audits_document(finished: tuple[Site, str, list[str]]) -> None:

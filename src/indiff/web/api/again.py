@@ -21,6 +21,7 @@ def request_of(store: Store, run: Row) -> dict[str, Any]:
             for name, value in plan["adversary"].items()
             if name in AdversaryChoice.model_fields
         },
+        "context": dict(plan.get("context", {})),  # none where an older version made the run
         "limits": dict(plan["limits"]),
     }
     for section in ("data", "report", "run"):

@@ -10,6 +10,7 @@ from typing import Any
 
 from indiff.audit.metrics import METRICS
 from indiff.audit.plan.limits import BOTH, limit_names
+from indiff.audit.plan.policies import preset_names, read_policy
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,12 @@ def listed(names: Mapping[str, tuple[str, str]]) -> list[dict[str, str]]:
         {"name": name, "title": title, "sentence": sentence}
         for name, (title, sentence) in names.items()
     ]
+
+
+def policies() -> list[dict[str, str]]:
+    """Return every policy that comes with indiff, with its title and its source."""
+    found = [read_policy(name) for name in preset_names()]
+    return [{"name": one.name, "title": one.title, "sentence": one.source} for one in found]
 
 
 def limits() -> list[dict[str, str]]:

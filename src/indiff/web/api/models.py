@@ -217,6 +217,7 @@ class Choices(BaseModel):
     models: list[dict[str, str]]
     distances: list[dict[str, str]]
     limits: list[dict[str, str]]
+    policies: list[dict[str, str]]
 
 
 _ADVERSARY = _taken(
@@ -232,6 +233,14 @@ _REPORT = _taken(
     plan.Report, "show_values", "worst", title=Short | None, task=Name | None,
     min_cell=Annotated[int, Field(le=10**9)],
 )  # fmt: skip
+_TEXTS = (
+    "policy", "purpose", "recipients", "controller", "author", "data_period", "attackers",
+    "knowledge", "review_by", "confidentiality",
+)  # fmt: skip
+_CONTEXT = _taken(
+    plan.Context, "release_model", confirmed=Annotated[list[Short], Field(max_length=50)],
+    **dict.fromkeys(_TEXTS, Short | None),
+)  # fmt: skip
 _RUN = _taken(plan.Run, seed=Annotated[int, Field(le=2**31)])
 
 
@@ -239,11 +248,16 @@ class AdversaryChoice(_ADVERSARY):  # type: ignore[misc, valid-type]
     """Who learns from the release, and how the learning is measured."""
 
 
+class Context(_CONTEXT):  # type: ignore[misc, valid-type]
+    """Why the data is released, to whom and by whose rules; a policy is the name of a preset."""
+
+
 class RunRequest(_DATA, _REPORT, _RUN, Model):  # type: ignore[misc, valid-type]
     """One or several releases of a dataset to audit with the same adversary and limits."""
 
     releases: Annotated[list[ReleaseChoice], Field(min_length=1, max_length=50)]
     adversary: AdversaryChoice = AdversaryChoice()
+    context: Context = Context()
     limits: Annotated[dict[str, Number], Field(max_length=50)] = {}
     version: Annotated[
         Id | None, Field(description="The dataset's version; refused (409) if it is another now.")

@@ -10,6 +10,7 @@ from typing import Any
 
 from indiff.audit.plan.limits import check_ranges, limit_names
 from indiff.audit.plan.plan import Plan
+from indiff.audit.plan.policies import preset_names
 from indiff.audit.plan.recipe import sheet
 from indiff.data.coding import MOST_SENSITIVE_NUMBERS
 from indiff.data.schema import Kind, Role
@@ -72,6 +73,9 @@ def plans(store: Store, dataset: Row, request: RunRequest) -> list[tuple[str, Pl
     adversary = request.adversary.model_dump(exclude_none=True)
     _check_reach(adversary["distance"], data["quasi"], adversary.get("known"))
     _check_limits(request.limits, adversary["distance"])
+    context = request.context.model_dump(exclude_none=True)
+    if "policy" in context and context["policy"] not in preset_names():  # no file of the server's
+        raise unknown("policy", context["policy"], preset_names(), field="policy")
     bins = {**default_bins(dataset, data), **(request.bins or {})}
     made = []
     for choice in request.releases:
@@ -81,10 +85,12 @@ def plans(store: Store, dataset: Row, request: RunRequest) -> list[tuple[str, Pl
             data={**data, **request.options_of("data"), **({"bins": bins} if bins else {})},
             release=release,
             adversary=adversary,
+            context=context,
             limits=request.limits,
             report={**request.options_of("report"), "title": title},
             run={**request.options_of("run"), "jobs": 1},
         )
+        _ = plan.policy  # what it does not ask cannot be confirmed
         made.append((shown, plan))
     return made
 

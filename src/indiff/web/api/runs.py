@@ -35,6 +35,7 @@ def what_can_be_chosen(server: TheServer) -> Choices:
         models=choices.listed(choices.MODELS),
         distances=choices.listed(choices.DISTANCES),
         limits=choices.limits(),
+        policies=choices.policies(),
     )
 
 
