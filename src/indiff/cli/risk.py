@@ -32,7 +32,7 @@ def command(recipe: Recipe) -> None:
     joined = [", ".join(attributes)] if recipe["joint"] and len(attributes) > 1 else attributes
     policy = _policy(recipe)
     own = read_limits(recipe["limit"]) if policy is None else policy.limits
-    limits = risk_limits(own, joined)
+    limits = risk_limits(own, joined) if own else {}
     _check_engine(recipe["engine"], recipe["master"], recipe["threads"])
     check_places(
         {"--json": recipe["json"], "--records": recipe["records"]},
