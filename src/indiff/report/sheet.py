@@ -247,8 +247,11 @@ def limit_rows(document: Document) -> list[LimitRow]:
         )
     outcomes = {0: "exceeded", 1: "not decided", 2: "kept", 4: "not measured"}
     listed = {(one.get("finding"), one["limit"]) for one in policy.get("limits") or ()}
+    of_policy = {one["name"] for one in policy.get("limits") or ()} - {*document["plan"]["limits"]}
     for one in document["findings"]:
-        if one.get("limit") and (one["id"], one["limit"]["value"]) not in listed:
+        if not one.get("limit") or one["limit"]["name"] in of_policy:
+            continue
+        if (one["id"], one["limit"]["value"]) not in listed:
             word, look, rank = words.badge(one)
             told = "not measured" if one["status"] != "measured" else outcomes.get(rank, word)
             rows.append(

@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from indiff.audit.plan.policies import PRESETS, preset_names
+from indiff.report.sheet import limit_rows
 from indiff.report.terminal.audit import show_audit
 from indiff.report.terminal.tables import WIDTH, open_console
 from tests.audit.policy.tables import CONTEXT, audited, groups_of, outcome, with_a_column
@@ -95,6 +96,11 @@ def test_no_output_calls_anything_anonymous(name: str, capsys: pytest.CaptureFix
     preset = (PRESETS / f"{name}.toml").read_text(encoding="utf-8")
     for text in (result.to_json(), result.to_markdown(), page, shown, preset):
         assert "anonymous" not in text.lower()
+    for clause in result.document["policy"]["crosswalk"]:
+        for title in clause["section"].split("; "):
+            assert f">{title}</h2>" in page
+    rows = limit_rows(result.document)
+    assert len(rows) == len({row.name for row in rows})  # each limit once
     assert max(map(len, shown.splitlines())) <= WIDTH
     assert "Policy" in shown
     jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(result.to_json()))
