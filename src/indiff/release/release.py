@@ -32,7 +32,8 @@ def notation_of(column: Attribute) -> NumberText | ValueText:
 def write_regions(regions: Sequence[Region], column: Attribute) -> list[str]:
     """Return regions of a column as texts, each of which :func:`read_regions` understands."""
     notation = notation_of(column)
-    return [notation.write(region) for region in regions]
+    written = {region: notation.write(region) for region in dict.fromkeys(regions)}
+    return [written[region] for region in regions]
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,6 +35,21 @@ def test_a_guess_of_the_sensitive_column_is_marked() -> None:
     assert "A GUESS, choose yourself" in last.reason
 
 
+def test_free_text_is_no_quasi_identifier() -> None:
+    """Remarks repeat here and there, so that they are no identifier either; short codes are."""
+    count = 200
+    frame = pa.table({
+        "age": [row % 50 for row in range(count)],
+        "remark": [f"came in on day {row % 190} with pain, sent home" for row in range(count)],
+        "code": [f"K{row % 190}" for row in range(count)],
+        "illness": [("flu", "cold")[row % 2] for row in range(count)],
+    })  # fmt: skip
+    guesses = {guess.column: guess for guess in guess_roles(frame)}
+    assert guesses["remark"].role == "other"
+    assert guesses["remark"].reason.startswith("free text")
+    assert guesses["code"].role == "quasi"
+
+
 def test_constant_and_unique_columns() -> None:
     frame = pa.table({"same": ["x"] * 3, "key": [7, 8, 9], "illness": ["a", "b", "b"],
                       "age": [1, 1, 2]})  # fmt: skip

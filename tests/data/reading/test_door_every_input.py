@@ -195,6 +195,29 @@ def test_standard_input_and_output(data: bytes) -> None:
     assert b"standard input" in done.stderr or b"Risk" in done.stderr
 
 
+def test_a_test_of_standard_input_is_that_of_its_file(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_bytes(text())
+    roles = ("--quasi", "age,sex", "--sensitive", "ill", "--sanitizer", "mondrian:k=5")
+    asked = (*roles, "--model", "frequency", "--json", "-")
+    typed = indiff_reads(text(), "test", "-", *asked)
+    named = indiff_reads(b"", "test", str(tmp_path / "people.csv"), *asked)
+    assert typed.returncode == named.returncode == 0, typed.stderr
+    one, other = json.loads(typed.stdout), json.loads(named.stdout)
+    assert one["delta"] == other["delta"] > 0
+    assert one["fingerprint"] == other["fingerprint"]
+
+
+def test_an_audit_of_standard_input(tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    roles = ("--quasi", "age,sex", "--sensitive", "ill", "--sanitizer", "mondrian:k=5")
+    done = indiff_reads(
+        text(), "audit", "-", *roles, "--model", "frequency", "--limit", "k=5", "--out", str(out)
+    )
+    assert done.returncode == 0, done.stderr
+    document = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    assert document["table"]["records"] == 60
+
+
 def test_what_cannot_be_read_says_what_to_do(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "two.zip", "w") as archive:
         archive.writestr("a.csv", text())

@@ -244,6 +244,12 @@ def test_the_frame_is_left_as_it_was() -> None:
             objects("a", "\ud800"),
             "column 'v' has half a surrogate pair in record 1 ('\\ud800'): replace it.",
         ),
+        (
+            pd.DataFrame(
+                {"v": pd.Categorical.from_codes([0, 1], pd.Index(["a", "\ud800"], dtype=object))}
+            ),
+            "column 'v' has half a surrogate pair in a category ('\\ud800'): replace it.",
+        ),
         (objects(1, "1"), "column 'v' has both 1 and '1': cast the column to text or to numbers."),
         (
             objects(DAY, dt.datetime(2020, 1, 1, 5)),

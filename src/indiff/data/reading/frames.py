@@ -162,6 +162,13 @@ def _wrong_pandas_type(name: str, kind: str) -> UserError:
 
 
 def _from_categorical(name: str, series: Any, tokens: Sequence[str]) -> Column:
+    labels = series.cat.categories.tolist()
+    broken = next((one for one in labels if isinstance(one, str) and is_broken(one)), None)
+    if broken is not None:  # pandas itself makes no series of it
+        raise UserError(
+            f"text must be valid Unicode; column {name!r} has half a surrogate pair in a category "
+            f"({from_data(broken[:40])}): replace it."
+        )
     categories = series.cat.categories.to_series()
     if str(categories.dtype).startswith(("period", "interval")):
         categories = categories.map(str).astype(object)  # pandas.cut makes intervals
