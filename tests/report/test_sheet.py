@@ -43,7 +43,7 @@ def test_what_a_plan_leaves_open_is_said() -> None:
     made = bare()
     told = lines(made)
     assert told["For whom, and what for"].startswith("The plan does not say.")
-    assert told["Who is exposed"] == "Smallest group (k) was not measured: memory ran out."
+    assert told["Who is exposed"] == "Smallest group (k) was not measured; why is said below."
     assert sheet.limit_rows(made) == []
     ((label, text),) = sheet.context_rows(made)
     assert label == "Not stated"
@@ -77,7 +77,7 @@ def test_limits_of_the_policy_and_of_the_plan_with_their_source() -> None:
         ("this plan", "exceeded"),
     ]
     assert rows[0].limit == "at most 0.09 (maximum, population)"
-    assert rows[2].measured == "not measured"
+    assert rows[2].measured == "—"
     assert (rows[5].limit, rows[5].measured) == ("at most 0.1", "1.934")
     made = usual()  # a limit of the policy that its finding has, too, is listed once
     made["policy"]["limits"][0] |= {"finding": "k", "limit": 5}

@@ -179,7 +179,7 @@ def _exposed(findings: Sequence[Mapping[str, Any]]) -> str:
     said = [
         first_sentence(one["means"])
         if one["status"] == "measured"
-        else _sentence(f"{one['title']} was not measured: {one['reason']}")
+        else f"{one['title']} was not measured; why is said below."
         for one in told
     ]
     return " ".join(said) or "Nothing was measured about it."
@@ -240,7 +240,7 @@ def limit_rows(document: Document) -> list[LimitRow]:
                 str(one.get("label") or one["name"]),
                 str(one.get("source") or policy.get("source") or policy.get("title")),
                 f"{one.get('rule', '')} {number(one['limit'])} ({scope})".strip(),
-                "not measured" if one.get("measured") is None else number(one["measured"]),
+                "—" if one.get("measured") is None else number(one["measured"]),
                 f"{outcome}{reason}",
                 look,
             )
@@ -256,7 +256,12 @@ def limit_rows(document: Document) -> list[LimitRow]:
             told = "not measured" if one["status"] != "measured" else outcomes.get(rank, word)
             rows.append(
                 LimitRow(
-                    one["title"], "this plan", words.limited(one), words.measured(one), told, look
+                    one["title"],
+                    "this plan",
+                    words.limited(one),
+                    words.measured(one) if one["status"] == "measured" else "—",
+                    told,
+                    look,
                 )
             )
     return rows
