@@ -257,6 +257,30 @@ LISTED = (
     ),
     Listed("audit.*", r".*\.plan\.data\.header_row", "`--header-row`: titles above", new=True),
     Listed("audit.*", r".*\.plan\.release\.suppressed", "`--suppressed TEXT`", new=True),
+    Listed("audit.*", r".*\.next_steps\b.*", "(`next_steps`)", new=True),
+    Listed(
+        "audit.*",
+        r".*\.charts\.parameter\..*\.(models.*|exactness|delta_upper|mean_upper)",
+        "(`models`,",
+        new=True,
+    ),
+    Listed("audit.*", r".*\.findings\[.*\]\.(means|does_not_prove)", "All `means` and"),
+    Listed(
+        "audit.*", r".*\.findings\[advantage.*\]\.title", "Membership findings name their adversary"
+    ),
+    Listed("audit.*", r".*\.release\.notes\b.*", "An adversary's notes"),
+    Listed("(test|audit).*", r".*\.log_odds", "the log-odds are `log_odds`", new=True),
+    Listed(
+        "(test|audit).*", r".*\.(why|why\[.*\]\.text)", "Why a record is exposed is said in words"
+    ),
+    Listed(
+        "(test|audit).*",
+        r".*\.reasons\[.*with encoding TF-TF\]",
+        "names the encoding of adversaries",
+    ),
+    Listed(
+        "audit.*", r".*\.reasons\[.*(a lower bound|an approximation).*\]", "one reason is given"
+    ),
 )
 
 

@@ -32,8 +32,10 @@ SAID: dict[str, dict[float, str]] = {
     },
     "k": {
         1: "Some people are alone in their group and can be singled out.",
-        2: "Nobody is alone: in the released columns everyone looks like at least 1 other.",
-        500: "Nobody is alone: in the released columns everyone looks like at least 499 others.",
+        2: "Nobody is alone: everyone is one of at least 2 people who look alike in the released "
+        "columns.",
+        5000: "Nobody is alone: everyone is one of at least 5,000 people who look alike in the "
+        "released columns.",
     },
     "singled_out": {
         0: "Nobody is alone.",

@@ -268,15 +268,17 @@ def test_a_sentence_names_the_limit_and_what_counts() -> None:
     (checked,), _ = judge([found("delta", 0.93)], {"delta": 0.5})
     assert checked.means.endswith("; you allowed at most 0.5.")
     (checked,), _ = judge([found("k", 4)], {"k": 5})
-    assert checked.means.endswith(
-        "everyone looks like at least 3 others; you asked for at least 5."
-    )
+    assert checked.means.endswith("in the released columns; you asked for at least 5.")
+    (checked,), _ = judge([found("k", 1)], {"k": 5})
+    assert checked.means.endswith("; as a number it is 1, and you asked for at least 5.")
+    (checked,), _ = judge([found("marketer", 0.154)], {"marketer": 0.09})
+    assert checked.means.endswith("; as a number it is 0.154, and you allowed at most 0.09.")
     (checked,), _ = judge([found("delta", 0.3, interval=(0.2, 0.6))], {"delta": 0.5})
     assert checked.means.endswith(
         "; you allowed at most 0.5, and the worse end of its interval, 0.6, counts."
     )
     (checked,), _ = judge([found("delta", 0.50001)], {"delta": 0.5})
-    assert checked.means.endswith("; you allowed at most 0.5, and it is 0.50001.")
+    assert checked.means.endswith("; as a number it is 0.50001, and you allowed at most 0.5.")
 
 
 def test_one_reason_is_said_once() -> None:

@@ -29,7 +29,7 @@ def test_a_glance_says_the_worst_first_and_wears_its_look() -> None:
     (line,) = words.glance([FREE, SKIPPED, finding(), UNDECIDED, FAILED, EXCEEDED, EXCEEDED])
     assert line.look == "bad"
     assert line.says == (
-        "2 limits exceeded, 1 failed, 1 not decided, 1 within limit, 1 not measured, 5 measured"
+        "1 limit exceeded, 1 failed, 1 not decided, 1 within limit, 1 not measured, 5 measured"
     )
     assert words.glance([{**FREE, "question": "table"}]) == []
     assert [line.look for line in words.glance([FREE])] == ["plain"]

@@ -75,8 +75,8 @@ def words_for(value: float) -> dict[str, str]:
     """Return the number at hand in the ways in which a sentence may need it.
 
     >>> words = words_for(4)
-    >>> words["people"], words["others"], words["times"], words["share"]
-    ('4 people', '3 others', '5 times', '25%')
+    >>> words["people"], words["times"], words["share"], words["percent"]
+    ('4 people', '5 times', '25%', '400%')
     """
     known = not math.isnan(value)
     return {
@@ -85,7 +85,6 @@ def words_for(value: float) -> dict[str, str]:
         "rest": percent(1 - value),
         "records": counted(value, "record"),
         "people": counted(value, "person", "people"),
-        "others": counted(value - 1, "other"),
         "times": _times(1 + value),
         "ratio": _times(math.exp(value) if known and value < _LARGEST_LOGARITHM else value),
         "share": f"{100 / value:.4g}%" if known and value > 0 else "100%",

@@ -38,7 +38,8 @@ _ALL = (
     ),
     Metric(
         "k", "Smallest group (k)", "singling-out", "high", (1, None),
-        "Nobody is alone: in the released columns everyone looks like at least {others}.",
+        "Nobody is alone: everyone is one of at least {value} people who look alike in the "
+        "released columns.",
         "It does not protect the sensitive value: a group may hold only one.",
         "Samarati and Sweeney 1998; DIT v2, Section 4.1",
         at={1: "Some people are alone in their group and can be singled out."},

@@ -299,7 +299,11 @@ def glance(findings: Iterable[Mapping[str, Any]]) -> list[Glance]:
         own = [one for one in listed if one["question"] == name != "table"]
         if not own:
             continue
-        looks = sorted((badge(one) for one in own), key=lambda look: (look[2], look[0]))
+        # One limit on the numbers of several adversaries is one limit.
+        told = {
+            (badge(one), (one["limit"] or {}).get("name", place)) for place, one in enumerate(own)
+        }
+        looks = sorted((look for look, _ in told), key=lambda look: (look[2], look[0]))
         counts = Counter(word for word, _, _ in looks if word != "no limit")
         says = [
             f"{count} {word.replace('limit', 'limits') if count > 1 else word}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -70,9 +71,11 @@ def _allowed(finding: Finding, limit: Limit, check: Check) -> str:
     if check.value != finding.value:
         end = f"the worse end of its interval, {number(check.value)}, counts"
         return f"{asked} {number(limit.value)}, and {end}"
-    # Two numbers that look alike would not explain themselves.
-    alike = check.exceeded and number(check.value) == number(limit.value)
-    return f"{asked} {number(limit.value)}" + (f", and it is {check.value!r}" if alike else "")
+    shown = number(check.value)
+    if check.exceeded and shown == number(limit.value):
+        shown = f"{check.value!r}"  # two numbers that look alike would not explain themselves
+    said = re.search(rf"(?<![\d.,]){re.escape(shown)}(?!%|[.,]?\d)", finding.means)
+    return f"{'' if said else f'as a number it is {shown}, and '}{asked} {number(limit.value)}"
 
 
 def _limit_on(metric: str, about: str | None, limits: Mapping[str, float]) -> Limit | None:

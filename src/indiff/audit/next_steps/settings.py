@@ -70,7 +70,8 @@ def _none_keeps(case: Case, points: list[Any], name: str, sign: int) -> Step:
     if not wider:
         return step("none", f"{told}.")
     curve = _several(text, name, wider)
-    return step("parameter", f"{told}. Test {wider}, too.", case.command, parameter=curve)
+    more = wider.replace(",", ", ")
+    return step("parameter", f"{told}. Test {more}, too.", case.command, parameter=curve)
 
 
 def _untried(case: Case) -> Iterator[Step]:
@@ -82,7 +83,8 @@ def _untried(case: Case) -> Iterator[Step]:
             continue
         wider = _wider(case.table, name, now)
         if wider:
-            told = f"Other {NAMES.get(name, name)} were not tried: test {wider}, too, to see what "
+            more = wider.replace(",", ", ")
+            told = f"Other {NAMES.get(name, name)} were not tried: test {more}, too, to see what "
             curve = _several(text, name, wider)
             yield step(
                 "parameter", f"{told}would keep {case.wanted}.", case.command, parameter=curve

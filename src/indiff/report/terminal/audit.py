@@ -26,7 +26,11 @@ _BETTER = {
     "average_group": "average group (less is better)",
     "accuracy": "analyst's accuracy (more is better)",
 }
-_ALL_EXACT = "Every number is exact: computed for every record, not estimated."
+_UNSURE = {
+    "estimate": "estimate (the report has its interval)",
+    "lower-bound": "lower-bound (not every record was tested)",
+    "approximation": "approximation (which proves nothing if small)",
+}
 Document = Mapping[str, Any]
 
 
@@ -55,8 +59,9 @@ def show_audit(console: Console, document: Document) -> None:
         if name != "table" and found:
             show_grid(console, question.heading, columns, found)
     marked = [x["exactness"] for x in document["findings"] if x["status"] == "measured"]
-    unsure = [words.EXACTNESS[x] for x in dict.fromkeys(marked) if x not in (None, "exact")]
-    known = f"Numbers are exact unless marked: {'; '.join(unsure)}." if unsure else _ALL_EXACT
+    unsure = [_UNSURE[x] for x in dict.fromkeys(marked) if x not in (None, "exact")]
+    known = f"Numbers are exact but for those marked {'; '.join(unsure)}."
+    known = known if unsure else "Every number is exact."
     print_clean(console, Text(known, style="dim"))
     if charts["worst"]:
         terminal.show_worst(console, charts["worst"])
