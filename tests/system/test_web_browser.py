@@ -109,7 +109,7 @@ def adult(place: Path, data: Path) -> Path:
         rows = [[cell.strip() for cell in line.split(",")] for line in lines if "," in line]
     kept = [NAMES.index(name) for name in KEPT]
     with (place / "adult.csv").open("w", newline="", encoding="utf-8") as out:
-        writer = csv.writer(out)
+        writer = csv.writer(out, lineterminator="\n")  # as the page will send it, byte by byte
         writer.writerow(KEPT)
         writer.writerows([row[at] for at in kept] for row in rows[:RECORDS])
     return place / "adult.csv"

@@ -133,7 +133,7 @@ def test_a_trial_ends_with_a_tenth_of_the_run(site: Site, monkeypatch: pytest.Mo
         return 1.0
 
     monkeypatch.setattr(Trials, "seconds", endless)
-    monkeypatch.setattr(estimating, "budget_of", lambda *given: PROCESS + 0.2)
+    monkeypatch.setattr(estimating, "budget_of", lambda *given: 2.0)
     plans = [plan_of().model_dump(exclude_none=True)]
     (job,) = site.server.store.add_jobs("estimate", dataset, [("estimate", {"plans": plans})])
     site.work()

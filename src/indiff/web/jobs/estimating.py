@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ LARGE_ASKED = 4_000  # of a method that learns again for each record
 TRIAL_RUNS = 5
 LONG_ENOUGH = 0.3  # seconds that a few records take, from which that of all can be told
 PROCESS = 0.3  # seconds until a worker begins
-LEAST_BUDGET = 3.0  # seconds that a trial needs in order to tell anything
+LEAST_BUDGET = 5.0  # seconds that a trial needs in order to tell anything
 MOST_START = 8.0  # kernels that were compiled in a trial are there when the run begins
 
 clock = time.perf_counter  # not the processor's: a command takes its time elsewhere
@@ -48,7 +49,8 @@ def estimate(
     begin, plans = clock(), job["task"]["plans"]
     dataset = store.dataset(job["dataset"])
     records, places = dataset["profile"]["records"], min(len(plans), store.settings.workers)
-    found, spent = guess_all(store, dataset, plans), PROCESS
+    found = guess_all(store, dataset, plans)
+    spent = (datetime.now(UTC) - datetime.fromisoformat(job["started"])).total_seconds()
     trials = Trials(store.settings.run_folder(job["id"]) / "trial", begin)
     try:
         with _within(budget_of(plans, records, places) - spent):

@@ -19,8 +19,9 @@ from indiff.web.store.store import Store
 
 # Seconds on a fast and on a slow machine.
 START = (2.0, 12.0)  # a process, its libraries, the report
-RECORD = (5e-5, 1e-3)  # of the table: read, sanitized, counted and walked through
-RELEARN = (2e-7, 5e-6)  # one record asked, for each that a model learns from again
+RECORD = (3e-5, 1e-3)  # of the table: read, sanitized, counted and walked through
+RELEARN = (3e-8, 2e-6)  # one record asked, for each that a model learns from again
+FIT = 1e-3  # of any model but those that are counted or grown in compiled code
 CALL = 0.01  # of a program: how long it takes, only a trial or an earlier run can tell
 COUNTING = ("naive-bayes", "frequency")  # adversaries that need not learn again
 LEARNERS = {"tree": 1.0, "knn": 1.0}
@@ -94,7 +95,7 @@ def guess(plan: Mapping[str, Any], records: int) -> Guess:
             low += CALL * targets
         elif name not in COUNTING:
             times = targets * records
-            low += RELEARN[0] * times
+            low += RELEARN[0] * times + (0.0 if name == "tree" else FIT * targets)
             high += RELEARN[1] * times * LEARNERS.get(name, SLOW)
         elif made not in ("mondrian", "identity", "suppress", ""):  # noise: perhaps many releases
             high += RECORD[1] * records * adversary.get("runs", 100)
