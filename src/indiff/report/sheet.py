@@ -247,7 +247,8 @@ def limit_rows(document: Document) -> list[LimitRow]:
         )
     outcomes = {0: "exceeded", 1: "not decided", 2: "kept", 4: "not measured"}
     listed = {(one.get("finding"), one["limit"]) for one in policy.get("limits") or ()}
-    of_policy = {one["name"] for one in policy.get("limits") or ()} - {*document["plan"]["limits"]}
+    own = (document.get("plan") or {}).get("limits") or {}
+    of_policy = {one["name"] for one in policy.get("limits") or ()} - {*own}
     for one in document["findings"]:
         if not one.get("limit") or one["limit"]["name"] in of_policy:
             continue
