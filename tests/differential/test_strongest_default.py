@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import indiff
 from indiff import Laplace, Mondrian, Plan, differential_test, run_audit
 from indiff.data.table import Table, read_table
 from indiff.differential.strongest import MOST_WORK, StrongestResult, choose_models
+from indiff.inference.encodings import MOST_COUNTED
 from tests.command_line import call
 
 THREE = ["naive-bayes", "frequency", "tree"]
@@ -142,3 +145,19 @@ def test_fair() -> None:
     found = differential_test(table, "mondrian:k=5")
     expected = {"naive-bayes": 0.049, "frequency": 1.355, "tree": 1.714}
     assert found.deltas == pytest.approx(expected, abs=5e-4)
+
+
+def test_a_tree_is_ruled_out_without_loading_scikit_learn() -> None:
+    """What is taken for granted of a tree is what it says of itself."""
+    tree = indiff.Classifier("tree")
+    assert tree.learns_from_tally(MOST_COUNTED)
+    assert not tree.learns_from_tally(MOST_COUNTED + 1)
+    code = (
+        "import sys, pyarrow as pa, indiff\n"
+        "table = indiff.read_table(pa.table({'a': [i % 97 for i in range(30_000)],"
+        " 's': [i % 3 for i in range(30_000)]}), quasi=['a'], sensitive='s')\n"
+        "found = indiff.differential_test(table, 'mondrian:k=5')\n"
+        "assert 'no tree was tried' in found.left_out, found.left_out\n"
+        "assert 'sklearn' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -17,6 +17,7 @@ from indiff.differential.result import DifferentialResult, Exactness, Reported
 from indiff.differential.targets.guarantee import say
 from indiff.errors import Message, option
 from indiff.inference import Classifier, Frequency, Model, NaiveBayes, as_model
+from indiff.inference.encodings import MOST_COUNTED
 from indiff.sanitizers.mondrian.mondrian import Mondrian, missing_parts
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer
 from indiff.sanitizers.sanitizer import Sanitizer, all_kept
@@ -124,7 +125,7 @@ def _against_tree(
     if not isinstance(sanitizer, Mondrian) or method not in ("auto", "leave-one-out"):
         return "it would learn again from a whole release for each record"
     columns, values = len(table.attributes), len(table.sensitive.values)
-    if not Classifier("tree").learns_from_tally(columns):
+    if columns > MOST_COUNTED:  # known without loading scikit-learn, which may not be needed
         return f"with {columns} quasi-identifiers it would learn again for each record"
     if sanitizer.t is not None:
         return "with t-closeness the table is sanitized again for each record"
