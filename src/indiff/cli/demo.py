@@ -98,6 +98,15 @@ def _plan(seed: int) -> dict[str, dict[str, Any]]:
             "hierarchies": {column: f"{column}.csv" for column in demo_hierarchies()},
         },
         "release": {"sanitizer": SANITIZER},
+        "context": {
+            "purpose": "to show what an audit finds",
+            "recipients": "anybody who tries indiff",
+            "release_model": "public",
+            "controller": "nobody: these patients are made up",
+            "author": "indiff demo",
+            "attackers": "a neighbour or a colleague of a patient",
+            "knowledge": "the quasi-identifiers of a person, and that the person is a patient",
+        },
         "limits": {"k": 5, "delta": LIMIT},
         "report": {
             "title": "Audit of the demo: 5,000 made-up patients",
