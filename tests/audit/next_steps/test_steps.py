@@ -85,14 +85,35 @@ def test_the_smallest_k_that_keeps_the_limit() -> None:
     assert f"k = {min(keeping)} is the smallest of those tried (2, 4, 6)" in first["text"]
 
 
-def test_smaller_groups_than_the_limit_on_k_are_not_proposed() -> None:
-    """Whatever δ is at k = 1 and 2, the plan wants groups of 4."""
-    result = audit(
-        people(AGES, ILL), "mondrian:k=4", {"delta": 0.1, "k": 4},
-        report={"parameter": "mondrian:k=2,3,4"},
-    )  # fmt: skip
-    for one in result.document["next_steps"]:
-        assert one["options"].get("sanitizer") not in ("mondrian:k=2", "mondrian:k=3")
+def curve_of(deltas: dict[int, float]) -> Any:
+    """Return a curve with these δ by k, as one that was measured."""
+
+    def curve(*_: Any) -> dict[str, Any]:
+        return {
+            "parameter": "k",
+            "points": [
+                {
+                    "setting": f"mondrian:k={k}", "value": k, "delta": d, "mean": d,
+                    "delta_upper": d, "mean_upper": d, "exactness": "exact",
+                    "models": ["frequency"], "reason": None,
+                }
+                for k, d in deltas.items()
+            ],
+        }  # fmt: skip
+
+    return curve
+
+
+def test_smaller_groups_than_the_limit_on_k_are_not_proposed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """k = 2 and 3 would keep δ, but the plan wants groups of 4."""
+    measured = curve_of({2: 0.05, 3: 0.05, 4: 0.05, 5: 0.05})
+    monkeypatch.setattr("indiff.audit.findings.curve.parameter_curve", measured)
+    report = {"parameter": "mondrian:k=2,3,4,5"}
+    result = audit(people(AGES, ILL), "mondrian:k=4", {"delta": 0.1, "k": 4}, report=report)
+    (proposed,) = [x for x in result.document["next_steps"] if x["kind"] == "parameter"]
+    assert proposed["options"] == {"sanitizer": "mondrian:k=4"}
 
 
 def test_a_single_group_is_never_proposed() -> None:
@@ -111,20 +132,7 @@ def test_a_single_group_is_never_proposed() -> None:
 def test_it_is_said_where_a_larger_k_does_not_help(
     monkeypatch: pytest.MonkeyPatch, at_2: float, at_4: float, helps: bool
 ) -> None:
-    def curve(*_: Any) -> dict[str, Any]:
-        return {
-            "parameter": "k",
-            "points": [
-                {
-                    "setting": f"mondrian:k={k}", "value": k, "delta": d, "mean": d,
-                    "delta_upper": d, "mean_upper": d, "exactness": "exact",
-                    "models": ["frequency"], "reason": None,
-                }
-                for k, d in ((2, at_2), (4, at_4))
-            ],
-        }  # fmt: skip
-
-    monkeypatch.setattr("indiff.audit.findings.curve.parameter_curve", curve)
+    monkeypatch.setattr("indiff.audit.findings.curve.parameter_curve", curve_of({2: at_2, 4: at_4}))
     report = {"parameter": "mondrian:k=2,4"}
     result = audit(people(AGES, ILL), "mondrian:k=2", {"delta": 0.1}, report=report)
     assert (
