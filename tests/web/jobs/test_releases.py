@@ -147,3 +147,17 @@ def test_a_release_in_the_encoding_of_its_table_is_read_so(browser: Site) -> Non
     (release,) = browser.client.get(f"{V1}/datasets/{place[6:]}/releases").json()
     assert release["problem"] is None
     assert release["recognised"]["rows"] == 40
+
+
+def test_a_program_gets_the_same_answer(site: Site) -> None:
+    dataset = site.upload(people())["id"]
+    roles = {"columns": [{"name": "zip", "role": "quasi", "kind": "categorical"}]}
+    assert site.client.put(f"{V1}/datasets/{dataset}/roles", json=roles).status_code == 200
+    address, named = f"{V1}/datasets/{dataset}/releases", {"name": "theirs.csv"}
+    for content in (released("person_id"), released("zip")):
+        answer = site.client.post(address, params=named, content=content).json()
+        assert answer["state"] == "queued"
+    site.work()
+    good, bad = site.client.get(address).json()
+    assert good["recognised"]["unmeasured"] == []
+    assert "no column 'zip'" in bad["problem"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +16,7 @@ from indiff.web.access import uploads
 from indiff.web.access.uploads import receive, safe_name
 from indiff.web.api import models
 from indiff.web.api.common import ERRORS, ColumnName, DatasetId, ReleaseId, Server, TheServer
-from indiff.web.api.planning import version_of
+from indiff.web.api.planning import plans, version_of
 from indiff.web.api.uploaded import UploadedRelease
 from indiff.web.store.rows import Row
 from indiff.web.store.store import UNFINISHED, new_id
@@ -251,9 +252,17 @@ def check_release(server: Server, release: Row, plan: Plan) -> None:
 async def upload_release(
     request: Request, server: TheServer, dataset: DatasetId, name: FileName
 ) -> UploadedRelease:
-    """Upload a release that was made elsewhere: the body is the file itself."""
+    """Upload a release that was made elsewhere: the body is the file itself.
+
+    It is looked at where the columns have their roles; poll the list for what was recognised.
+    """
     path = await receive(request.stream(), release_path(server, dataset, name))
-    return add_release(server, dataset, path)
+    added = add_release(server, dataset, path)
+    wanted = models.RunRequest(releases=[models.ReleaseChoice(file=added.id)])
+    with suppress(UserError):  # of the table, which its own page tells
+        ((_, plan),) = plans(server.store, server.store.dataset(dataset), wanted)
+        check_release(server, server.store.release(dataset, added.id), plan)
+    return shown_release(server, server.store.release(dataset, added.id))
 
 
 def release_path(server: Server, dataset: str, name: str) -> Path:
