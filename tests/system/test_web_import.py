@@ -128,7 +128,7 @@ def test_a_release_made_elsewhere_with_years_for_dates(browser: Browser, tmp_pat
     rng = np.random.default_rng(2)
     born, ages = days(rng), rng.integers(18, 80, RECORDS)
     tens = [f"{age // 10}0-{age // 10}9" for age in ages]
-    files = {
+    files: dict[str, list[tuple[object, object]]] = {
         "table.csv": [(f"{day:%d.%m.%Y}", age) for day, age in zip(born, ages, strict=True)],
         "theirs.csv": [(day.year, "NA" if n % 20 == 0 else tens[n]) for n, day in enumerate(born)],
     }
