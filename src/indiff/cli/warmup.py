@@ -51,6 +51,7 @@ def run() -> None:
         if other is not None:
             other.wait()
     _warm_walk()
+    _warm_membership()
 
 
 def _tiny_table() -> Table:
@@ -117,6 +118,14 @@ def _warm_walk() -> None:
 
     _leave_out(2, range(6))
     MondrianReleases(_tiny_table(), Mondrian(k=2)).without(2)
+
+
+def _warm_membership() -> None:
+    from indiff.differential.explain.membership import membership_inference
+    from indiff.differential.test import differential_test
+
+    result = differential_test(_tiny_table(), "mondrian:k=2", model="naive-bayes")
+    membership_inference(result, resamples=100)
 
 
 def _leave_out(k: int, rows: Iterable[int]) -> None:
