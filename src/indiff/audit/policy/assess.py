@@ -162,7 +162,7 @@ class Assessment:
         limited = [one for one in own if one.limit is not None]
         shown = [found for name in names if (found := _worst(own, name)) is not None]
         told = "; ".join(
-            f"{one.title} {'not measured' if one.value is None else number(one.value)}"
+            f"{one.title}: {'not measured' if one.value is None else number(one.value)}"
             for one in shown
         )
         if any(one.exceeded for one in limited):
