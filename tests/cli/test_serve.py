@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import httpx
 import pytest
 
 from indiff.web.jobs.queue import worker_environment
@@ -84,18 +86,27 @@ def test_workers_are_not_told_the_password(monkeypatch: pytest.MonkeyPatch) -> N
 def test_enter_in_the_terminal_prints_a_new_link(tmp_path: Path) -> None:
     terminal, typed = os.openpty()
     words = [sys.executable, "-m", "indiff.cli.main", "serve", "--no-browser", "--data-dir"]
-    server = subprocess.Popen(
+    with subprocess.Popen(
         [*words, str(tmp_path / "data")], stdin=typed, stdout=subprocess.PIPE, text=True
-    )
-    assert server.stdout is not None
-    first, help_line = server.stdout.readline(), server.stdout.readline()
-    assert "Press Enter for a new link" in help_line
-    os.write(terminal, b"\n")
-    second = server.stdout.readline()
-    assert first.partition("=")[0] == second.partition("=")[0]
-    assert first != second
-    server.send_signal(signal.SIGINT)
-    assert server.wait(timeout=60) == 0
-    server.stdout.close()
+    ) as server:
+        assert server.stdout is not None
+        first, help_line = server.stdout.readline(), server.stdout.readline()
+        assert "Press Enter for a new link" in help_line
+        os.write(terminal, b"\n")
+        second = server.stdout.readline()
+        links = [line.removeprefix("indiff is at ").strip() for line in (first, second)]
+        answers = [answer_of(link) for link in links]
+        server.send_signal(signal.SIGINT)
     os.close(terminal)
     os.close(typed)
+    assert answers == [403, 303]  # the earlier one has not been used, and works no longer
+
+
+def answer_of(link: str) -> int:
+    """Open a link as soon as its server listens."""
+    for _ in range(600):
+        try:
+            return httpx.get(link, timeout=60).status_code
+        except httpx.ConnectError:
+            time.sleep(0.1)
+    raise AssertionError("the server does not answer")
