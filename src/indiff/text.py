@@ -60,6 +60,17 @@ def shortened(text: str, longest: int) -> str:
     return text[:head] + "…" + text[len(text) - (longest - head - 1) :]
 
 
+def is_text(value: object) -> bool:
+    """Tell whether something is a text that a file can hold.
+
+    A terminal may send bytes that are no UTF-8, which Python takes for halves of characters.
+
+    >>> is_text("größer"), is_text("\\udcff"), is_text(7)
+    (True, False, False)
+    """
+    return isinstance(value, str) and not any("\ud800" <= sign <= "\udfff" for sign in value)
+
+
 def forget_output(stream: TextIO) -> None:
     """Send what is still to be written nowhere: the reader at the other end has left."""
     nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -1,14 +1,17 @@
-"""Small CSV files that a user writes beside a table, and how they name a sensitive value."""
+"""Reads small files that a user writes beside a table, and names sensitive values as they do."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
+import tomllib
 from pathlib import Path
 from typing import Any
 
 from indiff.errors import UserError, from_data
+
+DEEPEST = 50  # levels of a TOML file
 
 
 def label_of(value: Any) -> str:
@@ -39,6 +42,27 @@ def read_text(path: Path, what: str) -> str:
         ) from None
     except UnicodeDecodeError:
         raise UserError(f"the {what} {str(path)!r} is not UTF-8 text; save it as UTF-8.") from None
+
+
+def parse_toml(text: str, name: str, *, field: str | None = None) -> dict[str, Any]:
+    """Return what a TOML file says; one that is nested deeply is none of ours."""
+    keys = (line.partition("=")[0].strip() for line in text.splitlines())
+    deep = any(key.count(".") > DEEPEST and not key.startswith((".", "#")) for key in keys)
+    found: dict[str, Any] = {}
+    try:
+        found = {} if deep else tomllib.loads(text)
+    except RecursionError:
+        deep = True
+    except ValueError as error:  # a number of thousands of digits is one, too
+        rule = f"{name} is no TOML: {error}"
+        raise UserError(rule, way_out="Correct that line", field=field) from None
+    level: list[Any] = [found]
+    for _ in range(DEEPEST):
+        inner = (one.values() if isinstance(one, dict) else one for one in level)
+        level = [value for one in inner for value in one if isinstance(value, dict | list)]
+    if deep or level:
+        raise UserError(f"{name} is nested too deeply", way_out="Write it flatter", field=field)
+    return found
 
 
 def read_cells(path: Path, what: str) -> list[tuple[int, list[str]]]:

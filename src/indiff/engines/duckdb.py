@@ -8,7 +8,8 @@ from __future__ import annotations
 import glob
 import itertools
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import duckdb
@@ -163,6 +164,8 @@ class DuckDBEngine:
             if self.source.kind != "relation":
                 return self.keep(sql)
             return self.load(self._relation.query("source", sql).to_arrow_reader())
+        except duckdb.OutOfMemoryException:
+            raise
         except duckdb.Error as error:
             raise unreadable(self.source, str(error).splitlines()[0]) from None
 
@@ -274,6 +277,22 @@ class DuckDBEngine:
         self._connection.close()
         self._spill.cleanup()
         self.source.close()
+
+
+@contextmanager
+def enough_memory(resources: Resources) -> Iterator[None]:
+    """Say which limit it was where DuckDB's memory does not suffice."""
+    try:
+        yield
+    except duckdb.OutOfMemoryException:
+        if resources.memory_limit is None:
+            raise MemoryError from None
+        raise UserError(
+            "memory_limit must suffice for the counts of this table",
+            f"{resources.memory_limit!r}",
+            "Raise it",
+            field="memory_limit",
+        ) from None
 
 
 def quoted(name: str) -> str:

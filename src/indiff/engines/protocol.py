@@ -22,6 +22,7 @@ from indiff.release.release import Release
 
 EngineName = Literal["auto", "in-process", "duckdb", "spark"]
 ColumnClass = Literal["number", "text", "other"]
+MOST_THREADS = 1024
 MOST_ROWS = 100_000
 """The driver receives at most this many rows, whatever the data."""
 
@@ -38,6 +39,14 @@ class Resources:
     memory_limit: str | None = None
     spills: bool = False
     """Whether DuckDB, which spills to disk, counts what is not counted in this process."""
+
+    def __post_init__(self) -> None:
+        if self.threads is not None and not 1 <= self.threads <= MOST_THREADS:
+            raise UserError(
+                f"threads must be at least 1 and at most {MOST_THREADS:,}",
+                self.threads,
+                field="threads",
+            )
 
 
 class Engine(Protocol):

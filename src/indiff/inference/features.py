@@ -67,7 +67,7 @@ LARGEST_WHOLE = 2**53
 
 def scaling(column: ReleasedColumn, quantiles: int) -> Block:
     """Encode a region by its midpoint, the column's range rescaled to [0, 1]."""
-    middles = _ends(column).mean(axis=1, keepdims=True)
+    middles = _middles(column)[:, None]
     numbers = _numbers(column.attribute)
     return _block(
         column, _rescaled(middles, column.attribute), _rescaled(numbers, column.attribute)
@@ -95,7 +95,7 @@ def middle_bits(column: ReleasedColumn, quantiles: int) -> Block:
             way_out="Use Scaling",
         )
     largest = int(np.floor(high - low))
-    middles = np.floor(_ends(column).mean(axis=1) - low).astype(np.int64)
+    middles = np.floor(_middles(column) - low).astype(np.int64)
     points = np.floor(_numbers(column.attribute)[:, 0] - low).astype(np.int64)
     return _block(column, bits(middles, largest), bits(points, largest))
 
@@ -139,6 +139,8 @@ def _range(attribute: Attribute) -> tuple[float, float]:
 def _rescaled(numbers: Floats, attribute: Attribute) -> Floats:
     """Move the column's range to [0, 1], or a single value to 0."""
     low, high = _range(attribute)
+    if not np.isfinite(high - low):  # the widest numbers that there are: half of them have a range
+        numbers, low, high = numbers / 2, low / 2, high / 2
     return (numbers - low) / ((high - low) or 1.0)
 
 
@@ -147,6 +149,13 @@ def _ends(column: ReleasedColumn) -> Floats:
     low, high = _range(column.attribute)
     ends = np.array([_region_ends(region, low, high) for region in column.regions], np.float64)
     return np.clip(ends.reshape(-1, 2), low, high)
+
+
+def _middles(column: ReleasedColumn) -> Floats:
+    ends = _ends(column)
+    with np.errstate(over="ignore"):
+        middles = ends.mean(axis=1)
+    return np.where(np.isfinite(middles), middles, (ends / 2).sum(axis=1))
 
 
 def _region_ends(region: Region, low: float, high: float) -> tuple[float, float]:

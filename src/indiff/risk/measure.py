@@ -19,6 +19,7 @@ from indiff.data.reading.door import read_raw
 from indiff.data.reading.input_files import Reading, is_address
 from indiff.data.reading.source import column_names
 from indiff.data.table import Table
+from indiff.engines.duckdb import enough_memory
 from indiff.engines.protocol import Engine, EngineName, Resources
 from indiff.errors import UserError, unknown
 from indiff.files import private_files
@@ -213,53 +214,56 @@ def measure_risk(
     say = progress or (lambda _: None)
     say("counting")
     resources = Resources(master, threads, memory_limit)
-    counted = count(source, question, engine, reading, resources)
-    try:
-        say("all quasi-identifiers together")
-        together = measure_columns(counted, counted.positions)
-        single = {}
-        if details and len(counted.quasi) > 1:
-            for position, name in enumerate(counted.quasi):
-                say(f"column {name}")
-                single[name] = measure_columns(counted, [position])
-        elif details:
-            single = {counted.quasi[0]: together}
-        say("values")
-        found_levels, distinct = columns.levels(counted, single, outlier) if details else ((), {})
-        parts = columns.contributions(counted, together, single) if details else ()
-        say("combinations")
-        ranked = columns.search(counted, combinations) if combinations else ()
-        if records is not None:
-            say("records")
-            _write_records(counted, str(records), together.reidentification, together.inference)
-        return Risk(
-            records=counted.records,
-            reidentification=together.reidentification,
-            inference=together.inference,
-            groups=together.groups,
-            columns=single,
-            contributions=parts,
-            levels=found_levels,
-            distinct_values=distinct,
-            combinations=ranked,
-            method=Method(
-                source=counted.engine.source.name,
-                engine=counted.engine.name,
-                quasi=counted.quasi,
-                sensitive=tuple(values.sensitive.name for values in counted.values),
-                individual=individual,
-                missing_tokens=tuple(missing_tokens),
-                kinds={v.sensitive.name: str(v.sensitive.kind) for v in counted.values},
-                ground_distances={v.sensitive.name: v.sensitive.ground for v in counted.values},
-                bins={name: len(order) for name, order in made.items()},
-                versions=_versions(counted),
-                fingerprint=fingerprint(
-                    counted.engine, question.quasi, question.sensitive, individual
+    with enough_memory(resources):
+        counted = count(source, question, engine, reading, resources)
+        try:
+            say("all quasi-identifiers together")
+            together = measure_columns(counted, counted.positions)
+            single = {}
+            if details and len(counted.quasi) > 1:
+                for position, name in enumerate(counted.quasi):
+                    say(f"column {name}")
+                    single[name] = measure_columns(counted, [position])
+            elif details:
+                single = {counted.quasi[0]: together}
+            say("values")
+            found_levels, distinct = (
+                columns.levels(counted, single, outlier) if details else ((), {})
+            )
+            parts = columns.contributions(counted, together, single) if details else ()
+            say("combinations")
+            ranked = columns.search(counted, combinations) if combinations else ()
+            if records is not None:
+                say("records")
+                _write_records(counted, str(records), together.reidentification, together.inference)
+            return Risk(
+                records=counted.records,
+                reidentification=together.reidentification,
+                inference=together.inference,
+                groups=together.groups,
+                columns=single,
+                contributions=parts,
+                levels=found_levels,
+                distinct_values=distinct,
+                combinations=ranked,
+                method=Method(
+                    source=counted.engine.source.name,
+                    engine=counted.engine.name,
+                    quasi=counted.quasi,
+                    sensitive=tuple(values.sensitive.name for values in counted.values),
+                    individual=individual,
+                    missing_tokens=tuple(missing_tokens),
+                    kinds={v.sensitive.name: str(v.sensitive.kind) for v in counted.values},
+                    ground_distances={v.sensitive.name: v.sensitive.ground for v in counted.values},
+                    bins={name: len(order) for name, order in made.items()},
+                    versions=_versions(counted),
+                    fingerprint=fingerprint(
+                        counted.engine, question.quasi, question.sensitive, individual
+                    ),
                 ),
-            ),
-        )
-    finally:
-        counted.engine.close()
+            )
+        finally:
+            counted.engine.close()
 
 
 def _names(names: Sequence[str] | str | None) -> tuple[str, ...]:

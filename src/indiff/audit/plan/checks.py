@@ -60,8 +60,11 @@ def _check_time(span: str | float) -> None:
 
 
 def _check_jobs(jobs: int) -> None:
-    if jobs == 0 or jobs < -1:
-        raise UserError("jobs must be -1 (all cores) or at least 1", jobs)
+    from indiff.audit.plan.recipe import MOST_WORKERS
+
+    if jobs != -1 and not 1 <= jobs <= MOST_WORKERS:
+        rule = f"jobs must be -1 (all cores) or at least 1 and at most {MOST_WORKERS:,}"
+        raise UserError(rule, jobs)
 
 
 def _check_policy(name: str) -> None:

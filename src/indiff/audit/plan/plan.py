@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import tomllib
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +21,7 @@ from indiff.audit.plan import options
 from indiff.audit.plan.checks import CHECKS
 from indiff.audit.plan.limits import check_limit_names, check_ranges, with_stricter
 from indiff.data.schema import Role
+from indiff.data.side_files import parse_toml
 from indiff.errors import UserError, did_you_mean, option, unknown
 
 if TYPE_CHECKING:
@@ -268,11 +268,7 @@ def read_plan(path: str | Path) -> Plan:
             f"a plan is UTF-8 text; {str(place)!r} is not", way_out="Save it as UTF-8"
         ) from None
     try:
-        sections = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{place.name} is no TOML: {error}", way_out="Correct that line") from None
-    try:
-        return _beside(Plan(**sections), place.parent)
+        return _beside(Plan(**parse_toml(text, place.name)), place.parent)
     except UserError as error:
         raise _below(f"{place.name},", error) from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from indiff.audit.plan.limits import check_limit_names, check_ranges, is_stricter
 from indiff.audit.plan.options import Context
+from indiff.data.side_files import parse_toml
 from indiff.errors import UserError, did_you_mean, unknown
 
 PRESETS = Path(__file__).parent / "presets"
@@ -188,7 +188,7 @@ def read_policy(policy: str) -> Policy:
     preset = policy in preset_names()
     place = PRESETS / f"{policy}.toml" if preset else Path(policy)
     try:
-        found = tomllib.loads(place.read_text(encoding="utf-8-sig"))
+        text = place.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UserError(
             f"a policy must be readable; {place.name!r} is not ({error.strerror})",
@@ -201,10 +201,7 @@ def read_policy(policy: str) -> Policy:
             way_out="Save it as UTF-8",
             field="policy",
         ) from None
-    except tomllib.TOMLDecodeError as error:
-        rule = f"{place.name} is no TOML: {error}"
-        raise UserError(rule, way_out="Correct that line", field="policy") from None
-    return _checked(found, place)
+    return _checked(parse_toml(text, place.name, field="policy"), place)
 
 
 def _checked(found: dict[str, Any], place: Path) -> Policy:

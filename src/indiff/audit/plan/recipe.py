@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 STANDARD_OUTPUT = Path("/dev/stdout")
 MOST_RECORDS = 10**12  # where the table was not read yet: the test refuses records beyond its last
+MOST_WORKERS = 1024  # more than any machine has cores: each would be started at once
 MOST_TARGETS = 10**8  # more than any table that is tested: a list of them would fill the memory
 _SIGNS: dict[Any, tuple[str, str, Callable[[Any, Any], bool]]] = {
     Ge: ("ge", ">=", operator.ge),
@@ -173,7 +174,7 @@ def date_format(texts: Sequence[str]) -> str | dict[str, str]:
 
 def _bins(text: str) -> Bins:
     """Read a number of quantiles, or a list of edges."""
-    if re.fullmatch(r"\s*[0-9]+\s*", text):
+    if re.fullmatch(r"\s*[0-9]{1,9}\s*", text):
         return int(text)
     try:
         edges = [float(part) for part in text.split(",") if part.strip()]
@@ -192,7 +193,7 @@ def sheet(text: str | None) -> str | int | None:
     >>> sheet("2023"), sheet("#1")
     ('2023', 1)
     """
-    return int(text[1:]) if text is not None and re.fullmatch(r"#[0-9]+", text) else text
+    return int(text[1:]) if text is not None and re.fullmatch(r"#[0-9]{1,9}", text) else text
 
 
 def targets(text: str | None, records: int = MOST_RECORDS) -> list[int] | int | None:
@@ -261,8 +262,9 @@ def read_limits(texts: Iterable[str] | None, known: Iterable[str] = ()) -> dict[
 
 
 def _jobs(value: int) -> int:
-    if value < 1 and value != -1:
-        raise UserError("--jobs must be -1 (all cores) or at least 1", value, field="jobs")
+    if value != -1 and not 1 <= value <= MOST_WORKERS:
+        rule = f"--jobs must be -1 (all cores) or at least 1 and at most {MOST_WORKERS:,}"
+        raise UserError(rule, value, field="jobs")
     return value
 
 

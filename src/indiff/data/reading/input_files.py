@@ -22,6 +22,7 @@ from typing import Any, BinaryIO, Literal, cast
 from indiff.data.reading.dates import check_date_format
 from indiff.errors import UserError, check_whole, did_you_mean, from_data, option
 from indiff.temporary import temporary_prefix
+from indiff.text import is_text
 
 TEXT = (".csv", ".tsv", ".tab", ".txt", ".dat")
 PARQUET = (".parquet", ".pq")
@@ -39,6 +40,8 @@ BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
 )  # fmt: skip
+# Codecs of Python that turn no file into text.
+NOT_OF_FILES = ("punycode", "idna", "unicode-escape", "raw-unicode-escape")
 OTHER_FORMATS = (
     (b"PK\x03\x04", "a zip archive or Excel workbook", "name it .xlsx or unpack it"),
     (b"PAR1", "a Parquet file", "name it .parquet"),
@@ -111,7 +114,7 @@ class Reading:
 
     def __post_init__(self) -> None:
         tokens, told = self.missing_tokens, self.date_format
-        if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
+        if isinstance(tokens, str) or not all(map(is_text, tokens)):
             raise UserError(
                 f"{option('missing_tokens')} must be a list of texts",
                 f"{from_data(tokens)}: write for example {option('missing_tokens', ['', '?'])}",
@@ -276,6 +279,8 @@ def utf8_text(file: BinaryIO, encoding: str | None, where: str) -> Iterator[tupl
         following = file.read(STEP) if chunk else b""
         try:
             data = decoder.decode(chunk, not following).encode("utf-8")
+        except UnicodeEncodeError:  # UTF-7 can write halves of characters
+            raise UserError(f"{where} holds half a character; give its encoding.") from None
         except UnicodeDecodeError as error:
             if name == "utf-8":  # this tells UTF-16 and binary files from a wrong encoding
                 _check_no_nul(chunk, made, lines, where)
@@ -345,6 +350,8 @@ def _check_encoding(encoding: str, marked: str | None, where: str) -> None:
     try:
         "".encode(encoding)
         codecs.getincrementaldecoder(encoding)
+        if codecs.lookup(encoding).name in NOT_OF_FILES:
+            raise ValueError
     except (LookupError, TypeError, ValueError):
         raise UserError(
             "encoding must be the name of a text encoding",
@@ -386,5 +393,7 @@ def _no_file(path: Path) -> UserError:
             f"a file must exist; there is no folder {str(path.parent)!r} for {str(path)!r}: check "
             "the path."
         )
+    if path.is_symlink():
+        return UserError(f"a file must exist; {str(path)!r} is a link to none: check the path.")
     near = did_you_mean(path.name, sorted(entry.name for entry in path.parent.iterdir()))
     return UserError(f"a file must exist; there is no {str(path)!r}{near or ': check the path.'}")

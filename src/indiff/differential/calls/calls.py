@@ -290,7 +290,7 @@ class Asking:
             for name, entry in self.journal.take():
                 if name in rest and "failed" not in entry:
                     place = rest.pop(name)
-                    yield [Answer(place, code.read(place, entry), None, entry["calls"])]
+                    yield [self.journal.understood(name, partial(_kept, code, place, entry))]
         with closing(answers(ask, list(rest.values()), self.calls)) as groups:
             for group in groups:
                 if self.journal is not None:
@@ -298,6 +298,10 @@ class Asking:
                         [(int(names[one.place]), _entry(one, code)) for one in group]
                     )
                 yield group
+
+
+def _kept(code: Code, place: int, entry: Mapping[str, Any]) -> Answer:
+    return Answer(place, code.read(place, entry), None, int(entry["calls"]))
 
 
 def _entry(answer: Answer, code: Code) -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,22 @@ class Journal:
             del content["target"]
             yield name, content
 
+    def understood(self, name: int, read: Callable[[], Any]) -> Any:
+        """Return what an entry means to the test; refuse one that no test wrote."""
+        try:
+            return read()
+        except UserError:
+            raise
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
+            raise self._damaged(f"what it has of target {name:,} is no result") from None
+
+    def _damaged(self, how: str) -> UserError:
+        return UserError(
+            f"the run in {str(self.folder)!r} is damaged: {how}",
+            way_out="Start anew in another folder",
+            field="run",
+        )
+
     def _write(self, contents: Sequence[Mapping[str, Any]]) -> None:
         data = b"".join(map(_line, contents))
         end = os.lseek(self._file, 0, os.SEEK_END)
@@ -88,17 +104,17 @@ class Journal:
                 bad_line = bad_line or number
                 continue
             if bad_line is not None:
-                raise UserError(
-                    f"the run in {str(self.folder)!r} is damaged: line {bad_line:,} of its "
-                    "journal does not match its checksum, and later ones do",
-                    way_out="Start anew in another folder",
-                    field="run",
+                raise self._damaged(
+                    f"line {bad_line:,} of its journal does not match its checksum, and later "
+                    "ones do"
                 )
             if not begun:
                 self._compare(content, settings)
                 begun = True
+            elif type(content.get("target")) is int:
+                self._entries[content["target"]] = line
             else:
-                self._entries[int(content["target"])] = line
+                raise self._damaged(f"line {number:,} of its journal names no target")
             good += len(line)
         first = {"run": FORMAT, **settings}
         if not begun:
@@ -183,5 +199,8 @@ def _content(line: bytes) -> dict[str, Any] | None:
     text = line[_DIGITS + 1 : -1]
     if not line.endswith(b"\n") or line[: _DIGITS + 1] != _checksum(text) + b" ":
         return None
-    content: dict[str, Any] = json.loads(text)
-    return content
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) else None

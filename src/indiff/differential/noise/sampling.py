@@ -221,11 +221,11 @@ class Measure:
                 np.array(one["with"], np.float64),
                 np.array(one["without"], np.float64),
                 np.array(one["changed"], np.float64),
-                one["lost"],
-                one["generalized"],
+                bool(one["lost"]),
+                bool(one["generalized"]),
                 tuple(
-                    Measured(estimate, lower, upper, np.array(each, np.float64))
-                    for estimate, lower, upper, each in one["measured"]
+                    Measured(float(estimate), float(low), float(up), np.array(each, np.float64))
+                    for estimate, low, up, each in one["measured"]
                 ),
             )
             for one in written["records"]

@@ -273,7 +273,13 @@ class _Kept:
 
     def read(self, place: int, written: Mapping[str, Any]) -> Outcome:
         """Return an outcome again; refuse it if the table's own release is another one by now."""
-        rows, before = self._slice(place), np.array(written["with"], np.float64)
+        rows = self._slice(place)
+        before, without = (np.array(written[name], np.float64) for name in ("with", "without"))
+        lost = np.array(written["lost"], np.bool_)
+        if not before.shape == without.shape == self.present[rows].shape or (
+            lost.shape != before.shape[:1]
+        ):
+            raise ValueError("beliefs of other records, or over other values")
         if not np.allclose(self.present[rows], before, rtol=0, atol=SAME):
             raise UserError(
                 "a run goes on with the same sanitizer; the release of the whole table now "
@@ -292,6 +298,6 @@ class _Kept:
             )
         self.present[rows] = before
         return Outcome(
-            np.array(written["without"], np.float64), np.array(written["lost"], np.bool_),
+            without, lost,
             bool(written["met"]), evidence,
         )  # fmt: skip

@@ -1,0 +1,210 @@
+"""Input that is meant to break the program: it ends with 2 and a sentence, or works."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.command_line import Ended, call, write_people
+
+LONG = "9" * 5000
+ROLES = ("--sensitive", "ill", "--quasi", "age,town")
+
+
+@pytest.fixture
+def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return write_people(tmp_path)
+
+
+def refused(ended: Ended) -> str:
+    assert ended.code == 2, (ended.code, ended.err)
+    assert ended.err.startswith("indiff: ")
+    assert ended.err.count("\n") == 1
+    return ended.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--bins", LONG), ("--sheet", f"#{LONG}"), ("--seed", LONG), ("--targets", LONG),
+        ("--targets", f"0-{LONG}"), ("--jobs", LONG), ("--sanitizer", f"mondrian:k={LONG}"),
+        ("--sanitizer", f"mondrian:recursive={LONG}/{LONG}"), ("--limit", f"delta={LONG}"),
+        ("--time", LONG), ("--distance", f"emd:{'x' * 300}"),
+    ],
+)  # fmt: skip
+def test_numbers_of_thousands_of_digits(people: Path, words: tuple[str, str]) -> None:
+    refused(call("test", people, *ROLES, *words))
+
+
+def test_a_cell_of_thousands_of_digits_is_a_value(people: Path, tmp_path: Path) -> None:
+    path = tmp_path / "digits.csv"
+    lines = [f"{LONG if row == 3 else row},t{row % 3},{'ab'[row % 2]}" for row in range(12)]
+    path.write_text("age,town,ill\n" + "\n".join(lines) + "\n")
+    for command in ("test", "risk"):
+        assert call(command, path, *ROLES).code == 0
+    (tmp_path / "digits.jsonl").write_text(f'{{"age": {LONG}, "ill": "a"}}\n')
+    refused(call("test", tmp_path / "digits.jsonl", "--sensitive", "ill"))
+
+
+PLANS = {
+    "lists": "a = " + "[" * 3000 + "]" * 3000,
+    "tables": "a = " + "{a = " * 3000 + "1" + "}" * 3000,
+    "a dotted section": "[" + ".".join("a" * 100_000) + "]\nb = 1",
+    "a dotted key": ".".join("a" * 100_000) + " = 1",
+    "dotted limits": "[data]\npath = 'people.csv'\nsensitive = ['ill']\n[limits."
+    + ".".join("a" * 90) + "]\nb = 1",
+    "a number": f"[run]\nseed = {LONG}",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_plans_and_policies_that_are_nested_deeply(people: Path, name: str) -> None:
+    Path("plan.toml").write_text(PLANS[name] + "\n")
+    assert "plan.toml" in refused(call("audit", "plan.toml"))
+    refused(call("audit", people, *ROLES, "--policy", "plan.toml"))
+
+
+def test_json_that_is_nested_deeply(people: Path) -> None:
+    for depth in (100, 100_000):
+        text = f'{{"age": {"[" * depth}{"]" * depth}, "ill": "a"}}\n{{"age": 1, "ill": "b"}}\n'
+        Path("deep.jsonl").write_text(text)
+        for command in ("test", "risk"):
+            refused(call(command, "deep.jsonl", "--sensitive", "ill"))
+
+
+@pytest.mark.parametrize(
+    "name", ["punycode", "idna", "unicode_escape", "raw-unicode-escape", "undefined", "rot13"]
+)
+def test_codecs_that_are_no_encodings_of_files(people: Path, name: str) -> None:
+    told = refused(call("test", people, *ROLES, "--encoding", name))
+    assert "encoding must be the name of a text encoding" in told
+
+
+def test_half_a_character(people: Path, tmp_path: Path) -> None:
+    (tmp_path / "half.csv").write_bytes(b"age,town,ill\n1,+2AA-,a\n2,t,b\n")
+    told = refused(call("test", tmp_path / "half.csv", *ROLES, "--encoding", "utf-7"))
+    assert "half a character" in told
+    refused(call("test", people, *ROLES, "--missing-token", "\udcff"))
+
+
+def test_links_that_lead_to_themselves(people: Path) -> None:
+    for name in ("loop.csv", "loop.parquet", "loop.xlsx", "loop.toml", "loop"):
+        os.symlink(name, name)
+    for file in ("loop.csv", "loop.parquet", "loop.xlsx"):
+        for command in ("test", "risk", "compare"):
+            assert "is a link to none" in refused(call(command, file, *ROLES))
+    refused(call("audit", "loop.toml"))
+    for words in (
+        ("--prior", "loop.csv"), ("--hierarchy", "age=loop.csv"), ("--distance", "emd:loop.csv"),
+        ("--json", "loop.csv"), ("--records", "loop.csv"), ("--run", "loop", "--method", "refit"),
+        ("--release", "loop.csv", "--rows-in-order"), ("--sanitizer", "releases:loop"),
+    ):  # fmt: skip
+        refused(call("test", people, *ROLES, *words))
+    refused(call("audit", people, *ROLES, "--out", "loop"))
+
+
+OUTPUTS = {
+    "release": ("sanitize", "--out", ".csv"),
+    "release in Parquet": ("sanitize", "--out", ".parquet"),
+    "records": ("test", "--records", ".csv"),
+    "records in Parquet": ("test", "--records", ".parquet"),
+    "risk's records": ("risk", "--records", ".csv"),
+    "risk's records in Parquet": ("risk", "--records", ".parquet"),
+    "JSON": ("test", "--json", ".json"),
+    "risk's JSON": ("risk", "--json", ".json"),
+}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_output_to_a_pipe_that_cannot_seek(people: Path, name: str) -> None:
+    command, option, ending = OUTPUTS[name]
+    pipe, file = Path(f"pipe{ending}"), Path(f"file{ending}")
+    os.mkfifo(pipe)
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    seed = ("--seed", "1") if command == "sanitize" else ()
+    assert call(command, people, *ROLES, *seed, option, pipe).code == 0
+    reader.join(timeout=10)
+    assert call(command, people, *ROLES, *seed, option, file).code == 0
+    if ending == ".parquet":
+        assert pq.read_table(pa.BufferReader(read[0])) == pq.read_table(file)
+    elif ending == ".csv":
+        assert read[0] == file.read_bytes()
+    else:
+        assert json.loads(read[0]).keys() == json.loads(file.read_bytes()).keys()
+
+
+def test_more_targets_threads_and_processes_than_there_are(people: Path) -> None:
+    for targets in ("0-99999999999", "0-20000000", "0-60"):
+        refused(call("test", people, *ROLES, "--targets", targets))
+    assert "at most 1,024" in refused(call("test", people, *ROLES, "--jobs", "99999999"))
+    for engine in ("duckdb", "in-process"):
+        words = ("risk", people, *ROLES, "--engine", engine)
+        assert "at most 1,024" in refused(call(*words, "--threads", "99999999"))
+        assert "memory-limit must suffice" in refused(call(*words, "--memory-limit", "1B"))
+
+
+def begin_run(people: Path) -> tuple[str | Path, ...]:
+    words = ("test", people, *ROLES, "--method", "refit", "--model", "naive-bayes", "--jobs", "1",
+             "--targets", "0-3", "--run", "run")  # fmt: skip
+    assert call(*words).code == 0
+    return words
+
+
+def written(content: Any) -> bytes:
+    """A line with the checksum that it should have."""
+    text = content if isinstance(content, bytes) else json.dumps(content).encode()
+    return hashlib.blake2b(text, digest_size=8).hexdigest().encode() + b" " + text + b"\n"
+
+
+ENTRIES: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "a list for the beliefs": lambda entry: {**entry, "without": [[1.0]]},
+    "a list in a list": lambda entry: {**entry, "without": [[[0.5, 0.5, 0]]]},
+    "a text for the beliefs": lambda entry: {**entry, "with": "x"},
+    "no beliefs": lambda entry: {key: entry[key] for key in entry if key != "without"},
+    "no calls": lambda entry: {key: entry[key] for key in entry if key != "calls"},
+    "a list for calls": lambda entry: {**entry, "calls": []},
+    "a list for lost": lambda entry: {**entry, "lost": [True] * 9},
+    "a list for the target": lambda entry: {**entry, "target": [1]},
+    "no target": lambda entry: {key: entry[key] for key in entry if key != "target"},
+    "no object": lambda entry: [entry],
+    "no JSON": lambda entry: b"{",
+    "no UTF-8": lambda entry: b'{"target": "\xff"}',
+    "deep": lambda entry: b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_a_run_with_a_line_that_no_run_wrote(people: Path, name: str) -> None:
+    words = begin_run(people)
+    journal = Path("run/journal")
+    lines = journal.read_bytes().splitlines(keepends=True)
+    entry = json.loads(lines[2].partition(b" ")[2])
+    lines[2] = written(ENTRIES[name](entry))
+    journal.write_bytes(b"".join(lines))
+    assert "is damaged" in refused(call(*words))
+    assert journal.read_bytes() == b"".join(lines)
+
+
+def test_a_run_whose_settings_are_none(people: Path) -> None:
+    words = begin_run(people)
+    journal = Path("run/journal")
+    rest = journal.read_bytes().splitlines(keepends=True)[1:]
+    for first in (b"[]", b"1", b"{}", b'{"run": []}', b'{"run": 1, "seed": [[1]]}'):
+        journal.write_bytes(b"".join([written(first), *rest]))
+        assert "run" in refused(call(*words))
+    for text in (b"\xff\xfe", b"\0" * 100, journal.read_bytes()[:100]):
+        journal.write_bytes(text)
+        refused(call(*words))
+        assert journal.read_bytes() == text
