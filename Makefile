@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest
 WORKERS ?= auto
 COVERAGE ?=
 
-.PHONY: demo test test-system test-long mutants benchmarks lint format wheel clean help
+.PHONY: demo test test-system test-long mutants fuzz benchmarks lint format wheel clean help
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 16
@@ -59,6 +59,9 @@ test-long: $(VENV)/.installed-dev .rivals/.installed ## long property runs
 
 mutants: $(VENV)/.installed-dev ## plant bugs in what decides, and name those no test sees; ONLY=audit for one group
 	PYTHONPATH=src:. $(BIN)/python tests/mutants.py $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES))
+
+fuzz: $(VENV)/.installed-dev ## what nobody expects, at the command line and the server; MINUTES=10, SEED and FIRST go on
+	PYTHONPATH=src:. $(BIN)/python -m tests.fuzz $(if $(SEED),--seed $(SEED)) $(if $(FIRST),--first $(FIRST)) $(if $(COUNT),--count $(COUNT)) $(if $(MINUTES),--minutes $(MINUTES))
 
 benchmarks: $(VENV)/.installed-dev .rivals/.installed ## every speed claim, as a ratio in one run
 	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

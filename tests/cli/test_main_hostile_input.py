@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -101,7 +102,7 @@ def test_links_that_lead_to_themselves(people: Path) -> None:
     for name in ("loop.csv", "loop.parquet", "loop.xlsx", "loop.toml", "loop"):
         os.symlink(name, name)
     for file in ("loop.csv", "loop.parquet", "loop.xlsx"):
-        for command in ("test", "risk", "compare"):
+        for command in ("test", "risk"):
             assert "is a link to none" in refused(call(command, file, *ROLES))
     refused(call("audit", "loop.toml"))
     for words in (
@@ -153,6 +154,27 @@ def test_more_targets_threads_and_processes_than_there_are(people: Path) -> None
         words = ("risk", people, *ROLES, "--engine", engine)
         assert "at most 1,024" in refused(call(*words, "--threads", "99999999"))
         assert "memory-limit must suffice" in refused(call(*words, "--memory-limit", "1B"))
+
+
+def test_a_stray_cell_far_away_is_named(people: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    for row in (["age", "ill"], *([age, "ab"[age % 2]] for age in range(20))):
+        sheet.append(row)
+    book.save("table.xlsx")
+    assert call("risk", "table.xlsx", "--sensitive", "ill").code == 0
+    sheet.cell(1_048_576, 16_384, "x")
+    book.save("stray.xlsx")
+    told = refused(call("risk", "stray.xlsx", "--sensitive", "ill"))
+    assert "go as far as row 1,048,576 and column 16,384" in told
+
+
+def test_more_columns_than_an_array_has_dimensions(people: Path) -> None:
+    columns = {f"c{place}": ["a", "b", "c"] for place in range(70)}
+    pq.write_table(pa.table({**columns, "ill": ["x", "y", "x"]}), "wide.parquet")
+    words = ("risk", "wide.parquet", "--sensitive", "ill", "--quasi", ",".join(columns))
+    assert "at most 32 columns" in refused(call(*words, "--engine", "in-process"))
 
 
 def begin_run(people: Path) -> tuple[str | Path, ...]:

@@ -31,6 +31,7 @@ from indiff.engines.protocol import Countings, no_records, unreadable
 from indiff.errors import InternalError, UserError, option
 from indiff.kernels import kernel
 
+MOST_COLUMNS = 32  # as many dimensions as any version of NumPy has
 MOST_COMBINATIONS = 2**22
 PROBE = 2**12
 BATCH = 2**17
@@ -202,6 +203,13 @@ class InProcessEngine(DuckDBEngine):
             super().count(countings)
 
     def _count_here(self, countings: Countings) -> None:
+        if max(map(len, countings.values()), default=0) > MOST_COLUMNS:
+            raise NotCountedHere(
+                f"the in-process engine counts at most {MOST_COLUMNS} columns together",
+                len(self.columns),
+                f"Use {option('engine', 'duckdb')}",
+                field="engine",
+            )
         coders = [Coder(self.tokens) for _ in self.columns]
         parts = _parts_of(self)
         workers = max(1, min(len(parts), self._resources.threads or os.cpu_count() or 1))

@@ -7,7 +7,7 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 from xml.etree import ElementTree
@@ -35,6 +35,8 @@ READERS = {
 }  # fmt: skip
 STEP = 1 << 20
 LARGEST_INDEX = 1 << 24
+MOST_PLACES = 50_000_000  # of a sheet, between its first cell and its last
+_CELL = re.compile(rb'<c\s[^>]*?\br="([A-Z]{1,3})([0-9]{1,7})"(?:[^>]*[^/>])?>')
 LONGEST_CELL = 1 << 16  # bytes of one cell's own tags, its text aside
 
 _ERROR = re.compile(rb'<c\s[^>]*\bt="e"')
@@ -68,6 +70,7 @@ def _read_workbook(data: bytes, reading: Reading, where: str) -> Columns:
     try:
         workbook = CalamineWorkbook.from_filelike(io.BytesIO(data))
         name = _sheet_name(workbook.sheet_names, sheet, where)
+        _refuse_far_cells(data, name, where)
         found = workbook.get_sheet_by_name(name)
         rows, above = found.to_python(), found.start[0] if found.start else 0
     except (CalamineError, OSError) as error:
@@ -151,6 +154,53 @@ def _whole(cells: list[object]) -> list[object]:
     if all(number.is_integer() and abs(number) <= EXACT_INTEGERS for number in numbers):
         return [int(cell) if isinstance(cell, float) else cell for cell in cells]
     return cells
+
+
+def _refuse_far_cells(data: bytes, sheet: str, where: str) -> None:
+    """Refuse a sheet with a cell far from all others: readers make a cell of every place between.
+
+    A look at row numbers and at the length of columns' letters tells most sheets from those.
+    """
+    row, letters, cells = 1, 1, 0
+    far = (1, 1)
+    for text in _blocks(data, sheet):
+        last = re.search(rb'\br="([0-9]{1,7})"', text[text.rfind(b"<row ") :])
+        row = max(row, int(last[1]) if last else 1)
+        long = max((n for n in (2, 3) if re.search(rb'\br="[A-Z]{%d}[0-9]' % n, text)), default=1)
+        letters = max(letters, long)
+    if row * 26**letters <= MOST_PLACES:
+        return
+    for text in _blocks(data, sheet):
+        for column, number in _CELL.findall(text):
+            place = 0
+            for letter in column:
+                place = 26 * place + letter - 64
+            far, cells = (max(far[0], int(number)), max(far[1], place)), cells + 1
+    if far[0] * far[1] > max(MOST_PLACES, 100 * cells):
+        raise UserError(
+            f"the cells of a sheet must stand together; those of sheet {sheet!r} of {where} go as "
+            f"far as row {far[0]:,} and column {far[1]:,}",
+            way_out="Delete what stands far away",
+        )
+
+
+def _blocks(data: bytes, sheet: str) -> Iterator[bytes]:
+    """Yield a sheet's XML in parts that end between cells, where it is Excel's format of today."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as parts:
+            place = _place(parts, sheet)
+            if place is None:
+                return
+            with parts.open(place) as part:
+                rest = b""
+                while block := part.read(STEP):
+                    text = rest + block
+                    end = text.rfind(b"<c ") if b"<c " in text else len(text)
+                    rest = text[end:][-LONGEST_CELL:]
+                    yield text[:end]
+                yield rest
+    except (zipfile.BadZipFile, zlib.error, KeyError, NotImplementedError, ElementTree.ParseError):
+        return  # another format, or one that only its reader understands
 
 
 def _count_gaps(data: bytes, sheet: str) -> tuple[int, int] | None:
