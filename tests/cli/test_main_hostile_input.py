@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from indiff.differential import test as differential
 from tests.command_line import Ended, call, write_people
 
 LONG = "9" * 5000
@@ -230,3 +231,17 @@ def test_a_run_whose_settings_are_none(people: Path) -> None:
         journal.write_bytes(text)
         refused(call(*words))
         assert journal.read_bytes() == text
+
+
+def test_beliefs_that_do_not_fit_are_refused_before_they_are_made(
+    people: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """60 records and 3 values make 4 arrays of 8 bytes each: 5,760 bytes."""
+    for free, code in ((5, 2), (6, 0)):  # kibibytes
+        (tmp_path / "meminfo").write_text(f"MemTotal: 99 kB\nMemAvailable:    {free} kB\n")
+        monkeypatch.setattr(differential, "FREE", tmp_path / "meminfo")
+        ended = call("test", people, *ROLES)
+        assert ended.code == code, ended.err
+        assert ("the beliefs about 60 records over 3 sensitive values need" in ended.err) == (
+            code == 2
+        )

@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -42,7 +43,7 @@ from indiff.differential.strongest import Adversaries, StrongestResult, choose_m
 from indiff.differential.summary import sum_up
 from indiff.differential.targets.worst_first import rank
 from indiff.distances.functions import DEFAULT, Distance, Emd, as_emd, bind_distance
-from indiff.errors import UserError, check_whole, unknown
+from indiff.errors import UserError, check_whole, option, unknown
 from indiff.inference import Frequency, Model
 from indiff.inference.background import with_background
 from indiff.inference.models import SmoothedFrequency
@@ -54,6 +55,8 @@ __all__ = ["as_rows", "check_testable", "describe", "differential_test", "part_o
 
 # From the exact ones to the one that is right for anything: a path of one's own goes here.
 PATHS: tuple[Path, ...] = (LeaveOneOut(), ClosedForm(), Refit(), Sampled())
+BELIEFS = 4  # arrays of beliefs at a time
+FREE = Folder("/proc/meminfo")
 METHODS = ("auto", *(path.name for path in PATHS))
 
 
@@ -177,6 +180,7 @@ def _test(
         path = choose_path(sanitizer, model, distance, asked.method)
         paths.setdefault(path, []).append(distance)
     test = _choose_targets(table, sanitizer, model, notes, asked)
+    check_memory(len(test.chosen.people.rows), len(table.sensitive.values))
     results: dict[str, DifferentialResult] = {}
     for place, (path, measured) in enumerate(paths.items()):
         start = perf_counter()
@@ -339,3 +343,30 @@ def check_testable(table: Table) -> None:
             way_out="Choose another column",
             field="sensitive",
         )
+
+
+def check_memory(records: int, values: int) -> None:
+    """Refuse, before it begins, a test whose beliefs do not fit into the memory that is free.
+
+    A belief is a number for every record and every sensitive value, with and without the record;
+    comparing them takes as much again.
+    """
+    needed, free = BELIEFS * 8 * records * values, free_memory()
+    if free is not None and needed > free:
+        raise UserError(
+            f"the beliefs about {records:,} records over {values:,} sensitive values need about "
+            f"{needed / 1e9:,.1f} GB of memory; {free / 1e9:,.1f} GB are free",
+            way_out=f"Test fewer records with {option('targets', 200)}, or put the values into "
+            f"fewer classes with {option('bins', 4)} or an expression",
+            field="targets",
+        )
+
+
+def free_memory() -> int | None:
+    """Return how many bytes can be had without swapping; None where the system does not tell."""
+    try:
+        text = FREE.read_text()
+    except OSError:
+        return None
+    found = re.search(r"^MemAvailable: *([0-9]+) kB", text, re.MULTILINE)
+    return int(found[1]) * 1024 if found else None
