@@ -245,3 +245,17 @@ def test_beliefs_that_do_not_fit_are_refused_before_they_are_made(
         assert ("the beliefs about 60 records over 3 sensitive values need" in ended.err) == (
             code == 2
         )
+
+
+@pytest.mark.parametrize("model", ["naive-bayes", "tree", "logistic"])
+def test_the_widest_range_that_numbers_have(tmp_path: Path, model: str) -> None:
+    path = tmp_path / "wide.csv"
+    ages = ["-8e307", "8e307", "0", "1", "7e307", "-1e-300"] * 4
+    lines = [f"{age},{'ab'[row % 2]}" for row, age in enumerate(ages)]
+    path.write_text("age,ill\n" + "\n".join(lines) + "\n")
+    ended = call("test", path, "--sensitive", "ill", "--model", model, "--targets", "0-3",
+                 "--sanitizer", "mondrian:k=3")  # fmt: skip
+    assert (ended.code, ended.err) == (0, "")
+    path.write_text(path.read_text().replace("8e307", "1.7e308"))
+    told = refused(call("test", path, "--sensitive", "ill", "--model", model))
+    assert "must lie less than 1.8e308 apart" in told

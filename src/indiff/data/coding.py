@@ -183,6 +183,14 @@ def _code_numbers(name: str, column: pa.ChunkedArray) -> Coded:
             )
     numbers = np.asarray(column.to_numpy(zero_copy_only=False))  # nulls become NaN
     values, codes = np.unique(numbers, return_inverse=True)  # NaN sorts last, as one value
+    known = values[: len(values) - bool(column.null_count)].astype(np.float64)
+    with np.errstate(over="ignore"):
+        if len(known) and not np.isfinite(known[-1] - known[0]):
+            raise UserError(
+                f"the numbers of a column must lie less than 1.8e308 apart; {name!r} goes from "
+                f"{from_data(known[0], '{:g}'.format)} to {from_data(known[-1], '{:g}'.format)}",
+                way_out="Declare it categorical, or correct it",
+            )
     return values, codes.astype(np.int32)
 
 

@@ -139,8 +139,6 @@ def _range(attribute: Attribute) -> tuple[float, float]:
 def _rescaled(numbers: Floats, attribute: Attribute) -> Floats:
     """Move the column's range to [0, 1], or a single value to 0."""
     low, high = _range(attribute)
-    if not np.isfinite(high - low):  # the widest numbers that there are: half of them have a range
-        numbers, low, high = numbers / 2, low / 2, high / 2
     return (numbers - low) / ((high - low) or 1.0)
 
 
