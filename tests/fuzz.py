@@ -46,7 +46,7 @@ LIKELY: dict[str, tuple[str, ...]] = {
     "--sanitizer": ("mondrian:k=2", "mondrian:l=2", "mondrian:k=2,t=0.5", "laplace:epsilon=1",
                     "gaussian:epsilon=1,delta=0.1", "randomized-response:epsilon=1", "identity", "suppress",
                     "geometric:epsilon=0.1", "mondrian:k=3,regions=cut", "command:cp {input} {output}"),
-    "--model": ("naive-bayes", "frequency", "tree", "logistic", "forest", "neighbours"),
+    "--model": ("naive-bayes", "frequency", "tree", "logistic"),
     "--distance": ("tv", "kl", "js", "hellinger", "max-divergence", "emd:numeric", "emd:side.csv",
                    "emd:0/1", "emd:ordinal"),
     "--method": ("refit", "sampled", "leave-one-out", "closed-form"),
