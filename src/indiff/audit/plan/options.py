@@ -38,6 +38,7 @@ class Option:
         return handler(schema) | {"description": self.help}
 
 
+MOST_WORKERS = 1024  # more than any machine has cores: each would be started at once
 Names = list[str]
 Bins = int | list[float]
 Count = Annotated[int, Ge(1)]

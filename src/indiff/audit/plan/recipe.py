@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, g
 from annotated_types import Ge, Gt, Le, Lt
 
 from indiff.audit.plan.changes import CHANGES
-from indiff.audit.plan.options import COMMANDS, REQUIRED, SECTIONS, Bins, Option
+from indiff.audit.plan.options import COMMANDS, MOST_WORKERS, REQUIRED, SECTIONS, Bins, Option
 from indiff.errors import UserError, option, unknown
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 STANDARD_OUTPUT = Path("/dev/stdout")
 MOST_RECORDS = 10**12  # where the table was not read yet: the test refuses records beyond its last
-MOST_WORKERS = 1024  # more than any machine has cores: each would be started at once
 MOST_TARGETS = 10**8  # more than any table that is tested: a list of them would fill the memory
 _SIGNS: dict[Any, tuple[str, str, Callable[[Any, Any], bool]]] = {
     Ge: ("ge", ">=", operator.ge),
