@@ -215,7 +215,7 @@ SETTINGS: dict[str, tuple[tuple[str, ...], str]] = {
         r"--why explains single records, not people; leave out --individual\.",
     ),
     "targets backwards": (("--targets", "9-3"), r"record numbers and ranges .*; got '9-3'\."),
-    "no jobs": (("--jobs", "0"), r"--jobs must be -1 \(all cores\) or at least 1; got 0\."),
+    "no jobs": (("--jobs", "0"), r"--jobs must be -1 \(all cores\) or from 1 to 1,024; got 0\."),
     "negative seed": (("--seed", "-1"), r"--seed must be at least 0; got -1\."),
     "unknown option": (("--limits", "delta=1"), r"No such option: --limits.*see 'indiff test"),
     "output in no folder": (

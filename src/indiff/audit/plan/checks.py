@@ -63,7 +63,7 @@ def _check_jobs(jobs: int) -> None:
     from indiff.audit.plan.options import MOST_WORKERS
 
     if jobs != -1 and not 1 <= jobs <= MOST_WORKERS:
-        rule = f"jobs must be -1 (all cores) or at least 1 and at most {MOST_WORKERS:,}"
+        rule = f"jobs must be -1 (all cores) or from 1 to {MOST_WORKERS:,}"
         raise UserError(rule, jobs)
 
 

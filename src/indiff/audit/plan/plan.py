@@ -267,8 +267,9 @@ def read_plan(path: str | Path) -> Plan:
         raise UserError(
             f"a plan is UTF-8 text; {str(place)!r} is not", way_out="Save it as UTF-8"
         ) from None
+    sections = parse_toml(text, place.name)
     try:
-        return _beside(Plan(**parse_toml(text, place.name)), place.parent)
+        return _beside(Plan(**sections), place.parent)
     except UserError as error:
         raise _below(f"{place.name},", error) from None
 

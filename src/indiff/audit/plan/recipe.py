@@ -262,7 +262,7 @@ def read_limits(texts: Iterable[str] | None, known: Iterable[str] = ()) -> dict[
 
 def _jobs(value: int) -> int:
     if value != -1 and not 1 <= value <= MOST_WORKERS:
-        rule = f"--jobs must be -1 (all cores) or at least 1 and at most {MOST_WORKERS:,}"
+        rule = f"--jobs must be -1 (all cores) or from 1 to {MOST_WORKERS:,}"
         raise UserError(rule, value, field="jobs")
     return value
 
