@@ -528,6 +528,8 @@ def test_a_wide_table_some_columns_at_a_time(browser: Browser, tmp_path: Path) -
         role(page, "answer 251", "other").check()
         expect(page.locator("#kept")).to_have_text("Saved.")
         is_good(seen)
+        page.get_by_role("radio", name="Leave them out").check()
+        expect(page.locator("#kept-blanks")).to_have_text("Saved.")
         with page.expect_request("**/roles") as sent:
             page.get_by_role("button", name="Go on to the release").click()
         assert "edit=2" in str(sent.value.post_data)  # newer than the change, which was the first
