@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,34 @@ def test_a_plan_gives_what_the_options_give(
     refused = call("audit", plan, "--quasi", "age")
     assert refused.code == 2
     assert "--quasi belongs in the plan" in refused.err
+
+
+def test_a_next_step_has_a_command_only_if_it_can_be_pasted(
+    folder: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The groups of k = 3 are too small; the proposed line, as it stands, must keep the limit."""
+    text = (
+        f"[data]\npath = {quoted(str(folder / 'patients.csv'))}\nidentifier = 'patient_id'\n"
+        "quasi = ['age', 'sex']\nsensitive = 'diagnosis'\n[release]\nsanitizer = 'mondrian:k=3'\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    Path("my plan.toml").write_text(text + "[limits]\nk = 9\n")
+    Path("none.toml").write_text(text)
+    limit = ("--limit", "k=9")
+    table = (folder / "patients.csv", *ROLES, "--sanitizer", "mondrian:k=3", *limit)
+    found = {}
+    for name, words in {
+        "whole": ("my plan.toml",), "beside": ("none.toml", *limit), "table": table
+    }.items():  # fmt: skip
+        assert call("audit", *words, "--out", name).code == 1
+        steps = document(tmp_path / name)["next_steps"]
+        found[name] = [one["command"] for one in steps if "sanitizer" in one["options"]]
+        assert "…" not in " ".join(str(one["command"]) for one in steps)
+    # What was said beside the plan, or instead of one, is not in the line: it would be another.
+    assert found["beside"] == found["table"] == [None]
+    (line,) = found["whole"]
+    assert line.startswith("indiff audit 'my plan.toml' --sanitizer mondrian:k=")
+    assert call(*shlex.split(line)[1:], "--out", "again").code == 0
 
 
 @pytest.mark.parametrize(

@@ -172,6 +172,11 @@ def test_from_a_file_to_a_filed_report(browser: Browser, needs_data: Path, tmp_p
         page.uncheck("input[name=models][value=auto]")
         expect(page.locator("#estimate")).to_contain_text("for 2 runs on 1,000", timeout=WAIT)
         assert page.input_value("#limit-delta") == "0.1"
+        page.click("summary:has-text('For the report')")
+        page.get_by_label("What the release is for").fill("a test in a browser")
+        page.get_by_label("Policy whose limits must hold").select_option(
+            label="cell-5: Minimum group size of 5"
+        )
         is_good(seen)
         page.click("text=Start the audit")
         expect(page.locator(".live")).to_have_count(2)

@@ -97,6 +97,7 @@ def run_audit(
     *,
     progress: Progress | None = None,
     command: str | None = None,
+    complete: bool = True,
     source: str | None = None,
     run: str | Path | None = None,
 ) -> AuditResult:
@@ -105,8 +106,9 @@ def run_audit(
     ``plan`` is a :class:`Plan` or the path of one; ``table`` is a frame or a table to audit
     instead of the plan's file. Bad input raises; a measurement that cannot be made becomes a
     failed finding, which is never a pass. ``progress`` is called with what is being done and how
-    far it is. ``run`` is a folder that keeps every finished target of a test that asks record by
-    record, so that the same audit goes on there if it is killed.
+    far it is. ``command`` is the call as the report names it; if it is ``complete``, next steps
+    add their options to it. ``run`` is a folder that keeps every finished target of a test that
+    asks record by record, so that the same audit goes on there if it is killed.
 
     >>> import indiff
     >>> plan = indiff.Plan(
@@ -154,7 +156,7 @@ def run_audit(
     case = Case(
         plan=chosen, table=subjects[0].table, release=subjects[0].release, sanitizer=sanitizer,
         test=exposures[0].combined, findings=judged, curve=parameter, columns=columns,
-        redaction=redaction, command=command,
+        redaction=redaction, command=command if complete else None,
     )  # fmt: skip
     steps = None if audit.stopped else audit.attempt("next steps", lambda: next_steps(case))
     name = source or (Path(chosen.data.path).name if chosen.data.path else "a frame")

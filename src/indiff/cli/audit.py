@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ _HOW_READ = (
     "missing-token", "decimal", "date-format", "header-row", "encoding", "separator",
     "sheet",
 )  # fmt: skip
+# Without these, too, a call of the plan comes to the same verdict.
+_NO_MATTER = {"data", "out", "jobs", "pdf"}
 _BESIDE_INIT = ("data", "init", *_HOW_READ)
 
 
@@ -62,10 +65,14 @@ def command(recipe: Recipe) -> None:
         from indiff.audit.plan.fixing import with_limit
 
         plan = with_limit(plan, delta)
-    raise typer.Exit(run(plan, recipe["out"], delta, recipe["budget"], _command(data, plan)))
+    called = _command(data, plan)
+    complete = data.suffix.lower() == ".toml" and recipe.given <= _NO_MATTER
+    raise typer.Exit(run(plan, recipe["out"], delta, recipe["budget"], called, complete))
 
 
-def run(plan: Plan, out: Path, delta: float | None, budget: float | None, command: str) -> int:
+def run(
+    plan: Plan, out: Path, delta: float | None, budget: float | None, command: str, complete: bool
+) -> int:
     """Run a plan, show the outcome, write the report, and name its files last.
 
     With a ``delta`` to reach, outliers are removed first, and what is left is audited.
@@ -96,7 +103,7 @@ def run(plan: Plan, out: Path, delta: float | None, budget: float | None, comman
         if delta is not None:
             found, table = without_outliers(plan, delta, budget, say)
             fixed_paths = found.write(out)
-        result = run_audit(plan, table, progress=say, command=command)
+        result = run_audit(plan, table, progress=say, command=command, complete=complete)
     if found is not None:  # the records that are left come from it
         result.document["files"]["input"] = input_files(plan)
     paths = result.write(out)
@@ -147,7 +154,7 @@ def _refuse_beside(recipe: Recipe, allowed: tuple[str, ...], rule: str) -> None:
 def _command(data: Path, plan: Plan) -> str:
     """Return the call without the options that can hold values of the table."""
     if data.suffix.lower() == ".toml":
-        return f"indiff audit {data.name}"
+        return f"indiff audit {shlex.quote(data.name)}"
     how = plan.release.sanitizer if plan.release.file is None else Path(plan.release.file).name
     option = "--sanitizer" if plan.release.file is None else "--release"
     return f"indiff audit {data.name} {option} {how} … (every parameter: see the plan)"

@@ -111,6 +111,18 @@ FIELDS = {
     "seed": Field("Seed of everything random"),
     "membership": Field("Also ask whether beliefs tell who is in the table"),
     "joint": Field("Several sensitive columns count as one"),
+    "policy": Field("Policy whose limits must hold, too"),
+    "purpose": Field("What the release is for"),
+    "recipients": Field("Who receives it"),
+    "release_model": Field("How it is released"),
+    "controller": Field("Who is responsible for the data"),
+    "author": Field("Who makes this assessment"),
+    "data_period": Field("When the data was collected"),
+    "attackers": Field("Who might attack, and why"),
+    "knowledge": Field("What they may know from elsewhere"),
+    "review_by": Field("Day by which this is looked at again"),
+    "confidentiality": Field("How the report is marked"),
+    "confirmed": Field("Points of the policy that you vouch for, by their names"),
     "show_values": Field(
         "Name every value in the report, which makes it as confidential as the table"
     ),
@@ -126,6 +138,12 @@ VALUES = {
         "drop": "leave them out",
         "split": "keep them apart",
         "error": "stop",
+    },
+    "release_model": {
+        "": "not said",
+        "public": "public: anybody can have it",
+        "controlled": "controlled: by agreement",
+        "internal": "internal: it stays in the house",
     },
     "decimal": {"": "as it seems", ".": "a point, as in 1.5", ",": "a comma, as in 1,5"},
     "separator": {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,7 +33,7 @@ def step(kind: str, text: str, command: str | None = None, **options: Any) -> St
     >>> step("fix", "Remove 3 records.", "indiff audit plan.toml", fix="delta=0.4")["command"]
     'indiff audit plan.toml --fix delta=0.4'
     """
-    flags = " ".join(f"--{name} {value}" for name, value in options.items())
+    flags = " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in options.items())
     line = f"{command} {flags}" if command is not None and options else None
     return {"kind": kind, "text": text, "options": options, "command": line}
 

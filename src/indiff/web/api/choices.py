@@ -154,7 +154,8 @@ def listed(names: Mapping[str, tuple[str, str]]) -> list[dict[str, str]]:
 
 def policies() -> list[dict[str, str]]:
     """Return every policy that comes with indiff, with its title and its source."""
-    found = [read_policy(name) for name in preset_names()]
+    names = sorted(preset_names(), key=lambda name: (name.partition("-")[0], len(name), name))
+    found = [read_policy(name) for name in names]
     return [{"name": one.name, "title": one.title, "sentence": one.source} for one in found]
 
 

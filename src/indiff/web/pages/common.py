@@ -25,7 +25,7 @@ from indiff.web.access.guard import CSRF_FIELD, cookie_name, too_large_file
 from indiff.web.access.sessions import IDLE_HOURS, IDLE_SECONDS, Session, same
 from indiff.web.access.uploads import CHUNK, receive
 from indiff.web.api.choices import plainly
-from indiff.web.api.models import AdversaryChoice, Reading, ReleaseChoice, RunRequest
+from indiff.web.api.models import AdversaryChoice, Context, Reading, ReleaseChoice, RunRequest
 from indiff.web.refusals import (
     FIELDS,
     OF_RELEASE,
@@ -120,7 +120,7 @@ def asked(name: str) -> str:
     ['tick', 'numeric', 'decimal', 'list', 'text']
     """
     modes = {"boolean": "tick", "integer": "numeric", "number": "decimal", "array": "list"}
-    for model in (Reading, ReleaseChoice, AdversaryChoice, RunRequest):
+    for model in (Reading, ReleaseChoice, AdversaryChoice, Context, RunRequest):
         if name in model.model_fields:
             declared = model.model_json_schema()["properties"][name]
             return modes.get(declared.get("anyOf", [declared])[0]["type"], "text")

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.datastructures import FormData
 from starlette.responses import Response
 
+from indiff.audit.plan import options
 from indiff.data.reading.first_rows import first_rows
 from indiff.data.reading.input_files import format_of
 from indiff.errors import UserError, option
@@ -16,12 +17,12 @@ from indiff.web.api import datasets as data_api
 from indiff.web.api import runs as api
 from indiff.web.api.choices import GROUPS, PRESETS, sanitizers_of, sorted_out
 from indiff.web.api.common import ID, DatasetId, ReleaseId, RunId, Server, TheServer
-from indiff.web.api.models import AdversaryChoice, ReleaseChoice, RunRequest
+from indiff.web.api.models import AdversaryChoice, Context, ReleaseChoice, RunRequest
 from indiff.web.api.planning import ASKED_LAST, DEFAULT, check_version, plans
 from indiff.web.api.uploaded import UploadedRelease
 from indiff.web.pages.common import checked, chosen, fields, go, page, sent_file, text, texts
 from indiff.web.pages.data import AT_ONCE
-from indiff.web.refusals import limit_label, status_of
+from indiff.web.refusals import VALUES, limit_label, status_of
 from indiff.web.store.rows import Row
 from indiff.web.store.store import UNFINISHED
 
@@ -39,6 +40,12 @@ SHOWN_LIMITS = {
 # Asked for one below the other, in this order, beside what has a place of its own.
 MORE = ("title", "targets", "runs", "confidence", "worst", "min_cell", "task", "seed")
 TICKS = ("membership", "joint", "show_values")
+# What an empty field of the report's context shows as an example.
+EXAMPLES = {
+    "data_period": "2019 to 2024",
+    "review_by": "2027-12-31",
+    "confidentiality": "confidential",
+}
 
 
 def draft_of(server: Server, dataset: str) -> dict[str, Any]:
@@ -51,7 +58,9 @@ def filled(draft: dict[str, Any]) -> dict[str, Any]:
     """Return every field of the form: what was chosen, else what the page suggests."""
     whole: dict[str, Any] = RunRequest(releases=[ReleaseChoice(sanitizer="identity")]).model_dump()
     adversary = {**whole["adversary"], **draft.get("adversary", {})}
-    return {**whole, "limits": SUGGESTED, **draft, "adversary": adversary}
+    context = {**whole["context"], **draft.get("context", {})}
+    filled_in = {"adversary": adversary, "context": context}
+    return {**whole, "limits": SUGGESTED, **draft, **filled_in}
 
 
 def requested(server: Server, dataset: str, draft: dict[str, Any]) -> RunRequest:
@@ -255,6 +264,7 @@ def _adversary_page(
 ) -> Response:
     choices = api.what_can_be_chosen(server)
     rules = {one["name"]: one["rule"] for one in choices.limits}
+    policies = {one["name"]: "{name}: {title}".format_map(one) for one in choices.policies}
     return page(
         request,
         "adversary.html",
@@ -263,6 +273,9 @@ def _adversary_page(
         most_known=AT_ONCE,
         more=MORE,
         ticks=TICKS,
+        told=[name for name in options.Context.__annotations__ if name in Context.model_fields],
+        examples=EXAMPLES,
+        option_values={**VALUES, "policy": {"": "none", **policies}},
         wanted=filled(draft),
         choices=choices,
         limits=[(name, rules[name], sentence) for name, sentence in SHOWN_LIMITS.items()],
@@ -340,4 +353,9 @@ def _chosen(form: FormData, quasi: list[str]) -> dict[str, Any]:
         for name in form
         if name.startswith("limit-") and text(form, name)
     }
-    return {**chosen(form, RunRequest), "adversary": adversary, "limits": limits}
+    return {
+        **chosen(form, RunRequest),
+        "adversary": adversary,
+        "context": chosen(form, Context),
+        "limits": limits,
+    }
