@@ -178,6 +178,12 @@ def test_more_columns_than_an_array_has_dimensions(people: Path) -> None:
     assert "at most 32 columns" in refused(call(*words, "--engine", "in-process"))
 
 
+@pytest.mark.parametrize("star", ["*", "COLUMNS(*)", "records.*"])
+def test_an_expression_that_gives_every_column(people: Path, star: str) -> None:
+    told = refused(call("test", people, "--quasi", "age", "--sensitive", star))
+    assert "is neither a column nor an expression over columns" in told
+
+
 def begin_run(people: Path) -> tuple[str | Path, ...]:
     words = ("test", people, *ROLES, "--method", "refit", "--model", "naive-bayes", "--jobs", "1",
              "--targets", "0-3", "--run", "run")  # fmt: skip

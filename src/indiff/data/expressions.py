@@ -82,6 +82,8 @@ def _run(frame: pa.Table, expression: str) -> pa.ChunkedArray:
         connection.register("records", frame)
         try:
             result = connection.sql(f"SELECT ({expression}) AS value FROM records")
+            if len(result.columns) > 1:  # the star stands for all of them
+                raise duckdb.Error("it gives several columns")
             return result.to_arrow_table()["value"]
         except duckdb.Error as error:
             reason = str(error).splitlines()[0]
