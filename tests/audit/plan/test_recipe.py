@@ -46,7 +46,7 @@ def test_what_is_not_given_is_the_default(command: str) -> None:
         ("worst", 1001, "--worst must be between 0 and 1000; got 1001."),
         ("confidence", 1.0, r"--confidence must be between 0 and 1; got 1.0\."),
         ("runs", 0, "--runs must be at least 1; got 0."),
-        ("jobs", 0, r"--jobs must be -1 \(all cores\) or at least 1; got 0\."),
+        ("jobs", 0, r"--jobs must be -1 \(all cores\) or from 1 to 1,024; got 0\."),
     ],
 )
 def test_ranges_are_checked_in_one_wording(name: str, value: float, message: str) -> None:

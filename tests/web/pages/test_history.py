@@ -171,6 +171,25 @@ def test_settings_of_a_run_fill_the_forms(site: Site, dataset: str) -> None:
     assert store.job(again["id"])["task"] == store.job(run)["task"]
 
 
+def test_what_the_forms_do_not_ask_is_kept_when_a_run_is_changed(site: Site, dataset: str) -> None:
+    """A key, an encoding and bins: without them the changed run would measure something else."""
+    upload = {"params": {"name": "theirs.csv"}, "content": people()}
+    answer = site.client.post(f"{V1}/datasets/{dataset}/releases", **upload)
+    assert answer.status_code == 201, answer.text
+    release = {"file": answer.json()["id"], "key": "person_id", "encoding": "cp1252"}
+    asked = {"releases": [release], **QUICK, "bins": {"age": 7}}
+    (run,) = site.client.post(f"{V1}/datasets/{dataset}/runs", json=asked).json()
+    place = site.client.post(f"/runs/{run['id']}/change").headers["location"]
+    form = {"version": hidden(shown(site, place), "version"), "models": "naive-bayes",
+            "distance": "wasserstein", "limit-k": "2", "action": "start"}  # fmt: skip
+    started = site.client.post(place, data=form)
+    assert started.status_code == 303, started.text
+    (again,) = site.client.get(f"{V1}{started.headers['location']}").json()
+    before, after = (site.server.store.job(one["id"])["task"]["plan"] for one in (run, again))
+    assert before["release"] == after["release"]
+    assert (before["data"]["bins"], after["data"]["bins"]) == ({"age": 7}, {"age": 7})
+
+
 def test_one_zip_gives_the_same_result_elsewhere(site: Site, dataset: str, tmp_path: Path) -> None:
     built = {"build": "bands", "column": "age", "widths": [10, 20]}
     site.client.post(f"{V1}/datasets/{dataset}/hierarchies", json=built)

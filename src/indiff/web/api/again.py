@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from indiff.errors import UserError
-from indiff.web.api.models import AdversaryChoice, RunRequest
+from indiff.web.api.models import AdversaryChoice, ReleaseChoice, RunRequest
 from indiff.web.api.planning import as_text
 from indiff.web.store.rows import Row
 from indiff.web.store.store import Store
@@ -37,8 +37,8 @@ def _release_of(store: Store, dataset: str, section: dict[str, Any]) -> dict[str
     if section.get("file"):
         for one in store.releases(dataset):
             if one["path"] == section["file"]:
-                names = ("rows_in_order", "suppressed")
-                told = {name: section[name] for name in names if section.get(name)}
+                names = ReleaseChoice.model_fields.keys() - {"sanitizer", "file", "command"}
+                told = {name: section[name] for name in sorted(names) if section.get(name)}
                 return {"file": one["id"], **told}
         raise UserError(
             "the release of this run was deleted", way_out="Upload it again, then choose it"

@@ -26,7 +26,7 @@ from indiff.web.store.store import Store
 QUANTILES = 4
 DEFAULT = {"releases": [{"sanitizer": "mondrian:k=5"}]}
 # What the form before the start sends as a whole; the rest of a draft was decided before.
-ASKED_LAST = frozenset(RunRequest.model_fields) - {"releases", "missing"}
+ASKED_LAST = frozenset(RunRequest.model_fields) - {"releases", "missing", "bins"}
 STALE = "this plan was changed in another tab or window since it was shown here"
 
 
