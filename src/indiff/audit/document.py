@@ -19,7 +19,7 @@ from indiff.audit.plan.plan import Plan
 from indiff.audit.provenance import write_judged
 from indiff.audit.redaction import RARE, Redaction
 from indiff.data.reading.door import GAPS
-from indiff.data.schema import Role
+from indiff.data.schema import Kind, Role
 from indiff.data.table import Table
 from indiff.differential.result import DifferentialResult
 from indiff.errors import HIDDEN, UserError, unknown
@@ -27,7 +27,7 @@ from indiff.files import check_places, make_folder, refuse_inputs, write_text
 from indiff.inference.classifier import Classifier
 from indiff.inference.encodings import ENCODINGS
 from indiff.inference.models import MODELS, as_model
-from indiff.release.release import Release
+from indiff.release.release import Release, ReleasedColumn
 from indiff.release.unmeasured import key_notes
 from indiff.report.finding import Finding
 from indiff.sanitizers.sanitizer import Promise, Sanitizer, all_kept, as_sanitizer
@@ -353,13 +353,22 @@ def release_block(
     }
 
 
+def _is_raw(column: ReleasedColumn) -> bool:
+    """Tell whether every row shows a category as it is; of numbers a region may say less."""
+    if column.attribute.kind != Kind.CATEGORICAL or column.attribute.hierarchy is not None:
+        return False
+    widths = np.zeros(column.count, np.int64)
+    np.add.at(widths, column.span_region, column.span_high - column.span_low + 1)
+    return bool((widths[np.unique(column.index)] == 1).all())
+
+
 def _released_columns(release: Release | None, table: Table) -> list[dict[str, Any]]:
     """Return every column of table and release with its role, and what became of it."""
     roles = {column.name: str(column.role) for column in table.schema}
     how: dict[str, str] = {}
     if release is not None:
         for one in release.columns:
-            how[one.attribute.name] = "coarser"
+            how[one.attribute.name] = "unchanged" if _is_raw(one) else "coarser"
         for name in release.sensitive_columns or (release.sensitive_name,):
             how[name] = "unchanged"
         carried = release.carried

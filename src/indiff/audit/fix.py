@@ -289,7 +289,7 @@ class Search:
             if not result.complete:
                 reason = "not every record was measured: nothing is known"
                 return self.end("interrupted", reason)
-            checked = uppers_of(result)
+            checked = result.uppers
             above = int((~(checked <= self.limit)).sum())
             self.rounds.append(Round(len(self.removed), result.delta_upper, result.mean, above))
             if result.constraint_met is False:
@@ -314,16 +314,6 @@ def most_removals(budget: float | None, records: int) -> int:
             f"{budget!r}",
         )
     return int(most)
-
-
-def uppers_of(result: Any) -> NDArray[np.float64]:
-    """Return what the limit is checked against, record by record; for several models the worst."""
-    columns = [
-        (one.distances if one.upper is None else one.upper)[one.places(result.records)]
-        for one in getattr(result, "results", {"": result}).values()
-    ]
-    worst: NDArray[np.float64] = np.max(columns, axis=0)
-    return worst
 
 
 def _verify(search: Search, wanted: bool) -> tuple[float | None, str]:

@@ -210,10 +210,15 @@ class StrongestResult(Reported):
         return _largest(lowers + exact), self.delta_upper
 
     @property
+    def uppers(self) -> NDArray[np.float64]:
+        """What limits are checked against, record by record: the largest of all models."""
+        uppers = [one.uppers[one.places(self.records)] for one in self.results.values()]
+        return np.asarray(np.max(uppers, axis=0))
+
+    @property
     def mean_upper(self) -> float:
         """What a limit on the mean is checked against: the mean of the largest upper limits."""
-        uppers = [one.uppers[one.places(self.records)] for one in self.results.values()]
-        return float(np.max(uppers, axis=0).mean()) if len(self.distances) else math.nan
+        return float(self.uppers.mean()) if len(self.distances) else math.nan
 
     @property
     def predictions_changed(self) -> NDArray[np.float64]:

@@ -109,7 +109,7 @@ VERDICTS = {
     "fail": Verdict(
         "✕", "bad", "Failed", "This release should not be published as it is, for these reasons:",
         "FAIL",
-        "FAIL: a limit is exceeded, or the release breaks its own constraint or names people",
+        "FAIL: this release should not be published as it is",
     ),
     "incomplete": Verdict(
         "!", "unsure", "Incomplete",
@@ -211,6 +211,15 @@ def against(models: Collection[str]) -> str:
     if not last or set(models) >= USUAL_ADVERSARIES:
         return ""
     return f", against {', '.join(others)}{' and ' if others else ''}{last} alone"
+
+
+def setting_note(point: Mapping[str, Any]) -> str:
+    """Say of another setting why it has no numbers, or which adversaries alone were asked.
+
+    >>> setting_note({"reason": None, "models": ["frequency"]})
+    'against frequency alone'
+    """
+    return point.get("reason") or against(point.get("models", ())).removeprefix(", ")
 
 
 def encoded(models: Collection[str]) -> str:

@@ -50,6 +50,7 @@ def render(document: Mapping[str, Any]) -> str:
         limits=sheet.limit_rows(document),
         policy_lines=sheet.policy_lines(document),
         files=sheet.file_rows(document),
+        check=sheet.CHECK,
         decisions=sheet.DECISIONS,
         signed=sheet.SIGNED,
         marking=sheet.marking(document),
@@ -87,6 +88,7 @@ def _environment() -> Environment:
         limit=words.limited,
         name=lambda text: Markup(escaped(plain.name(str(text)))),
         outcome=_outcome,
+        setting_note=words.setting_note,
         short=lambda text: plain.name(str(text)),
         value=_value,
     )

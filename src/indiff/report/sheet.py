@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from indiff import text as plain
 from indiff.report import finding as words
-from indiff.text import number
+from indiff.text import number, percent
 
 Document = Mapping[str, Any]
 _MOST_NAMES = 12
@@ -50,6 +50,10 @@ _HOW = {
     "left out": "Left out of the release",
 }
 DECISIONS = ("release it as it was judged", "release it under conditions", "do not release it")
+CHECK = (
+    "To see whether a file is the one that was judged: indiff verify report.json FILE, or compare "
+    "all 64 characters of its SHA-256."
+)
 SIGNED = ("Name", "Function", "Place and date", "Signature")
 
 
@@ -90,7 +94,7 @@ def ten_lines(document: Document) -> list[tuple[str, str]]:
         ("What is published", _published(document)),
         ("For whom, and what for", _purpose(context)),
         ("What an attacker may know", _knowledge(document, context)),
-        ("Who is exposed", _exposed(document["findings"])),
+        ("Who is exposed", _exposed(document)),
         ("What was tried", _tried(document)),
         ("What it does not prove", NO_PROOF),
         ("What to do next", _next(document)),
@@ -167,7 +171,8 @@ def first_sentence(text: str) -> str:
     return head + (stop.strip() or "")
 
 
-def _exposed(findings: Sequence[Mapping[str, Any]]) -> str:
+def _exposed(document: Document) -> str:
+    findings: Sequence[Mapping[str, Any]] = document["findings"]
     deltas = [one for one in findings if one["metric"] == "delta"]
     known = [one for one in deltas if one["status"] == "measured"]
     told = []
@@ -182,6 +187,11 @@ def _exposed(findings: Sequence[Mapping[str, Any]]) -> str:
         else f"{one['title']} was not measured; why is said below."
         for one in told
     ]
+    above = max((one["parameters"].get("above_limit", 0) for one in known), default=0)
+    if above:
+        records = document["table"]["records"]
+        share = percent(above / records)
+        said.insert(0, f"{above:,} of {records:,} records ({share}) are above the limit on δ.")
     return " ".join(said) or "Nothing was measured about it."
 
 
@@ -222,7 +232,9 @@ def context_rows(document: Document) -> list[tuple[str, str]]:
     if "release_model" in told:
         told["release_model"] = _MODELS.get(str(told["release_model"]), told["release_model"])
     found = [(_CONTEXT[key], str(value)) for key, value in told.items()]
-    if missing := [label.lower() for key, label in _CONTEXT.items() if key not in told]:
+    # Without a word on it the report is marked as confidential.
+    open_ones = [key for key in _CONTEXT if key not in told and key != "confidentiality"]
+    if missing := [_CONTEXT[key].lower() for key in open_ones]:
         found.append(("Not stated", ", ".join(missing)))
     return found
 
@@ -335,7 +347,7 @@ def file_rows(document: Document) -> list[tuple[str, str, str, str]]:
     rows += [
         (
             "the release that was judged",
-            "as --write-release writes it" if one["name"] is None else str(one["name"]),
+            "the file that --write-release writes" if one["name"] is None else str(one["name"]),
             one["bytes"],
             one["sha256"],
         )

@@ -83,6 +83,7 @@ def findings_of(result: DifferentialResult, plan: Plan) -> list[Finding]:
     """Return what one adversary's test says, of private and of public inference."""
     parameters = _parameters(result)
     found = _Found(result, plan.run.seed, result.model, result.model, parameters)
+    above = parameters | _above_limit(result, plan)
     mean_interval = quantile_interval = None
     if result.lower is not None and result.upper is not None:
         mean_interval = (float(result.lower.mean()), result.mean_upper)
@@ -96,7 +97,7 @@ def findings_of(result: DifferentialResult, plan: Plan) -> list[Finding]:
     }
     told = accuracy(result.beliefs_without, result.classes)
     return [
-        found("delta", result.delta, interval=result.delta_interval),
+        found("delta", result.delta, interval=result.delta_interval, parameters=above),
         found("mean", result.mean, interval=mean_interval),
         found("quantile", _quantile(result.distances), interval=quantile_interval),
         found.changed(),
@@ -112,13 +113,20 @@ def findings_of_strongest(result: StrongestResult, plan: Plan) -> list[Finding]:
         "confidence": result.confidence,
     }
     found = _Found(result, plan.run.seed, "the strongest adversary", "strongest", parameters)
+    above = parameters | _above_limit(result, plan)
     interval = result.delta_interval
     mean_interval = None if interval is None else (0.0, result.mean_upper)
     return [
-        found("delta", result.delta, interval=interval),
+        found("delta", result.delta, interval=interval, parameters=above),
         found("mean", result.mean, interval=mean_interval),
         found.changed(),
     ]
+
+
+def _above_limit(result: DifferentialResult | StrongestResult, plan: Plan) -> dict[str, int]:
+    """Count the people above the limit on δ, or not known to be within it."""
+    limit = plan.all_limits.get("delta")
+    return {} if limit is None else {"above_limit": int((~(result.uppers <= limit)).sum())}
 
 
 def _quantile(distances: Any) -> float:

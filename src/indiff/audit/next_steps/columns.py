@@ -42,8 +42,8 @@ def told_most(case: Case) -> Iterator[Step]:
         text = f"Coarsen {shown}, or leave it out: without it δ is {number(best)}{alone}, which "
         yield step("coarsen", f"{text}keeps the limit; something coarser was not tried.")
     elif best < _WORTH_IT * now:
-        text = f"{shown} tells most: without it δ falls from {number(now)} to {number(best)}{alone}"
-        yield step("coarsen", f"{text}. Coarsening it helps, but not enough by itself.")
+        text = f"Without {shown} δ falls most, from {number(now)} to {number(best)}{alone}: "
+        yield step("coarsen", f"{text}leaving it out helps, but not enough by itself.")
 
 
 def _delta_without(case: Case, name: str | None) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from indiff.audit.fix import BUDGET, SHARE, Search, most_removals, uppers_of
+from indiff.audit.fix import BUDGET, SHARE, Search, most_removals
 from indiff.audit.metric import number
 from indiff.audit.next_steps.case import MOST_TESTED, Case, Step, step
 from indiff.errors import UserError
@@ -22,7 +22,7 @@ def removal(case: Case) -> Iterator[Step]:
     if limit is None or "delta" not in case.exceeded or not _can_be_fixed(case):
         return
     records, most = len(case.table), most_removals(None, len(case.table))
-    above = int((~(uppers_of(case.test) <= limit)).sum())
+    above = int((~(case.test.uppers <= limit)).sum())
     option = f"delta={limit:g}"
     search = _search(case, limit, most)
     if search is not None and search.status == "below":

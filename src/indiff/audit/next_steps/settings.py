@@ -66,6 +66,7 @@ def _none_keeps(case: Case, points: list[Any], name: str, sign: int) -> Step:
         return step("none", f"A {way} {shown} does not help: δ is {' and '.join(both)}.")
     told = f"None of the {shown} tried ({_listed(points)}) keeps {case.wanted}: {shown} = "
     told += f"{best['value']:g} comes nearest, with a δ of {number(best['delta_upper'])}"
+    told += against(best["models"])
     wider = _wider(case.table, name, last["value"]) if best is last else ""
     if not wider:
         return step("none", f"{told}.")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from indiff import text as plain
+from indiff.report.finding import against, setting_note
 from indiff.text import number, percent
 
 MOST_ROWS = 200
@@ -164,13 +165,15 @@ def _parameter(part: Mapping[str, Any], limit: float | None) -> Figure:
 
     name = plain.name(str(part["parameter"]))
     points = _named(part["points"], "setting")
+    noted = [{**one, "reason": setting_note(one)} for one in points]
     deltas = [(float(one["delta"]), one["setting"]) for one in points if one["delta"] is not None]
     known = [pair for pair in deltas if not math.isnan(pair[0])]
     if known:
         low, high = min(known), max(known)
         summary = (
-            f"δ goes from {number(low[0])} ({low[1]}) to {number(high[0])} ({high[1]}) over "
-            f"{len(points)} settings of {name}."
+            f"Of {len(points)} settings of {name}, δ is smallest with {low[1]} "
+            f"({number(low[0])}) and largest with {high[1]} ({number(high[0])})"
+            f"{against(part['points'][0].get('models', ()))}."
         )
     else:
         summary = f"No setting of {name} could be measured."
@@ -182,7 +185,7 @@ def _parameter(part: Mapping[str, Any], limit: float | None) -> Figure:
         title=f"Distance against {name}",
         summary=summary,
         headers=("setting", "δ", "mean", "note"),
-        rows=_cells(points, setting=str, delta=number, mean=number, reason=lambda text: text or ""),
+        rows=_cells(noted, setting=str, delta=number, mean=number, reason=str),
         spec=_spec(parameter({"parameter": name, "points": points}, limit=limit)),
         note="A stricter setting need not make δ smaller: the curve shows whether it does here.",
     )
@@ -242,12 +245,15 @@ def _columns(lines: Lines) -> Figure:
     rows = _named(lines, "column", "metric")
     before = max(rows, key=lambda row: _or_least(row["before"]))
     after = max(rows, key=lambda row: _or_least(row["after"]))
+    now = number(after["after"])
     summary = (
         f"Before sanitizing {before['column']} tells most on its own "
         f"({before['metric']} {number(before['before'])})"
     )
-    if after["after"] is not None:
-        summary += f"; afterwards it is {after['column']} ({number(after['after'])})"
+    if after["after"] is not None and after["column"] == before["column"]:
+        summary += f", and so it does afterwards ({now})"
+    elif after["after"] is not None:
+        summary += f"; afterwards it is {after['column']} ({now})"
     summary += f".{_drawn(rows)}"
     if len(rows) > MOST_ROWS:
         summary += f" {len(rows) - MOST_ROWS:,} more lines are in the JSON file."
@@ -269,6 +275,10 @@ def _worst(lines: Lines) -> Figure:
 
     rows = _named(by_distance(lines)[:MOST_ROWS], "about", "model")
     first = rows[0]
+    equal = sum(row["distance"] == first["distance"] for row in rows)
+    most = f"Record {first['record']} is exposed most"
+    if equal > 1:
+        most = f"{equal} of these records are exposed alike, record {first['record']} among them"
     about = {"about": "about"} if len({row.get("about") for row in rows}) > 1 else {}
     beliefs = {"belief": "belief with", "belief_without": "belief without", "model": "adversary"}
     titles = {"record": "record", **about, "distance": "distance", **beliefs}
@@ -278,7 +288,7 @@ def _worst(lines: Lines) -> Figure:
         id="worst",
         question="worst",
         title="Belief in the true value, with and without the record",
-        summary=f"Record {first['record']} is exposed most: with it in the table the belief in its "
+        summary=f"{most}: with it in the table the belief in its "
         f"true value is {percent(first['belief'])}, without it "
         f"{percent(first['belief_without'])} (distance {number(first['distance'])}, by "
         f"{first['model']}).{_drawn(rows)}",

@@ -80,6 +80,7 @@ def render(document: Mapping[str, Any]) -> str:
         policy_lines=sheet.policy_lines(document),
         policy=document.get("policy"),
         files=sheet.file_rows(document),
+        check=sheet.CHECK,
         decisions=sheet.DECISIONS,
         signed=sheet.SIGNED,
         marking=sheet.marking(document),

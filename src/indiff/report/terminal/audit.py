@@ -71,7 +71,8 @@ def show_audit(console: Console, document: Document) -> None:
                 plain.name(point["setting"]),
                 plain.message(point["reason"])
                 if point["delta"] is None
-                else f"δ {number(point['delta'])}, mean {number(point['mean'])}",
+                else f"δ {number(point['delta'])}, mean {number(point['mean'])}"
+                f"{words.against(point.get('models', ()))}",
             )
             for point in charts["parameter"]["points"]
         ]
