@@ -19,7 +19,7 @@ from indiff.audit.plan.plan import Plan
 from indiff.audit.provenance import write_judged
 from indiff.audit.redaction import RARE, Redaction
 from indiff.data.reading.door import GAPS
-from indiff.data.schema import Kind, Role
+from indiff.data.schema import Role
 from indiff.data.table import Table
 from indiff.differential.result import DifferentialResult
 from indiff.errors import HIDDEN, UserError, unknown
@@ -27,6 +27,7 @@ from indiff.files import check_places, make_folder, refuse_inputs, write_text
 from indiff.inference.classifier import Classifier
 from indiff.inference.encodings import ENCODINGS
 from indiff.inference.models import MODELS, as_model
+from indiff.release.regions import Interval, Missing, Region, ValueSet
 from indiff.release.release import Release, ReleasedColumn
 from indiff.release.unmeasured import key_notes
 from indiff.report.finding import Finding
@@ -354,12 +355,18 @@ def release_block(
 
 
 def _is_raw(column: ReleasedColumn) -> bool:
-    """Tell whether every row shows a category as it is; of numbers a region may say less."""
-    if column.attribute.kind != Kind.CATEGORICAL or column.attribute.hierarchy is not None:
-        return False
+    """Tell whether every row shows its value as it is."""
     widths = np.zeros(column.count, np.int64)
     np.add.at(widths, column.span_region, column.span_high - column.span_low + 1)
-    return bool((widths[np.unique(column.index)] == 1).all())
+    used = np.unique(column.index)
+    return bool((widths[used] == 1).all()) and all(_is_value(column.make_region(i)) for i in used)
+
+
+def _is_value(region: Region) -> bool:
+    """Tell whether a region that covers one value of the table says which: not so [30, 39]."""
+    if isinstance(region, Interval):
+        return region.low == region.high
+    return isinstance(region, ValueSet | Missing)
 
 
 def _released_columns(release: Release | None, table: Table) -> list[dict[str, Any]]:

@@ -1,0 +1,50 @@
+"""What a test says in an audit: how many are above the limit, and in which columns they show."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+import indiff
+from indiff.report.sheet import columns, ten_lines
+
+
+def audited(limit: float, sanitizer: str = "mondrian:k=5") -> indiff.AuditResult:
+    rng = np.random.default_rng(2)
+    frame = pa.table(
+        {
+            "age": rng.integers(20, 80, 200),
+            "sex": rng.choice(["F", "M"], 200),
+            "ill": rng.choice(["a", "b", "c"], 200),
+        }
+    )
+    plan = indiff.Plan(
+        data={"quasi": ["age", "sex"], "sensitive": ["ill"]},
+        release={"sanitizer": sanitizer},
+        adversary={"models": ["frequency"]},
+        limits={"delta": limit},
+    )
+    return indiff.run_audit(plan, frame)
+
+
+def test_who_is_exposed_is_counted() -> None:
+    result = audited(0.4)
+    (test,) = result.results
+    above = sum(1 for distance in test.distances if distance > 0.4)
+    assert 0 < above < 200
+    assert result.finding("delta:ill:frequency").parameters["above_limit"] == above
+    exposed = dict(ten_lines(result.document))["Who is exposed"]
+    share = f"{100 * above / 200:g}"
+    assert exposed.startswith(f"{above} of 200 records ({share}%) are above the limit on δ.")
+
+
+def test_nobody_above_the_limit_is_not_counted() -> None:
+    assert "above the limit" not in dict(ten_lines(audited(2.0).document))["Who is exposed"]
+
+
+def test_what_every_row_shows_as_it_is_is_not_called_coarser() -> None:
+    assert dict(columns(audited(2.0, "identity").document)) == {
+        "Published as they are": ["age", "sex", "ill"]
+    }
+    told = dict(columns(audited(2.0, "suppress").document))
+    assert told == {"Published in coarser form": ["age", "sex"], "Published as they are": ["ill"]}
