@@ -328,7 +328,7 @@ class StrongestResult(Reported):
         """Return one row per record: its number, largest distance, model, and each distance."""
         seen_by = pa.array(self.seen_by.tolist(), pa.string())
         columns = {"record": self.records, "distance": self.distances, "model": seen_by}
-        each = {name: _at(result, self.records) for name, result in self.results.items()}
+        each = {name: one.distances[one.places(self.records)] for name, one in self.results.items()}
         return pa.table({**columns, **each})
 
     def to_dict(self, *, worst: int = 10) -> dict[str, Any]:
@@ -378,7 +378,7 @@ def strongest(
     records = each_has[0]  # in its order
     for others in each_has[1:]:
         records = records[np.isin(records, others)]
-    each = np.stack([_at(result, records) for result in results.values()])
+    each = np.stack([result.distances[result.places(records)] for result in results.values()])
     distances, first = each.max(axis=0), next(iter(results.values()))
     guarantee = None
     if len(distances) and all(one.guarantee is not None for one in results.values()):
@@ -395,8 +395,3 @@ def strongest(
         left_out,
         guarantee,
     )
-
-
-def _at(result: DifferentialResult, records: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the distances of these records, all of which the result has."""
-    return result.distances[result.places(records)]
