@@ -95,6 +95,8 @@ def _function(function: FunctionType, seen: _Seen) -> Iterator[str]:
         if isinstance(used, _PLAIN) or (own and isinstance(used, FunctionType | type)):
             yield name
             yield from _pieces(used, seen)
+        elif callable(used):  # of another module, whose version tells what it does
+            yield f"{name} {getattr(used, '__module__', '')} {getattr(used, '__qualname__', '')}"
 
 
 def _code(code: CodeType, seen: _Seen) -> Iterator[str]:
