@@ -384,7 +384,7 @@ def test_the_queue_cancelling_and_deleting(browser: Browser, tmp_path: Path) -> 
         page.goto(f"{server.address}/data")
         page.locator(".remove summary").click()
         page.get_by_role("button", name=re.compile("Yes, delete")).click()
-        expect(page.get_by_text("None yet.")).to_be_visible()
+        expect(page.get_by_text("No table yet.")).to_be_visible()
         assert not [one for one in runs.rglob("*") if one.is_file()]
         assert (folder / "people.csv").is_file()
 
@@ -493,7 +493,7 @@ def _is_what_the_library_measures(page: Page, server: Entered, table: Path, thei
     with theirs.open(encoding="utf-8") as handle:
         smallest = min(Counter(row["age"] for row in csv.DictReader(handle)).values())
     for title, delta, k, said in (
-        ("ours", copied.delta, 1, "sanitized by ours"),
+        ("ours", copied.delta, 1, "released as ours"),
         ("theirs.csv", beside, smallest, "released elsewhere as theirs.csv"),
     ):
         page.goto(f"{server.address}/history")
