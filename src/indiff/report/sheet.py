@@ -101,6 +101,24 @@ def ten_lines(document: Document) -> list[tuple[str, str]]:
     ]
 
 
+def parts(document: Document) -> dict[str, Any]:
+    """Return everything of the sheet by the names that the templates use."""
+    return {
+        "ten_lines": ten_lines(document),
+        "context": context_rows(document),
+        "limits": limit_rows(document),
+        "policy_lines": policy_lines(document),
+        "files": file_rows(document),
+        "check": CHECK,
+        "decisions": DECISIONS,
+        "signed": SIGNED,
+        "marking": marking(document),
+        "no_proof": NO_PROOF,
+        "released": columns(document),
+        "notes": notes(document),
+    }
+
+
 def day(document: Document) -> str:
     """The day on which the audit was made."""
     return str(document["timing"]["started"])[:10]
