@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from indiff.audit.metric import percent, words_for
-from indiff.audit.metrics import METRICS, metric
+from indiff.audit.metrics import METRICS, metric, percent, words_for
 
 WORDS = {
     "about": "diagnosis", "model": "tree", "dropped": "None was", "task": "diagnosis",

@@ -9,7 +9,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from indiff.audit.metric import number
+from indiff.audit.metrics import number
 from indiff.audit.plan.limits import AT_LEAST
 from indiff.report.finding import Rule, against, encoded
 

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from indiff.audit.metric import number
-from indiff.audit.metrics import METRICS
+from indiff.audit.metrics import METRICS, number
 from indiff.audit.plan.limits import PLANES
 from indiff.audit.verdict import NO_LIMIT, Check, Exit, Verdict, beyond_reach, whom
 from indiff.report.finding import Finding, Limit

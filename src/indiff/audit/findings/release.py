@@ -10,8 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from indiff.audit.metric import percent
-from indiff.audit.metrics import METRICS, metric
+from indiff.audit.metrics import METRICS, metric, percent
 from indiff.audit.plan.plan import Plan
 from indiff.data.schema import Kind, Role
 from indiff.data.side_files import label_of

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from indiff.audit.metric import counted, number, percent
-from indiff.audit.metrics import metric
+from indiff.audit.metrics import counted, metric, number, percent
 from indiff.audit.plan.plan import Plan
 from indiff.differential.explain.membership import membership_inference
 from indiff.differential.result import DifferentialResult

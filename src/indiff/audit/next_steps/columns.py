@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from indiff.audit.findings.exposure import settings
-from indiff.audit.metric import number
+from indiff.audit.metrics import number
 from indiff.audit.next_steps.case import MOST_TESTED, Case, Step, step
 from indiff.audit.verdict import Check, rule_of
 from indiff.differential import differential_test

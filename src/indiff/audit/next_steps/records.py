@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from indiff.audit.fix import BUDGET, SHARE, Search, most_removals
-from indiff.audit.metric import number
+from indiff.audit.metrics import number
 from indiff.audit.next_steps.case import MOST_TESTED, Case, Step, step
 from indiff.errors import UserError
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer

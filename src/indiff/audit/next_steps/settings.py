@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from indiff.audit.findings.release import measured
-from indiff.audit.metric import number
+from indiff.audit.metrics import number
 from indiff.audit.next_steps.case import NAMES, TESTED, Case, Step, step
 from indiff.audit.plan.settings import changed
 from indiff.audit.verdict import Check, rule_of

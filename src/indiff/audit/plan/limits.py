@@ -34,7 +34,7 @@ _RANGES: dict[str, tuple[float, float | None]] = {
     "journalist": (0, 1), "beta_enhanced": (0, None), "mi": (0, None), "cp": (0, 1),
     "mil": (0, None), "mil_unweighted": (0, None), "eld": (0, 1), "theta": (0, None),
     "h_conditional": (0, None), "h_normalised": (0, 1),
-} | {name.rpartition(".")[2]: one.range or (0, None) for name, one in METRICS.items()}  # fmt: skip
+} | {name.rpartition(".")[2]: one.range for name, one in METRICS.items()}  # fmt: skip
 _DISTANCES = ("delta", "mean", "quantile")
 
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from indiff.audit.findings.judging import judge
 from indiff.audit.findings.subject import Subject
-from indiff.audit.metric import number
-from indiff.audit.metrics import METRICS
+from indiff.audit.metrics import METRICS, number
 from indiff.audit.plan.limits import BOTH, is_stricter, narrowest
 from indiff.audit.plan.plan import Plan
 from indiff.audit.plan.policies import CHANCES, Point, Policy, PolicyLimit
