@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import indiff
 from indiff.audit.compare import LIMITS
-from indiff.audit.findings.judging import judge
 from indiff.audit.metrics import METRICS, metric
 from indiff.audit.plan.limits import (
     GROUP_MODELS,
@@ -20,7 +19,7 @@ from indiff.audit.plan.limits import (
     check_limit_names,
     limit_names,
 )
-from indiff.audit.verdict import Check, judge_tests, rule_of
+from indiff.audit.verdict import Check, judge, judge_tests, rule_of
 from indiff.errors import UserError
 from indiff.report.finding import Finding, recommendation
 

@@ -13,10 +13,10 @@ import numpy as np
 
 from indiff.audit import document
 from indiff.audit.document import AuditResult
-from indiff.audit.findings import curve, exposure, release
+from indiff.audit.findings import exposure, release
 from indiff.audit.findings.exposure import Exposure, Progress
-from indiff.audit.findings.judging import judge
-from indiff.audit.findings.subject import Subject
+from indiff.audit.findings.release import Subject
+from indiff.audit.findings.tested import worst_records
 from indiff.audit.metrics import METRICS
 from indiff.audit.next_steps.case import Case
 from indiff.audit.next_steps.steps import next_steps
@@ -24,8 +24,7 @@ from indiff.audit.plan.plan import Plan, check_files, check_names, read_plan
 from indiff.audit.policy.assess import judge_policy, unjudged
 from indiff.audit.provenance import input_files, judged_files
 from indiff.audit.redaction import Redaction
-from indiff.audit.verdict import Verdict, with_columns
-from indiff.audit.worst import worst_records
+from indiff.audit.verdict import Verdict, judge, with_columns
 from indiff.data.table import Table
 from indiff.differential.test import describe, part_of
 from indiff.errors import UserError, why_exhausted
@@ -288,7 +287,7 @@ def _explained(
                 worst.extend(worst_records(subject.table, sanitizer, one.combined, plan, redaction))
 
     def vary() -> dict[str, Any] | None:
-        return curve.parameter_curve(subjects[0].table, plan, redaction, audit.say)
+        return exposure.parameter_curve(subjects[0].table, plan, redaction, audit.say)
 
     audit.attempt("worst records", explain, stops=True)
     return worst, None if audit.stopped else audit.attempt("parameter", vary, stops=True)
@@ -358,8 +357,11 @@ def _by_policy(
     subjects: Sequence[Subject],
 ) -> tuple[Verdict, dict[str, Any] | None]:
     """Judge the policy of the plan, where there is one; if that fails, nothing passes."""
+    plan, policy = audit.plan, audit.plan.policy
+    if policy is None:
+        return verdict, None
     found = audit.attempt(
-        "policy", lambda: judge_policy(verdict, audit.plan, judged, columns, subjects)
+        "policy", lambda: judge_policy(verdict, policy, plan, judged, columns, subjects)
     )
     return found or unjudged(verdict, audit.lost["policy"])
 

@@ -109,7 +109,7 @@ def test_smaller_groups_than_the_limit_on_k_are_not_proposed(
 ) -> None:
     """k = 2 and 3 would keep δ, but the plan wants groups of 4."""
     measured = curve_of({2: 0.05, 3: 0.05, 4: 0.05, 5: 0.05})
-    monkeypatch.setattr("indiff.audit.findings.curve.parameter_curve", measured)
+    monkeypatch.setattr("indiff.audit.findings.exposure.parameter_curve", measured)
     report = {"parameter": "mondrian:k=2,3,4,5"}
     result = audit(people(AGES, ILL), "mondrian:k=4", {"delta": 0.1, "k": 4}, report=report)
     (proposed,) = [x for x in result.document["next_steps"] if x["kind"] == "parameter"]
@@ -132,7 +132,9 @@ def test_a_single_group_is_never_proposed() -> None:
 def test_it_is_said_where_a_larger_k_does_not_help(
     monkeypatch: pytest.MonkeyPatch, at_2: float, at_4: float, helps: bool
 ) -> None:
-    monkeypatch.setattr("indiff.audit.findings.curve.parameter_curve", curve_of({2: at_2, 4: at_4}))
+    monkeypatch.setattr(
+        "indiff.audit.findings.exposure.parameter_curve", curve_of({2: at_2, 4: at_4})
+    )
     report = {"parameter": "mondrian:k=2,4"}
     result = audit(people(AGES, ILL), "mondrian:k=2", {"delta": 0.1}, report=report)
     assert (

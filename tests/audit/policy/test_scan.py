@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import indiff
-from indiff.audit.findings.subject import Subject
+from indiff.audit.findings.release import Subject
 from indiff.audit.policy.kinds import KINDS
 from indiff.audit.policy.scan import Scan
 from indiff.sanitizers.sanitizer import as_sanitizer

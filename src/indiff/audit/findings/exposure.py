@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,22 +17,29 @@ from indiff.audit.findings.tested import (
 )
 from indiff.audit.metrics import METRICS, metric
 from indiff.audit.plan.plan import Plan
+from indiff.audit.plan.settings import expand
+from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
 from indiff.differential import differential_test
 from indiff.differential.beside.dropped_row import test_release
 from indiff.differential.beside.linkage import Linkage
 from indiff.differential.calls.calls import Share
+from indiff.differential.people import as_deadline
 from indiff.differential.result import DifferentialResult
 from indiff.differential.strongest import Adversaries, StrongestResult, choose_models, strongest
 from indiff.differential.test import each_confidence, part_of
+from indiff.errors import UserError
 from indiff.inference import Model
 from indiff.plot.style import thinned
 from indiff.report.finding import Finding
-from indiff.sanitizers.sanitizer import Identity, Sanitizer
+from indiff.sanitizers.sanitizer import Identity, Sanitizer, as_sanitizer
 from indiff.text import name as short_name
 
 _NAMES = ("delta", "mean", "quantile", "changed_predictions", "told_by_the_crowd")
 INTERRUPTED = "the audit was interrupted"
+TIME_IS_UP = "the time was up before this setting"
+# What a setting has that was not tested.
+_NOTHING = {"delta": None, "mean": None, "delta_upper": None, "mean_upper": None, "exactness": None}
 Progress = Callable[[str, int, int], object]
 
 
@@ -251,3 +259,50 @@ def unmeasured(
     """Return the findings of all adversaries of a test that could not be begun."""
     named = choose_models(plan.adversary.models, sanitizer or Identity()).named
     return Exposure(tuple(f for name in named for f in missed(table, status, reason, name)))
+
+
+def parameter_curve(
+    table: Table, plan: Plan, redaction: Redaction, say: Progress
+) -> dict[str, Any] | None:
+    """Test each setting of the plan's curve with the plan's adversaries on the first attribute.
+
+    A setting that cannot be tested has no numbers and says why; an interruption ends the curve.
+    All settings together have the plan's ``time``, as the test has.
+    """
+    if plan.report.parameter is None:
+        return None
+    points: list[dict[str, Any]] = []
+    chosen = expand(plan.report.parameter)
+    deadline = as_deadline(plan.run.time)
+    for place, setting in enumerate(chosen):
+        stage = f"testing other parameters: {setting.text}, {place + 1} of {len(chosen)}"
+        say(stage, 0, 0)
+        point: dict[str, Any] = {
+            "setting": setting.text,
+            "value": setting.value,
+            **_NOTHING,
+            "models": [],
+        }
+        if deadline is not None and deadline.moment <= time.monotonic():
+            points.append({**point, "reason": TIME_IS_UP})
+            continue
+        try:
+            made = as_sanitizer(setting.text)
+            adversaries = adversaries_of(plan, made, table, share=len(chosen))
+            options = settings(plan, 1) | {
+                "time": deadline,
+                "progress": lambda done, total, stage=stage: say(stage, done, total),
+            }
+            result = differential_test(table, made, model=adversaries.models, **options)
+        except UserError as error:
+            points.append({**point, "reason": redaction.text(error.message)})
+            continue
+        points.append(
+            point
+            | {name: getattr(result, name) for name in _NOTHING}
+            | {"models": list(adversaries.named)}
+            | {"reason": None if result.complete else "not every record was measured"}
+        )
+        if result.interrupted:
+            break
+    return {"parameter": chosen[0].parameter, "points": points}

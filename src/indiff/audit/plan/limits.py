@@ -102,16 +102,22 @@ def is_stricter(name: str, limit: float, than: float) -> bool:
     return limit > than if at_least else limit < than
 
 
-def narrowest(name: str, limits: Mapping[str, float]) -> float | None:
-    """Return the limit that counts for what a name limits: its own, or the next broader one's.
+def narrowest_name(name: str, limits: Mapping[str, float]) -> str | None:
+    """Return which limit counts for what a name limits: its own, or the next broader one.
 
-    >>> narrowest("inference.ill.itpr", {"itpr": 0.5, "inference.itpr": 0.4})
-    0.4
+    >>> narrowest_name("inference.ill.itpr", {"itpr": 0.5, "inference.itpr": 0.4})
+    'inference.itpr'
     """
     plane, _, rest = name.partition(".")
     what = rest.rpartition(".")[2]
     broader = [name, f"{plane}.{what}", what] if plane in PLANES else [name]
-    return next((limits[one] for one in broader if one in limits), None)
+    return next((one for one in broader if one in limits), None)
+
+
+def narrowest(name: str, limits: Mapping[str, float]) -> float | None:
+    """Return the limit that counts for what a name limits."""
+    found = narrowest_name(name, limits)
+    return None if found is None else limits[found]
 
 
 def with_stricter(own: Mapping[str, float], asked: Mapping[str, float]) -> dict[str, float]:

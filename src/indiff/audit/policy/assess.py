@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from indiff.audit.findings.judging import judge
-from indiff.audit.findings.subject import Subject
+from indiff.audit.findings.release import Subject
 from indiff.audit.metrics import METRICS, number
 from indiff.audit.plan.limits import BOTH, is_stricter, narrowest
 from indiff.audit.plan.plan import Plan
 from indiff.audit.plan.policies import CHANCES, Point, Policy, PolicyLimit
 from indiff.audit.policy.scan import Scan, Status
-from indiff.audit.verdict import Exit, Verdict, rule_of
+from indiff.audit.verdict import Exit, Verdict, judge, rule_of
 from indiff.release.unmeasured import Unmeasured
 from indiff.report.finding import Finding
 
@@ -208,15 +207,14 @@ def _worst(findings: Sequence[Finding], name: str) -> Finding | None:
 
 def judge_policy(
     verdict: Verdict,
+    policy: Policy,
     plan: Plan,
     findings: Sequence[Finding],
     columns: Sequence[Unmeasured],
     subjects: Sequence[Subject],
-) -> tuple[Verdict, dict[str, Any] | None]:
+) -> tuple[Verdict, dict[str, Any]]:
     """Return the verdict beside the plan's policy, and what the document says of the policy."""
-    if plan.policy is None:
-        return verdict, None
-    judged = Assessment(plan.policy, plan, findings, columns, Scan(subjects, columns))
+    judged = Assessment(policy, plan, findings, columns, Scan(subjects, columns))
     block = judged.to_dict()
     return judged.beside(verdict, block), block
 

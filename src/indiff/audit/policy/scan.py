@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from indiff.audit.findings.subject import Subject
+from indiff.audit.findings.release import Subject
 from indiff.audit.plan.guess import FEW, LONG
 from indiff.audit.policy.kinds import AGES, BIRTHS, KINDS, POSTAL, words_of
 from indiff.release.regions import Anything, Interval, Region, ValueSet
