@@ -49,7 +49,8 @@ def command(recipe: Recipe) -> None:
     if asked:
         check_questions(plan, recipe)
     outputs = {"--json": recipe["json"], "--records": recipe["records"]}
-    check_places(outputs, [Path(name) for name in plan.files], frames=("--records",))
+    if any(outputs.values()):
+        check_places(outputs, [Path(name) for name in plan.files], frames=("--records",))
     table = plan.data.read()
     table = replace(table, notes=tuple(map(worded_for_shell, table.notes)))
     targets = read_targets(recipe.raw["targets"], table.source.num_rows)

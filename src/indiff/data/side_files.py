@@ -44,8 +44,23 @@ def read_text(path: Path, what: str) -> str:
         raise UserError(f"the {what} {str(path)!r} is not UTF-8 text; save it as UTF-8.") from None
 
 
+def read_toml(
+    path: Path, what: str, way_out: str, *, shown: str, field: str | None = None
+) -> dict[str, Any]:
+    """Return what a TOML file says; ``shown`` names it where it cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        rule = f"{what} must be readable; {shown!r} is not ({error.strerror})"
+        raise UserError(rule, way_out=way_out, field=field) from None
+    except UnicodeDecodeError:
+        rule = f"{what} is UTF-8 text; {shown!r} is not"
+        raise UserError(rule, way_out="Save it as UTF-8", field=field) from None
+    return parse_toml(text, path.name, field=field)
+
+
 def parse_toml(text: str, name: str, *, field: str | None = None) -> dict[str, Any]:
-    """Return what a TOML file says; one that is nested deeply is none of ours."""
+    """Return what a TOML text says; one that is nested deeply is none of ours."""
     keys = (line.partition("=")[0].strip() for line in text.splitlines())
     deep = any(key.count(".") > DEEPEST and not key.startswith((".", "#")) for key in keys)
     found: dict[str, Any] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,11 +18,11 @@ from pydantic import (
 )
 
 from indiff.audit.plan import options
-from indiff.audit.plan.checks import CHECKS
 from indiff.audit.plan.limits import check_limit_names, check_ranges, with_stricter
+from indiff.audit.plan.refusals import below, refusal
 from indiff.data.schema import Role
-from indiff.data.side_files import parse_toml
-from indiff.errors import UserError, did_you_mean, option, unknown
+from indiff.data.side_files import read_toml
+from indiff.errors import UserError, option, unknown
 
 if TYPE_CHECKING:
     from indiff.audit.plan.policies import Policy
@@ -44,6 +44,85 @@ _LISTS = (
 )  # fmt: skip
 
 
+# What a value can be where its type alone does not say it.
+
+
+def _check_sanitizer(text: str) -> None:
+    from indiff.sanitizers.sanitizer import as_sanitizer
+
+    as_sanitizer(text)
+
+
+def _check_models(names: list[str]) -> None:
+    from indiff.inference import as_model
+
+    for name in names:
+        if name != "auto":
+            as_model(name)
+    if len(set(names)) < len(names):
+        raise UserError("models need names of their own", ", ".join(names))
+
+
+def _check_targets(targets: int | list[int]) -> None:
+    if isinstance(targets, int) and targets < 1:
+        raise UserError("targets is a number of at least 1, or record numbers", targets)
+    if isinstance(targets, list) and not targets:
+        raise UserError("targets names no record; leave it out to test all of them.")
+
+
+def _check_distance(name: str) -> None:
+    from indiff.distances.functions import as_distance, as_emd
+
+    if as_emd(name) is None:
+        as_distance(name)
+
+
+def _check_method(name: str) -> None:
+    from indiff.differential.test import METHODS
+
+    if name not in METHODS:
+        raise unknown("method", name, METHODS)
+
+
+def _check_settings(text: str) -> None:
+    from indiff.audit.plan.settings import expand
+
+    for setting in expand(text):
+        _check_sanitizer(setting.text)
+
+
+def _check_time(span: str | float) -> None:
+    from indiff.differential.people import seconds_of
+
+    seconds_of(span)
+
+
+def _check_jobs(jobs: int) -> None:
+    most = options.MOST_WORKERS
+    if jobs != -1 and not 1 <= jobs <= most:
+        raise UserError(f"jobs must be -1 (all cores) or from 1 to {most:,}", jobs)
+
+
+def _check_policy(name: str) -> None:
+    from indiff.audit.plan.policies import check_name
+
+    check_name(name)
+
+
+def _check_day(text: str) -> None:
+    try:
+        datetime.date.fromisoformat(text)
+    except ValueError:
+        raise UserError("a day is written 2027-12-31", f"{text!r}") from None
+
+
+_CHECKS: dict[str, Callable[[Any], None]] = {
+    "sanitizer": _check_sanitizer, "models": _check_models, "targets": _check_targets,
+    "distance": _check_distance, "method": _check_method, "parameter": _check_settings,
+    "time": _check_time, "jobs": _check_jobs, "policy": _check_policy, "review_by": _check_day,
+}  # fmt: skip
+
+
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -61,8 +140,8 @@ class _Section(BaseModel):
     @field_validator("*")
     @classmethod
     def _can_be(cls, value: Any, info: ValidationInfo) -> Any:
-        if value is not None and info.field_name in CHECKS:
-            CHECKS[info.field_name](value)
+        if value is not None and info.field_name in _CHECKS:
+            _CHECKS[info.field_name](value)
         return value
 
 
@@ -169,7 +248,7 @@ class Plan(_Section):
             super().__init__(**sections)
         except ValidationError as error:
             cause = error.errors()[0].get("ctx", {}).get("error")
-            raise _refusal(error.errors()[0], cause) from cause
+            raise refusal(error.errors()[0], cause, type(self).model_fields) from cause
 
     @field_validator("limits", mode="before")
     @classmethod
@@ -192,8 +271,9 @@ class Plan(_Section):
     @property
     def all_limits(self) -> dict[str, float]:
         """The plan's own limits and those of its policy; of two on a number the stricter."""
-        asked = {} if self.policy is None else self.policy.limits_for(self.context.release_model)
-        return with_stricter(self.limits, asked)
+        if self.policy is None:
+            return self.limits
+        return with_stricter(self.limits, self.policy.limits_for(self.context.release_model))
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -256,22 +336,12 @@ def _flattened(limits: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 def read_plan(path: str | Path) -> Plan:
     """Read a plan; the paths in it are relative to its folder."""
     place = Path(path)
-    try:
-        text = place.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UserError(
-            f"a plan must be readable; {str(place)!r} is not ({error.strerror})",
-            way_out="Check the path, or write one with: indiff audit --init DATA",
-        ) from None
-    except UnicodeDecodeError:
-        raise UserError(
-            f"a plan is UTF-8 text; {str(place)!r} is not", way_out="Save it as UTF-8"
-        ) from None
-    sections = parse_toml(text, place.name)
+    way_out = "Check the path, or write one with: indiff audit --init DATA"
+    sections = read_toml(place, "a plan", way_out, shown=str(place))
     try:
         return _beside(Plan(**sections), place.parent)
     except UserError as error:
-        raise _below(f"{place.name},", error) from None
+        raise below(f"{place.name},", error) from None
 
 
 def _beside(plan: Plan, folder: Path) -> Plan:
@@ -291,48 +361,6 @@ def _beside(plan: Plan, folder: Path) -> Plan:
         "context": why.model_copy(update={"policy": policy}),
     }
     return plan.model_copy(update=changed)
-
-
-def _refusal(first: Any, cause: object) -> UserError:
-    """Say what is wrong first, naming the section and the key."""
-    # Pydantic names the members of a union beside keys.
-    names = map(str, first["loc"])
-    place = [one for one in names if one not in ("int", "str", "float") and "[" not in one]
-    section = f"[{place[0]}]" if place else "the plan"
-    where = " ".join([section, *place[1:2]])
-    field = place[1] if len(place) > 1 else None
-    if isinstance(cause, UserError):
-        return _below(f"{where if place else '[limits]'}:", cause)
-    if first["type"] == "extra_forbidden":
-        return _stray(place)
-    if first["type"] == "missing":
-        return UserError(f"{where} is needed; add it to the plan.", field=field)
-    if first["type"] == "too_short":
-        return UserError(f"{where} must name at least 1 of them", "none", field=field)
-    rule = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    return UserError(f"{where} must be {rule}", repr(first["input"]), field=field)
-
-
-def _below(place: str, error: UserError) -> UserError:
-    """Return the error with the place in a plan that it is about."""
-    return UserError(f"{place} {error.rule}", error.got, error.way_out, field=error.field)
-
-
-def _stray(place: list[str]) -> UserError:
-    known: list[str] = list(Plan.model_fields)
-    what = f"a plan has no section [{place[0]}]"
-    sections: dict[str, Any] = {
-        name: one.annotation for name, one in Plan.model_fields.items() if name != "limits"
-    }
-    for name, section in sections.items():
-        if len(place) == 1 and place[0] in section.model_fields:
-            rule = f"{place[0]} is a key of a section; write it below [{name}]."
-            return UserError(rule, field=place[0])
-    if len(place) > 1:
-        section = sections[place[0]]
-        known, what = list(section.model_fields), f"[{place[0]}] has no key {place[1]!r}"
-    rule = f"{what}{did_you_mean(place[-1], known)}"
-    return UserError(rule, way_out=f"Known: {', '.join(known)}", field=place[-1])
 
 
 def check_files(plan: Plan) -> None:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from indiff.audit.plan.limits import check_limit_names, check_ranges, is_stricter
 from indiff.audit.plan.options import Context
-from indiff.data.side_files import parse_toml
+from indiff.data.side_files import read_toml
 from indiff.errors import UserError, did_you_mean, unknown
 
 PRESETS = Path(__file__).parent / "presets"
@@ -187,21 +187,9 @@ def read_policy(policy: str) -> Policy:
     check_name(policy)
     preset = policy in preset_names()
     place = PRESETS / f"{policy}.toml" if preset else Path(policy)
-    try:
-        text = place.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UserError(
-            f"a policy must be readable; {place.name!r} is not ({error.strerror})",
-            way_out="Check the path, or name a preset",
-            field="policy",
-        ) from None
-    except UnicodeDecodeError:
-        raise UserError(
-            f"a policy is UTF-8 text; {place.name!r} is not",
-            way_out="Save it as UTF-8",
-            field="policy",
-        ) from None
-    return _checked(parse_toml(text, place.name, field="policy"), place)
+    way_out = "Check the path, or name a preset"
+    found = read_toml(place, "a policy", way_out, shown=place.name, field="policy")
+    return _checked(found, place)
 
 
 def _checked(found: dict[str, Any], place: Path) -> Policy:

@@ -219,7 +219,8 @@ def explain(
             f"{describe(chosen)} and {describe(adversary)}",
             "Explain a deterministic one",
         )
-    adversary, _ = with_background(adversary, table, prior, known)
+    if prior is not None or known is not None:
+        adversary, _ = with_background(adversary, table, prior, known)
     asked = [int(records)] if isinstance(records, int | np.integer) else list(records)
     rows = [int(as_rows(table, [record])[0]) for record in asked]  # in the order asked for
     release = chosen.sanitize(table)
