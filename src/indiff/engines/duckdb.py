@@ -18,8 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from indiff.data.fingerprint import Dialect, duckdb_spelling, spelled
-from indiff.data.reading.columns import nested, require_columns
-from indiff.data.reading.kinds import missing_pattern
+from indiff.data.reading.kinds import missing_pattern, nested, require_columns
 from indiff.data.reading.source import Source
 from indiff.engines import protocol
 from indiff.engines.protocol import MOST_ROWS, Resources, unreadable

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from indiff.data.fingerprint import EPOCH, Dialect, Spelling, spelled
-from indiff.data.reading.columns import nested, require_columns
-from indiff.data.reading.kinds import BLANKS
+from indiff.data.reading.kinds import BLANKS, nested, require_columns
 from indiff.data.reading.source import Source, in_utc, plain_table
 from indiff.engines import duckdb, protocol
 from indiff.engines.protocol import MOST_ROWS, Resources, unreadable

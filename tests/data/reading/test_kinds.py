@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indiff.data.reading.door import read_raw
+from indiff.data.reading.door import read_raw, typed
 from indiff.data.reading.input_files import Reading
-from indiff.data.reading.kinds import typed, without_missing
+from indiff.data.reading.kinds import without_missing
 from indiff.errors import UserError
 from tests.data.reading.helpers import columns_of, raw_of
 

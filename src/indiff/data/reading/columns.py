@@ -1,28 +1,21 @@
-"""Checks columns' names, finds the row that has them, and makes any Arrow column one of five types.
-
-The five are int64, float64, date32, bool and string.
-"""
+"""Makes any Arrow column one of five types: int64, float64, date32, bool or string."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from indiff.data.reading.input_files import SEPARATORS
-from indiff.data.reading.kinds import EXACT_INTEGERS, without_missing
-from indiff.errors import UserError, from_data, option, unknown
+from indiff.data.reading.kinds import CELL_LIMIT, without_missing
+from indiff.data.reading.numbers import EXACT_INTEGERS
+from indiff.errors import UserError, from_data
 
 EARLIEST, LATEST = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31, in days from 1970-01-01
 LARGE_CHUNK = 1 << 30
-CELL_LIMIT = 1_000_000
-_LOOKED_AT = 60  # rows in which the header is sought
 
 
 @dataclass(frozen=True)
@@ -199,111 +192,3 @@ def _without_tokens(values: pa.ChunkedArray, tokens: Sequence[str]) -> pa.Chunke
         known = pa.array(numbers, pa.float64()).cast(values.type)
         missing = pc.or_(missing, pc.is_in(values, value_set=known))
     return pc.if_else(missing, pa.scalar(None, values.type), values)
-
-
-def checked_names(names: Sequence[object], where: str) -> tuple[list[str], list[str]]:
-    """Return the names without the blanks around them, and a note on each that had some."""
-    if not names:
-        raise UserError(f"a table needs at least one column; {where} has none: add a column.")
-    clean: list[str] = []
-    notes: list[str] = []
-    for position, name in enumerate(names, start=1):
-        if not isinstance(name, str):
-            raise UserError(
-                f"column names must be text; column {position} of {where} is called {name!r}: "
-                "rename it, in pandas with frame.columns = frame.columns.map(str)."
-            )
-        stripped = name.strip()
-        if not stripped:
-            raise UserError(
-                f"every column needs a name; column {position} of {where} has none: name it, or "
-                "leave out the column of row numbers that some programs add."
-            )
-        if is_broken(stripped):
-            raise UserError(
-                f"column names must be valid Unicode; column {position} of {where} is called "
-                f"{name!r}: rename it."
-            )
-        if stripped in clean:
-            raise UserError(
-                f"column names must differ; {where} has two columns called {stripped!r} "
-                f"(columns {clean.index(stripped) + 1} and {position}): rename one of them."
-            )
-        if stripped != name:
-            notes.append(
-                f"column {name!r} is called {stripped!r}: blanks around a name are removed"
-            )
-        clean.append(stripped)
-    return clean, notes
-
-
-def require_columns(wanted: Sequence[str], known: Sequence[str]) -> None:
-    """Raise for the first wanted column that is not known."""
-    for name in wanted:
-        if name not in known:
-            raise unknown("column", name, map(str, known))
-        if list(known).count(name) > 1:
-            raise UserError(f"a column's name must be unique; {name!r} occurs more than once.")
-
-
-def nested(name: str, kind: object) -> UserError:
-    """Return the error for a column whose values are not single values."""
-    return UserError(
-        f"a column must hold single values; {name!r} is nested ({kind})",
-        way_out="Unnest it, or turn it into text first",
-    )
-
-
-def is_broken(text: str) -> bool:
-    """Tell whether a text has half a surrogate pair, which no file or Arrow column can hold."""
-    return any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def header_of_text(start: bytes) -> int | None:
-    """Return the line that seems to name the columns, where it is not the first."""
-    lines = start[: 1 << 16].decode("utf-8", "replace").splitlines()[:_LOOKED_AT]
-    best: tuple[int, int] | None = None
-    for separator in SEPARATORS:
-        rows = [re.sub(r'"[^"]*"', "q", line).split(separator) for line in lines]
-        found = header_of_rows(rows)
-        if found is not None and (best is None or len(rows[found - 1]) > best[0]):
-            below = [row for row in rows[found:] if row != [""]]
-            if len(below) > 1 and all(len(row) == len(rows[found - 1]) for row in below[:-1]):
-                best = len(rows[found - 1]), found
-    return best[1] if best else None
-
-
-def header_of_rows(rows: Iterable[Sequence[object]]) -> int | None:
-    """Return the row that seems to name the columns, from 1, where it is not the first.
-
-    It is the first row in which no cell is blank among as many as the widest row has, if all of
-    them are texts and records follow.
-    """
-    looked = [list(row) for _, row in zip(range(_LOOKED_AT), rows, strict=False)]
-    filled = [sum(str(cell).strip() != "" for cell in row) for row in looked]
-    width = max(filled, default=0)
-    if width < 2 or width not in filled:
-        return None
-    place = filled.index(width)
-    texts = all(isinstance(c, str) and not re.search(r"^\W*[0-9]", c) for c in looked[place] if c)
-    return place + 1 if place > 0 and texts and place + 1 < len(looked) else None
-
-
-def with_header(error: UserError, place: int | None) -> UserError:
-    """Return an error with the row that seems to be the header, where there is one."""
-    if place is None:
-        return error
-    hint = f"If row {place} names the columns, give {option('header_row', place)}"
-    way_out = f"{error.way_out.rstrip('.')}. {hint}" if error.way_out else hint
-    return UserError(error.rule, error.got, way_out, field="header_row")
-
-
-def arrow_reader(data: bytes) -> pa.BufferReader:
-    """Return a reader of a copy that Arrow owns.
-
-    Arrow's worker threads may drop their last hold on a Python object while the interpreter shuts
-    down, which aborts the process after its work is done. Memory of its own is free of that.
-    """
-    copy = pa.allocate_buffer(len(data))
-    np.frombuffer(copy, dtype=np.uint8)[:] = np.frombuffer(data, dtype=np.uint8)
-    return pa.BufferReader(copy)

@@ -5,20 +5,19 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from indiff.errors import Message, UserError, from_data, option
+from indiff.data.reading.kinds import Typed, all_match, first_of, question
+from indiff.errors import UserError, from_data, option
 
 EXCEL = "excel"
+DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+TWO_DIGITS = r"^[0-9]{1,2}(?:\.[0-9]{1,2}\.|/[0-9]{1,2}/|-[0-9]{1,2}-)[0-9]{2}$"
 _MIDNIGHT = r"[T ]00:00(?::00(?:\.0+)?)?Z?$"
 _SIGNS = {".": r"\.", "/": "/", "-": "-"}
-_FIRST = 1000
-DATE_WORDS = (
-    "date", "birth", "born", "dob", "day", "datum", "geburt", "naissance", "fecha", "nascimento",
-)  # fmt: skip
 
 
 class DateReading(NamedTuple):
@@ -51,9 +50,48 @@ def check_date_format(text: object) -> None:
         )
 
 
-def without_midnight(text: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return the text without times of day that are midnight."""
-    return pc.replace_substring_regex(text, _MIDNIGHT, "")
+def as_dates(name: str, text: pa.ChunkedArray, detect: bool) -> Typed | None:
+    """Return the column as dates, or as text that says why not; None: another kind."""
+    if all_match(text, DATE):
+        no_year = pc.starts_with(text, "0000")
+        if pc.any(no_year).as_py():
+            return Typed(
+                text, [f"column {name!r} has years 0000 ({first_of(no_year)}): kept as text"]
+            )
+        try:
+            return Typed(text.cast(pa.date32()), [])
+        except pa.ArrowInvalid:
+            why = f"column {name!r} has dates that are not in the calendar: kept as text"
+            return Typed(text, [why])
+    if not detect:
+        return None
+    bare = pc.replace_substring_regex(text, _MIDNIGHT, "")
+    if all_match(bare, TWO_DIGITS):
+        asked = question(
+            name,
+            "date_format",
+            f"the dates of column {name!r} must tell their century; their years have two digits",
+            "Write years of four digits into the file, or give",
+        )
+        return Typed(text, [], asked)
+    ways = date_readings(bare)
+    if not ways:
+        return None
+    if len(ways) > 1:
+        day, month = (option("date_format", {name: way.format}) for way in ways)
+        asked = question(
+            name,
+            "date_format",
+            f"the dates of column {name!r} must tell the day from the month; every one can be "
+            "read in two ways",
+            f"Give {day} where the day comes first, {month} where the month does, or",
+        )
+        return Typed(text, [], asked)
+    values, way = len(text) - text.null_count, ways[0]
+    note = f"column {name!r} is read as dates ({way.format}): all of its {values:,} values are"
+    if way.proofs:
+        note += f", {way.proofs:,} of them with a day above 12, which shows the order"
+    return Typed(way.dates, [note], is_rewritten=True)
 
 
 def date_readings(text: pa.ChunkedArray) -> list[DateReading]:
@@ -82,30 +120,6 @@ def _proofs(text: pa.ChunkedArray, place: int, sign: str) -> int:
     before = f"[0-9]+{sign}" if place else ""
     pattern = f"^{before}(?:1[3-9]|2[0-9]|3[01]){sign}"
     return pc.sum(pc.match_substring_regex(text, pattern)).as_py() or 0
-
-
-def all_match(text: Any, pattern: str) -> bool:
-    """Tell whether every value that is not missing matches a pattern; the first few often tell."""
-    parts = (text[:_FIRST], text[_FIRST:])
-    return all(
-        pc.all(pc.match_substring_regex(part, pattern)).as_py() is not False for part in parts
-    )
-
-
-def any_match(text: Any, pattern: str) -> bool:
-    """Tell whether any value matches a pattern."""
-    return pc.any(pc.match_substring_regex(text, pattern)).as_py() is True
-
-
-def looks_like_a_date(text: Any) -> Any:
-    """Tell for each value whether it has the shape of a date, a valid one or not."""
-    month = "(?:jan|feb|m[aä]r|apr|ma[yi]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-zä]*"
-    shapes = (
-        "[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4}(?:[T ][0-9:.+Z-]*)?",
-        f"[0-9]{{1,2}}[. -]+{month}[. ,-]+[0-9]{{2,4}}",
-        f"{month}[. ]+[0-9]{{1,2}}(?:st|nd|rd|th)?,? +[0-9]{{4}}",
-    )
-    return pc.match_substring_regex(text, f"(?i)^(?:{'|'.join(shapes)})$")
 
 
 def told_dates(
@@ -147,23 +161,3 @@ def _serial(value: str) -> datetime.date:
     if not number.is_integer() or not 0 < number <= 2_958_465 or number == 60:
         raise ValueError(value)
     return datetime.date(1899, 12, 30) + datetime.timedelta(days=int(number) + (number < 60))
-
-
-def date_number_note(name: str, numbers: pa.ChunkedArray) -> list[str]:
-    """Return the note on whole numbers that may be dates: Excel's serial ones, or 19760704."""
-    words = re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower()
-    if not any(word in words for word in DATE_WORDS):
-        return []
-    ends = pc.min_max(numbers).as_py()
-    if ends["min"] >= 10_000 and ends["max"] <= 73_050:
-        what, told = "the days that Excel counts from 1900", "excel"
-    elif ends["min"] >= 18_000_101 and ends["max"] <= 21_001_231:
-        what, told = "year, month and day in one", "%Y%m%d"
-    else:
-        return []
-    return [
-        Message(
-            f"column {name!r} is read as whole numbers; where they are dates ({what}), give "
-            f"{option('date_format', {name: told})}"
-        )
-    ]

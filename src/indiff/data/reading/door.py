@@ -28,8 +28,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from indiff.data.reading.columns import Column, require_columns, with_header
-from indiff.data.reading.dates import told_dates
+from indiff.data.reading.columns import Column
+from indiff.data.reading.dates import as_dates, told_dates
 from indiff.data.reading.frames import Backend, read_frame
 from indiff.data.reading.input_files import (
     STANDARD_INPUT,
@@ -39,7 +39,20 @@ from indiff.data.reading.input_files import (
     opened,
     readable,
 )
-from indiff.data.reading.kinds import typed, typed_columns, without_missing
+from indiff.data.reading.kinds import (
+    BLANKS,
+    IN_DATES,
+    IN_NUMBERS,
+    Typed,
+    all_match,
+    as_text,
+    date_number_note,
+    first_of,
+    require_columns,
+    with_header,
+    without_missing,
+)
+from indiff.data.reading.numbers import as_numbers
 from indiff.data.reading.other_formats import read_other
 from indiff.data.reading.parquet import read_parquet
 from indiff.data.reading.separated import SeparatedText
@@ -212,3 +225,67 @@ def _read_text(paths: Sequence[Path], reading: Reading) -> Raw:
         questions={name: one.question for name, one in read.items() if one.question is not None},
         header_row=(reading.header_row or 1) + 1 if strange else None,
     )
+
+
+def typed_columns(cells: Mapping[str, pa.ChunkedArray], reading: Reading) -> dict[str, Typed]:
+    """Return the columns of one file as numbers, dates or text.
+
+    What one column leaves open is decided by the decimal sign that the others prove.
+    """
+    read = {name: typed(name, column, reading) for name, column in cells.items()}
+    proven = {one.decimal for one in read.values() if one.decimal is not None}
+    if len(proven) == 1:
+        sign = proven.pop()
+        for name, one in read.items():
+            if one.question is not None and one.question.field == "decimal":
+                read[name] = typed(name, cells[name], reading, sign)
+    return read
+
+
+def typed(
+    name: str, text: pa.ChunkedArray, reading: Reading | None = None, proven: str | None = None
+) -> Typed:
+    """Return a text column as integers, floats or dates where all its values are, else as text.
+
+    Blanks around a number or date do not count; in text they are kept.
+
+    >>> typed("zip", pa.chunked_array([["01234", "4321"]])).notes
+    ["column 'zip' has leading zeros (first in record 0): kept as text"]
+    >>> typed("height", pa.chunked_array([["1,65", "2"]])).values.to_pylist()
+    [1.65, 2.0]
+    """
+    reading = reading or Reading()
+    if text.null_count == len(text):
+        return Typed(text, [f"column {name!r} has no values at all: read as text"])
+    bare = pc.ascii_trim(text, characters=BLANKS)
+    if reading.date_format is not None:
+        dates = told_dates(name, bare, reading.date_format)
+        if dates is not None:
+            return Typed(dates, [], is_rewritten=True)
+    integers = _canonical_integers(text)
+    if integers is not None:
+        return Typed(integers, date_number_note(name, integers) if reading.detect else [])
+    found = None
+    if all_match(bare, f"^{IN_NUMBERS}+$"):
+        found = as_numbers(name, bare, reading, proven)
+    if found is None and all_match(bare, IN_DATES):
+        found = as_dates(name, bare, reading.detect)
+    if found is None:
+        header = reading.header_row or 1
+        found = as_text(name, bare, header) if reading.detect else Typed(bare, [])
+    if found.values is not bare:
+        return found
+    padded = pc.not_equal(text, bare)
+    if pc.any(padded).as_py():
+        found.notes.append(f"column {name!r} has blanks around values ({first_of(padded)}): kept")
+    return found._replace(values=text)
+
+
+def _canonical_integers(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """The fast way: integers that print again exactly as they were written."""
+    try:
+        integers = text.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return None
+    same = pc.all(pc.equal(integers.cast(pa.string()), text))
+    return integers if same.as_py() else None

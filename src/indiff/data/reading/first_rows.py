@@ -9,14 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from indiff.data.reading.columns import header_of_text
-from indiff.data.reading.input_files import (
-    BYTE_ORDER_MARKS,
-    Reading,
-    format_of,
-    opened,
-    readable,
-)
+from indiff.data.reading.input_files import BYTE_ORDER_MARKS, Reading, format_of, opened, readable
+from indiff.data.reading.kinds import header_of_text
 from indiff.data.reading.separated import separator_of
 from indiff.errors import UserError
 

@@ -11,14 +11,9 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from indiff.data.reading.columns import (
-    Column,
-    checked_names,
-    is_broken,
-    ordered_texts,
-    plain_column,
-)
-from indiff.data.reading.kinds import EXACT_INTEGERS, without_missing
+from indiff.data.reading.columns import Column, ordered_texts, plain_column
+from indiff.data.reading.kinds import checked_names, is_broken, without_missing
+from indiff.data.reading.numbers import EXACT_INTEGERS
 from indiff.errors import UserError, from_data
 
 Backend = Literal["pyarrow", "pandas", "polars"]

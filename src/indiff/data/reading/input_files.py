@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
 from indiff.data.reading.dates import check_date_format
+from indiff.data.reading.kinds import SEPARATORS
 from indiff.errors import UserError, check_whole, did_you_mean, from_data, option
 from indiff.temporary import temporary_prefix
 from indiff.text import is_text
@@ -29,7 +30,6 @@ PARQUET = (".parquet", ".pq")
 WORKBOOK = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 COMPRESSED = (".gz", ".bz2", ".zip")
 
-SEPARATORS = (",", ";", "\t", "|")
 STANDARD_INPUT = "-"
 _MAGIC = (
     (b"PAR1", ".parquet"), (b"ARROW1", ".arrow"), (b"PK\x03\x04", ".xlsx"),

@@ -15,17 +15,11 @@ from xml.etree import ElementTree
 import pyarrow as pa
 import pyarrow.ipc
 
-from indiff.data.reading.columns import (
-    Column,
-    arrow_reader,
-    checked_names,
-    header_of_rows,
-    plain_column,
-    with_header,
-)
+from indiff.data.reading.columns import Column, plain_column
 from indiff.data.reading.frames import column_of, read_arrow, read_frame
 from indiff.data.reading.input_files import Format, Reading, opened
-from indiff.data.reading.kinds import EXACT_INTEGERS
+from indiff.data.reading.kinds import arrow_reader, checked_names, header_of_rows, with_header
+from indiff.data.reading.numbers import EXACT_INTEGERS
 from indiff.errors import UserError, option, said, unknown
 
 Columns = tuple[list[tuple[str, Column]], list[str]]

@@ -10,8 +10,9 @@ from urllib.parse import unquote
 
 import pyarrow as pa  # and pyarrow.parquet, slow to import, only where it is used
 
-from indiff.data.reading.columns import Column, arrow_reader, nested, require_columns
+from indiff.data.reading.columns import Column
 from indiff.data.reading.frames import read_arrow
+from indiff.data.reading.kinds import arrow_reader, nested, require_columns
 from indiff.errors import UserError, said
 
 NOTHING = "__HIVE_DEFAULT_PARTITION__"

@@ -18,18 +18,14 @@ import pyarrow as pa
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from indiff.data.reading.columns import (
+from indiff.data.reading.input_files import Reading, line_ends, utf8_text
+from indiff.data.reading.kinds import (
     CELL_LIMIT,
+    SEPARATORS,
     arrow_reader,
     checked_names,
     header_of_text,
     with_header,
-)
-from indiff.data.reading.input_files import (
-    SEPARATORS,
-    Reading,
-    line_ends,
-    utf8_text,
 )
 from indiff.errors import InternalError, UserError, option
 

@@ -13,8 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from indiff.data.reading import parquet
-from indiff.data.reading.columns import nested, require_columns
-from indiff.data.reading.door import read_raw, text_blocks
+from indiff.data.reading.door import read_raw, text_blocks, typed_columns
 from indiff.data.reading.frames import arrow_native
 from indiff.data.reading.input_files import (
     Reading,
@@ -24,7 +23,7 @@ from indiff.data.reading.input_files import (
     opened,
     readable,
 )
-from indiff.data.reading.kinds import typed_columns
+from indiff.data.reading.kinds import nested, require_columns
 from indiff.data.reading.separated import SeparatedText
 from indiff.errors import UserError, option, said
 from indiff.temporary import temporary_prefix
