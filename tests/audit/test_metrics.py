@@ -209,7 +209,7 @@ def test_the_number_at_hand_is_said_in_words(name: str, value: float, said: str)
 )
 def test_every_number_makes_sentences(name: str, exactness: str | None) -> None:
     """0, 1, few, many and ∞, as far as the number can be that: no blank, no "1 records"."""
-    least, most = METRICS[name].range or (0, None)
+    least, most = METRICS[name].range
     largest = 10**9 if name in WHOLE and most is None else inf if most is None else most
     for value in (0, 1e-9, 0.004, 0.5, 0.9999999, 1, 1.2, 3, 99.5, 100, 12_345, inf):
         if not least <= value <= largest or (name in WHOLE and value % 1):

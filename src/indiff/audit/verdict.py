@@ -275,7 +275,7 @@ def judge(
     incomplete, as does a measurement that was ``unfinished``. A release of which something
     ``broken`` is known never passes, such as that it does not keep its own promise.
     """
-    checked = tuple(_checked(finding, limits) for finding in findings)
+    checked = tuple(_checked(finding, limits) if limits else finding for finding in findings)
     exceeded = [finding for finding in checked if finding.exceeded]
     gaps = [*unfinished, *_gaps(checked, limits)]
     reasons = [*broken]
