@@ -170,3 +170,14 @@ def test_a_missing_value_in_a_hierarchy_is_a_value(engine: Any) -> None:
     )
     assert risk.groups.t == pytest.approx(0.5)
     assert not math.isnan(risk.inference["ill"].itpr)
+
+
+def test_more_combinations_than_can_be_ranked_are_refused_before_counting() -> None:
+    """60 columns have C(60,1) + … + C(60,4) = 523,685 combinations of up to 4."""
+    wide = pa.table({f"q{place}": [1] for place in range(60)})
+    with pytest.raises(
+        UserError,
+        match=r"at most 100,000 combinations .* got 523,685 of up to 4 of 60 columns, which would "
+        r"take .* or longer\. Use combinations=3, or name fewer columns",
+    ):
+        measure_risk(wide, quasi=wide.column_names, combinations=60)

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 from indiff.engines.protocol import Engine
+from indiff.errors import UserError, option
 from indiff.risk import counts, metrics
-from indiff.risk.counts import Counted, Grouped, keys, plain_terms, summed
+from indiff.risk.counts import Counted, Grouped, Partition, keys, plain_terms, summed
+from indiff.risk.left_out import without_each
 from indiff.risk.metrics import GroupRisk, InformationRisk, information_risk
 from indiff.risk.values import Values
+from indiff.text import duration
 
 MOST_LEVELS = 1_000
+MOST_COMBINATIONS = 100_000
+SECONDS_EACH = 0.003
+"""What the shortest statement takes: the least that a combination costs."""
 OUTLIER_SHARE = 0.1
 
 
@@ -76,22 +82,15 @@ class Level:
     """Rare where the column's other values are not: an error, or a value to suppress (§5.4)."""
 
 
-def measure_columns(
-    counted: Counted, positions: Sequence[int], *, models: bool = True
-) -> ColumnsRisk:
-    """Run stage two for one set of quasi-identifiers, with or without the group models."""
-    names = tuple(counted.quasi[i] for i in positions)
+def measure_columns(counted: Counted, positions: Sequence[int]) -> ColumnsRisk:
+    """Run stage two for one set of quasi-identifiers."""
     whats: list[Grouped] = []
     inference: dict[str, InformationRisk] = {}
     found: dict[str, metrics.SensitiveGroups] = {}
     for number, values in enumerate(counted.values):
-        name, spread = values.sensitive.name, None
-        if models:
-            what, found[name] = _measure_values(counted, positions, number)
-            spread = what.extremes.spread if what.extremes else None
-        else:
-            terms = plain_terms(counted.pairs(positions, number), positions)
-            what = Grouped(names, counts.reduce_sizes(counted.engine, terms))
+        name = values.sensitive.name
+        what, found[name] = _measure_values(counted, positions, number)
+        spread = what.extremes.spread if what.extremes else None
         inference[name] = information_risk(name, what, _entropy(values), spread)
         whats.append(what)
     who = _measure_who(counted, positions, whats)
@@ -100,7 +99,30 @@ def measure_columns(
     trees = [one.sensitive.hierarchy for one in counted.values if one.sensitive.hierarchy]
     told = [note for tree in trees for note in tree.notes]
     groups = replace(groups, notes=(*groups.notes, *told))
-    return ColumnsRisk(names, reidentification, inference, groups)
+    return ColumnsRisk(who.columns, reidentification, inference, groups)
+
+
+def _measure_partition(
+    counted: Counted, columns: tuple[str, ...], cells: Partition, people: Partition | None
+) -> ColumnsRisk:
+    """Run stage two for one partition of the records, without the group models."""
+    engine, whats, inference = counted.engine, [], {}
+    for number, values in enumerate(counted.values):
+        pairs = summed(cells.table, f"{cells.by}, s{number}")
+        rows = counts.reduce_sizes(engine, plain_terms(pairs, cells.by))
+        whats.append(Grouped(columns, rows))
+        name = values.sensitive.name
+        inference[name] = information_risk(name, whats[-1], _entropy(values), None)
+    if people is not None:
+        terms = plain_terms(summed(people.table, f"{people.by}, {counted.who}"), people.by)
+        sizes = counts.reduce_sizes(engine, terms, size=counted.size)
+    elif whats:
+        sizes = counts.each_record(whats[0].rows)
+    else:
+        sizes = counts.reduce_sizes(engine, counts.row_terms(summed(cells.table, cells.by)))
+    who = Grouped(columns, sizes)
+    reidentification = information_risk("individual", who, counted.h_individual, None)
+    return ColumnsRisk(columns, reidentification, inference, metrics.group_risk(who, {}))
 
 
 def _measure_values(
@@ -170,7 +192,7 @@ def _measure_who(counted: Counted, positions: Sequence[int], whats: Sequence[Gro
         terms = counts.row_terms(summed(counted.groups, keys(positions)))
     else:
         pairs = summed(counted.people, f"{keys(positions)}, {counted.who}")
-        terms = plain_terms(pairs, positions)
+        terms = plain_terms(pairs, keys(positions))
     return Grouped(names, counts.reduce_sizes(counted.engine, terms, size=counted.size))
 
 
@@ -179,10 +201,8 @@ def contributions(
 ) -> tuple[Contribution, ...]:
     """Compare all quasi-identifiers with all but one, for each of them."""
     found = []
-    for position, name in enumerate(counted.quasi):
-        places = [other for other in counted.positions if other != position]
-        rest = measure_columns(counted, places, models=False) if places else None
-        without = _summary(rest) if rest else None
+    for position, rest in _without_each(counted, together):
+        name, without = counted.quasi[position], _summary(rest) if rest else None
         before = {x: risk.dr for x, risk in rest.inference.items()} if rest else {}
         found.append(
             Contribution(
@@ -202,6 +222,30 @@ def contributions(
     return tuple(found)
 
 
+def _without_each(
+    counted: Counted, together: ColumnsRisk
+) -> Iterator[tuple[int, ColumnsRisk | None]]:
+    """Yield the risk without each quasi-identifier; nothing where there is no other."""
+    if len(counted.quasi) == 1:
+        yield 0, None
+        return
+    codes = [f"s{number}" for number in range(len(counted.values))]
+    groups, tables = together.groups.groups, {counted.cells: ", ".join([*codes, "n"])}
+    if counted.people is not None:
+        tables[counted.people] = f"{counted.who}, n"
+    partitions = (
+        without_each(counted.engine, table, counted.positions, others, groups)
+        for table, others in tables.items()
+    )
+    for both in zip(*partitions, strict=True):
+        (position, cells), people = both[0], both[-1][1] if len(both) > 1 else None
+        rest = tuple(other for other in counted.quasi if other != counted.quasi[position])
+        if cells is None:
+            yield position, replace(together, columns=rest)
+        else:
+            yield position, _measure_partition(counted, rest, cells, people)
+
+
 def _summary(risk: ColumnsRisk) -> Combination:
     return Combination(
         columns=risk.columns,
@@ -214,6 +258,23 @@ def _summary(risk: ColumnsRisk) -> Combination:
     )
 
 
+def require_few_combinations(quasi: int, largest: int) -> None:
+    """Raise, with what it would cost, where more combinations are asked for than can be ranked."""
+    if largest < 0:
+        raise UserError("combinations must be 0 or more columns", largest, field="combinations")
+    number = 0
+    for size in range(1, min(largest, quasi) + 1):
+        number += math.comb(quasi, size)
+        if number > MOST_COMBINATIONS:
+            raise UserError(
+                f"at most {MOST_COMBINATIONS:,} combinations of columns are ranked",
+                f"{number:,} of up to {size} of {quasi:,} columns, which would take "
+                f"{duration(number * SECONDS_EACH)} or longer",
+                f"Use {option('combinations', size - 1)}, or name fewer columns",
+                field="combinations",
+            )
+
+
 def search(counted: Counted, largest: int) -> tuple[Combination, ...]:
     """Rank every combination of up to ``largest`` quasi-identifiers, the most dangerous first.
 
@@ -221,11 +282,13 @@ def search(counted: Counted, largest: int) -> tuple[Combination, ...]:
     by DR; among equals the smaller combination comes first. Every combination is rolled up from
     the counts of the finest groups; the data is not read again.
     """
-    found = [
-        _summary(measure_columns(counted, chosen, models=False))
-        for size in range(1, min(largest, len(counted.quasi)) + 1)
-        for chosen in combinations(counted.positions, size)
-    ]
+    found = []
+    for size in range(1, min(largest, len(counted.quasi)) + 1):
+        for chosen in combinations(counted.positions, size):
+            names, by = tuple(counted.quasi[i] for i in chosen), keys(chosen)
+            people = None if counted.people is None else Partition(counted.people, by)
+            cells = Partition(counted.cells, by)
+            found.append(_summary(_measure_partition(counted, names, cells, people)))
     return tuple(
         sorted(found, key=lambda c: (-c.itpr, -c.singled_out, -c.dr, len(c.columns), c.columns))
     )

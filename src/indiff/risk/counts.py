@@ -180,11 +180,11 @@ def each_record(rows: Sequence[SizeRow]) -> tuple[SizeRow, ...]:
     return tuple(found)
 
 
-def plain_terms(pairs: str, columns: Sequence[int]) -> str:
+def plain_terms(pairs: str, by: str) -> str:
     """Return SQL for the terms of groups that entropies need."""
     return (
-        f"(SELECT {listed(columns)}CAST(SUM(c) AS BIGINT) AS n, COUNT(*) AS d, "
-        f"SUM(c * LOG2(c)) AS clogc FROM {pairs} p {group_by(columns)})"
+        f"(SELECT {by}, CAST(SUM(c) AS BIGINT) AS n, COUNT(*) AS d, "
+        f"SUM(c * LOG2(c)) AS clogc FROM {pairs} p GROUP BY {by})"
     )
 
 
@@ -264,6 +264,14 @@ class Question:
 
 
 @dataclass(frozen=True)
+class Partition:
+    """A table of counts, and the columns of it that tell its groups apart."""
+
+    table: str
+    by: str
+
+
+@dataclass(frozen=True)
 class Counted:
     """A source after stage one: what stage two works on."""
 
@@ -303,7 +311,7 @@ class Counted:
     def finest(self) -> str:
         """Return SQL for the terms of the groups of all quasi-identifiers."""
         if self.people is not None:
-            return plain_terms(f"(SELECT *, n AS c FROM {self.people})", self.positions)
+            return plain_terms(f"(SELECT *, n AS c FROM {self.people})", keys(self.positions))
         if self.values:
             return value_terms(self.pairs(self.positions, 0), self.values[0].table, self.positions)
         return row_terms(summed(self.cells, keys(self.positions)))

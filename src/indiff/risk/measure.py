@@ -207,10 +207,7 @@ def measure_risk(
         made | dict(orders or {}),
         hierarchies or {},
     )
-    if combinations < 0:
-        raise UserError(
-            "combinations must be 0 or more columns", combinations, field="combinations"
-        )
+    columns.require_few_combinations(len(question.quasi), combinations)
     say = progress or (lambda _: None)
     say("counting")
     resources = Resources(master, threads, memory_limit)
@@ -343,7 +340,7 @@ def _write_records(
         f"{_term(reidentification, 'g0')} AS itpr",
     ]
     for place, values in enumerate(counted.values):
-        terms = plain_terms(counted.pairs(positions, place), positions)
+        terms = plain_terms(counted.pairs(positions, place), keys(positions))
         made.append(engine.keep(f"SELECT {keys(positions)}, {_NH} AS nh FROM {terms} t"))
         risk = inference[values.sensitive.name]
         label = engine.quoted(f"itpr:{values.sensitive.name}")
