@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from indiff.differential import test as differential
+from indiff.differential import memory
 from tests.command_line import Ended, call, write_people
 
 LONG = "9" * 5000
@@ -244,8 +244,9 @@ def test_beliefs_that_do_not_fit_are_refused_before_they_are_made(
 ) -> None:
     """60 records and 3 values make 4 arrays of 8 bytes each: 5,760 bytes."""
     for free, code in ((5, 2), (6, 0)):  # kibibytes
-        (tmp_path / "meminfo").write_text(f"MemTotal: 99 kB\nMemAvailable:    {free} kB\n")
-        monkeypatch.setattr(differential, "FREE", tmp_path / "meminfo")
+        (tmp_path / "proc").mkdir(exist_ok=True)
+        (tmp_path / "proc/meminfo").write_text(f"MemTotal: 99 kB\nMemAvailable:    {free} kB\n")
+        monkeypatch.setattr(memory, "ROOT", tmp_path)
         ended = call("test", people, *ROLES)
         assert ended.code == code, ended.err
         assert ("the beliefs about 60 records over 3 sensitive values need" in ended.err) == (

@@ -12,7 +12,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 
 from indiff.data.table import Table
 from indiff.differential.calls.calls import Calls, Progress
+from indiff.differential.memory import check_memory
 from indiff.differential.mondrian.leave_one_out import LeaveOneOut
 from indiff.differential.noise.path import ClosedForm, Sampled
 from indiff.differential.path import Asked, Named, Path, Test, part_of
@@ -43,7 +43,7 @@ from indiff.differential.strongest import Adversaries, StrongestResult, choose_m
 from indiff.differential.summary import sum_up
 from indiff.differential.targets.worst_first import rank
 from indiff.distances.functions import DEFAULT, Distance, Emd, as_emd, bind_distance
-from indiff.errors import UserError, check_whole, option, unknown
+from indiff.errors import UserError, check_whole, unknown
 from indiff.inference import Frequency, Model
 from indiff.inference.background import with_background
 from indiff.inference.models import SmoothedFrequency
@@ -55,8 +55,6 @@ __all__ = ["as_rows", "check_testable", "describe", "differential_test", "part_o
 
 # From the exact ones to the one that is right for anything: a path of one's own goes here.
 PATHS: tuple[Path, ...] = (LeaveOneOut(), ClosedForm(), Refit(), Sampled())
-BELIEFS = 4  # arrays of beliefs at a time
-FREE = Folder("/proc/meminfo")
 METHODS = ("auto", *(path.name for path in PATHS))
 
 
@@ -343,30 +341,3 @@ def check_testable(table: Table) -> None:
             way_out="Choose another column",
             field="sensitive",
         )
-
-
-def check_memory(records: int, values: int) -> None:
-    """Refuse, before it begins, a test whose beliefs do not fit into the memory that is free.
-
-    A belief is a number for every record and every sensitive value, with and without the record;
-    comparing them takes as much again.
-    """
-    needed, free = BELIEFS * 8 * records * values, free_memory()
-    if free is not None and needed > free:
-        raise UserError(
-            f"the beliefs about {records:,} records over {values:,} sensitive values need about "
-            f"{needed / 1e9:,.1f} GB of memory; {free / 1e9:,.1f} GB are free",
-            way_out=f"Test fewer records with {option('targets', 200)}, or put the values into "
-            f"fewer classes with {option('bins', 4)} or an expression",
-            field="targets",
-        )
-
-
-def free_memory() -> int | None:
-    """Return how many bytes can be had without swapping; None where the system does not tell."""
-    try:
-        text = FREE.read_text()
-    except OSError:
-        return None
-    found = re.search(r"^MemAvailable: *([0-9]+) kB", text, re.MULTILINE)
-    return int(found[1]) * 1024 if found else None
