@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+# No test makes a key in the home of whoever runs it, and golden files are the same for all.
+os.environ["INDIFF_KEY"] = str(Path(__file__).parent / "fingerprint.key")
+
 settings.register_profile("quick", max_examples=60, deadline=None, derandomize=True)
 settings.register_profile(
     "long", max_examples=3000, deadline=None, suppress_health_check=list(HealthCheck)

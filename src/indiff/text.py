@@ -138,6 +138,11 @@ def percent_down(count: int, total: int) -> str:
     return f"{math.floor(1000 * count / total) / 10:.1f} %"
 
 
+def fingerprint(text: str) -> str:
+    """Return how a fingerprint begins: the name of its key, and enough to tell two apart."""
+    return text[: 8 + 1 + 16]
+
+
 def moment(text: str) -> str:
     """Write a moment as a document has it, in Universal Time, for a reader.
 

@@ -204,3 +204,20 @@ def test_files_that_cannot_be_read(filed: Path, tmp_path: Path) -> None:
     ):
         with pytest.raises(UserError):
             verify(report, release, data)
+
+
+def test_without_the_key_the_numbers_alone_are_checked(
+    filed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another key can confirm neither the file nor the records; that is said, not passed over."""
+    (tmp_path / "key").write_text("another key than the one of the report")
+    monkeypatch.setenv("INDIFF_KEY", str(tmp_path / "key"))
+    found = verify(filed / "report.json", filed / "release.csv", filed / "data.csv")
+    assert told(found) == {"release": "same", "table": "undecided", "numbers": "same"}
+    assert "another key" in found.answers[1].text
+    assert found.exit_code == 3
+    other = tmp_path / "other.csv"
+    pyarrow.csv.write_csv(indiff.datasets.demo(records=151), other)
+    found = verify(filed / "report.json", filed / "release.csv", other)
+    assert told(found)["numbers"] == "different"
+    assert found.exit_code == 1

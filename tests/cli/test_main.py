@@ -83,7 +83,7 @@ def test_roles_kinds_and_provenance_are_shown(people: Path) -> None:
     assert "seed 7" in shown
     table = indiff.read_table(people, sensitive="ill", identifier="id", other="wage",
                               kinds={"age": "categorical"})  # fmt: skip
-    assert f"fingerprint {table.fingerprint[:16]}" in shown
+    assert f"fingerprint {table.fingerprint[:25]}" in shown
 
 
 def test_notes_and_dropped_records_are_shown(tmp_path: Path) -> None:

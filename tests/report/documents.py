@@ -106,7 +106,7 @@ def usual() -> dict[str, Any]:
             "source": "patients.csv",
             "records": 5000,
             "dropped": 0,
-            "fingerprint": "5d41402abc4b2a76b9719d911017c5925d41402abc4b2a76b9719d911017c592",
+            "fingerprint": "e1" * 4 + "-" + "5d" * 32,
             "notes": [],
             "columns": [
                 column("patient_id", "identifier", "categorical", 5000),
@@ -133,7 +133,7 @@ def usual() -> dict[str, Any]:
         },
         "files": {
             "input": [
-                {"part": "table", "name": "patients.csv", "sha256": "ab" * 32, "bytes": 309500}
+                {"part": "table", "name": "patients.csv", "fingerprint": f"{'e1' * 4}-{'ab' * 32}"}
             ],
             "release": [{"name": None, "sha256": "cd" * 32, "bytes": 381789, "rows": 5000}],
         },

@@ -48,7 +48,7 @@ def test_json_has_everything(risk: Risk) -> None:
     assert found["method"]["engine"] == "in-process"
     assert found["method"]["kinds"] == {"disease": "categorical", "income": "numeric"}
     assert {"indiff", "python", "duckdb", "numba", "pyarrow"} == set(found["method"]["versions"])
-    assert len(found["method"]["fingerprint"]) == 64
+    assert len(found["method"]["fingerprint"]) == 8 + 1 + 64
 
 
 def test_the_fingerprint_is_of_the_data(risk: Risk) -> None:

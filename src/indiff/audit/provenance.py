@@ -1,4 +1,4 @@
-"""Ties a report to its files: the SHA-256 of what was read, and of the release that was judged."""
+"""Ties a report to its files: fingerprints of what was read, SHA-256 of the judged release."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from indiff.audit.plan.plan import Plan
+from indiff.data.key import keyed
 from indiff.data.reading.input_files import STANDARD_INPUT, found_files
 from indiff.data.table import Table
 from indiff.errors import InternalError, UserError
@@ -17,8 +18,9 @@ USUAL_ENDING = ".csv"  # of a release that nobody asked to write
 
 
 def input_files(plan: Plan, table: Any = None) -> list[dict[str, Any]]:
-    """Return every file that an audit reads beside a release, with its SHA-256 and what it is for.
+    """Return every file that an audit reads beside a release, its fingerprint and what it is for.
 
+    Neither a plain SHA-256 nor the size: with all records but one value known, they confirm it.
     ``table`` is what is audited instead of the plan's file: of a table nothing is read any more.
     """
     named: list[tuple[str, Path]] = []
@@ -34,10 +36,15 @@ def input_files(plan: Plan, table: Any = None) -> list[dict[str, Any]]:
         {
             "part": what,
             "name": "standard input" if typed and what == "table" else path.name,
-            **file_digest(path),
+            "fingerprint": file_fingerprint(path),
         }
         for what, path in named
     ]
+
+
+def file_fingerprint(path: str | Path) -> str:
+    """Return the keyed SHA-256 of a file, which only the owner of the key can check."""
+    return keyed(str(file_digest(path)["sha256"]))
 
 
 def judged_files(plan: Plan, releases: Sequence[Release]) -> list[dict[str, Any]]:

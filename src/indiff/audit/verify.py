@@ -12,9 +12,11 @@ from typing import Any, Literal
 from indiff.audit.document import AuditResult
 from indiff.audit.plan.plan import Plan
 from indiff.audit.plan.recipe import targets
+from indiff.audit.provenance import file_fingerprint
 from indiff.audit.redaction import RARE
 from indiff.audit.run import run_audit
 from indiff.audit.verdict import Exit
+from indiff.data.key import VARIABLE, is_own
 from indiff.data.reading.input_files import found_files
 from indiff.errors import HIDDEN, UserError
 from indiff.files import file_digest
@@ -67,8 +69,8 @@ def verify(
         text = "were not recomputed: that needs the table, by --data"
         return Verification((*answers, Answer("numbers", "not asked", text)))
     paths, _ = found_files(str(data))
-    named = [one["sha256"] for one in _files(document, "input") if one.get("part") == "table"]
-    is_input = sorted(named) == sorted(file_digest(path)["sha256"] for path in paths)
+    named = [one["fingerprint"] for one in _files(document, "input") if one["part"] == "table"]
+    is_input = sorted(named) == sorted(map(file_fingerprint, paths))
     elsewhere = document["plan"]["release"]["file"] is not None
     if elsewhere and answers[0].status != "same":
         text = "were not recomputed: they are about another release than this file"
@@ -81,7 +83,7 @@ def verify(
         return Verification((*answers, Answer("numbers", "undecided", text)))
     told = _of_table(document, again, paths[0].name, is_input=is_input)
     answers.append(told)
-    if told.status == "same":
+    if told.status == "same" or not is_own(document["table"]["fingerprint"]):
         answers.append(_of_numbers(document, again))
     return Verification(tuple(answers))
 
@@ -121,6 +123,12 @@ def _of_release(document: Mapping[str, Any], place: Path) -> Answer:
 def _of_table(
     document: Mapping[str, Any], again: Mapping[str, Any], name: str, *, is_input: bool
 ) -> Answer:
+    if not is_own(document["table"]["fingerprint"]):
+        text = (
+            f"the report's fingerprints were made with another key than the one here: nothing but "
+            f"the numbers tells whether {name!r} has its records ({VARIABLE} names the key's file)"
+        )
+        return Answer("table", "undecided", text)
     if document["table"]["fingerprint"] == again["table"]["fingerprint"]:
         same = "the file" if is_input else "another file with the records"
         return Answer("table", "same", f"{name!r} is {same} that the report is about")
@@ -156,6 +164,7 @@ def differences(document: Mapping[str, Any], again: Mapping[str, Any]) -> Iterat
         if not _equal(_compared(theirs.get(name)), _compared(ours.get(name))):
             yield name
     hidden = {"findings", *_NOT_COMPARED}
+    document, again = (_without_fingerprint(doc) for doc in (document, again))
     for key in dict.fromkeys([*document, *again]):
         if key in hidden:
             continue
@@ -169,6 +178,12 @@ def differences(document: Mapping[str, Any], again: Mapping[str, Any]) -> Iterat
     sums = [[one["sha256"] for one in _files(doc, "release")] for doc in (document, again)]
     if sums[0] != sums[1]:
         yield "files.release"
+
+
+def _without_fingerprint(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what is an answer of its own, and differs by the key."""
+    table = {name: part for name, part in document["table"].items() if name != "fingerprint"}
+    return {**document, "table": table}
 
 
 def _compared(part: Any) -> Any:
@@ -219,11 +234,12 @@ def plan_of(document: Mapping[str, Any], data: str, folder: Path, release: str) 
     if made["file"] is not None:
         made["file"] = release
     plan = Plan(**sections)
-    named = {one["name"]: one["sha256"] for one in _files(document, "input")}
+    named = {one["name"]: one["fingerprint"] for one in _files(document, "input")}
     for path in map(Path, plan.files):
         if str(path) in (data, release):
             continue
-        if named.get(path.name) not in (None, file_digest(path)["sha256"]):
+        told = named.get(path.name)
+        if told is not None and is_own(told) and told != file_fingerprint(path):
             raise UserError(f"{path.name!r} is another file than the one that was read.")
     return plan
 

@@ -1,19 +1,21 @@
 """Tells by one short text whether two results are of the same records, whichever engine read them.
 
-The definition: each value has one spelling, whatever type holds it (the text ``1.50`` and the
-number 1.5 are spelled alike, ``01`` and ``1`` are not); a record is the spellings of its columns,
-each role's in the order of their names; records enter as a sum of hashes, so that their order
-does not matter. Floats are told apart down to about 10⁻⁶.
+It is keyed: to whoever has not the key it confirms no guess at a record. The definition: each value
+has one spelling, whatever type holds it (the text ``1.50`` and the number 1.5 are spelled alike,
+``01`` and ``1`` are not); a record is the spellings of its columns, each role's in the order of
+their names; records enter as a sum of hashes, so that their order does not matter. Floats are told
+apart down to about 10⁻⁶.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from typing import Any, Literal
 
 import pyarrow as pa
+
+from indiff.data.key import keyed
 
 Spelling = Literal["whole", "float", "short float", "bytes", "uuid", "time", "text"]
 Dialect = Literal["duckdb", "spark"]
@@ -130,10 +132,10 @@ def _hash_part(part: int, dialect: Dialect) -> str:
 def digest(
     quasi: Sequence[str], sensitive: Sequence[str], individual: str | None, found: Sequence[Any]
 ) -> str:
-    """Return SHA-256 of the columns' names and roles and of the sums over their records."""
+    """Return a keyed digest of the columns' names and roles and of the sums over their records."""
     numbers = [[str(int(number)) for number in row] for row in found]
     whole = json.dumps([sorted(quasi), sorted(sensitive), individual, numbers])
-    return hashlib.sha256(whole.encode()).hexdigest()
+    return keyed(whole)
 
 
 def fingerprint_of(frame: pa.Table, quasi: Sequence[str], sensitive: Sequence[str]) -> str:

@@ -161,7 +161,7 @@ class Table:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the columns in use and their values, in any order: as that of a risk."""
+        """A keyed digest of the columns in use and their values, in any order, as of a risk."""
         sensitive = [name for one in self.sensitives for name in one.columns]
         quasi = [attribute.name for attribute in self.attributes]
         return fingerprint_of(self.frame(), quasi, sensitive)

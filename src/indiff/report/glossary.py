@@ -31,8 +31,9 @@ _ALWAYS = (
     Term("exactness", "Exact: computed for every record. Estimate: sampled, with an interval that "
          "holds the true number with the stated confidence. Lower bound: not every record was "
          "tested, so the true number may be larger. Approximation: a faster way that can err."),
-    Term("fingerprint", "The SHA-256 of the columns in use, in any order of the records: it tells "
-         "whether two files hold the same records."),
+    Term("fingerprint", "A digest of the columns in use, in any order of the records, or of a "
+         "file: it tells whether two hold the same. It is made with a secret key, which its first "
+         "eight characters name, so that only whoever has the key can try a guess against it."),
     Term("group", "All released records that look alike in their quasi-identifiers."),
     Term("hierarchy", "A file that says which coarser values stand for which finer ones."),
     Term("inference", "Deducing a person's sensitive value. Private inference rests on that "

@@ -356,22 +356,22 @@ def notes(document: Document) -> list[str]:
 
 
 def file_rows(document: Document) -> list[tuple[str, str, str, str]]:
-    """Return every file with its part, name, size and SHA-256."""
+    """Return every file with its part, name and size, and its fingerprint or SHA-256."""
     files = document.get("files") or {"input": [], "release": []}
     rows = [
-        (f"input: {one.get('part', 'file')}", str(one["name"]), one["bytes"], one["sha256"])
+        (f"input: {one['part']}", str(one["name"]), "", f"fingerprint {one['fingerprint']}")
         for one in files["input"]
     ]
     rows += [
         (
             "the release that was judged",
             "the file that --write-release writes" if one["name"] is None else str(one["name"]),
-            one["bytes"],
-            one["sha256"],
+            f"{number(one['bytes'])} bytes",
+            f"SHA-256 {one['sha256']}",
         )
         for one in files["release"]
     ]
-    return [(part, name, f"{number(size)} bytes", sha) for part, name, size, sha in rows]
+    return rows
 
 
 def marking(document: Document) -> str:

@@ -50,10 +50,10 @@ class Method:
     """How many bins stand for the numbers of a sensitive attribute, where bins were asked for."""
     versions: dict[str, str]
     fingerprint: str
-    """SHA-256 of the columns' names and roles and of all records' values in them, in any order.
+    """A keyed digest of the columns' names and roles and of all records' values, in any order.
 
-    Equal for the same records on every engine. Types count: the number 1 is not the text 1, so a
-    CSV file and a Parquet file of the same table differ. Floats count to about 10⁻⁶.
+    Equal for the same records on every engine and from every file, by the same key. Floats count
+    to about 10⁻⁶.
     """
 
 

@@ -179,7 +179,7 @@ def show_comparison(console: Console, document: Document) -> None:
         ("front", f"no other setting has less δ and keeps more by {measure}"),
         ("accuracy", f"{predicted}; the most frequent value alone: {majority}"),
         ("seed", str(document["seed"])),
-        ("fingerprint", document["fingerprint"][:16]),
+        ("fingerprint", plain.fingerprint(document["fingerprint"])),
     ]
     failed = [row for row in rows if row["status"] == "failed"]
     lines += [(_name(row), f"FAILED: {plain.message(row['reason'])}") for row in failed]

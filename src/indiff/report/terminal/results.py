@@ -55,7 +55,7 @@ def show_release(
     if dropped:
         lines.append(("left out", listed([plain.name(name) for name in dropped])))
     lines.append(("written to", plain.message(place)))
-    lines.append(("fingerprint", f"{table.fingerprint[:16]} of the input"))
+    lines.append(("fingerprint", f"{plain.fingerprint(table.fingerprint)} of the input"))
     section(console, "Release", lines)
 
 
@@ -156,7 +156,7 @@ def _missing(result: DifferentialResult | StrongestResult) -> Lines:
 
 def _repeated(result: DifferentialResult | StrongestResult) -> Lines:
     """Return lines about what is needed to repeat a test."""
-    lines = [("seed", str(result.seed)), ("fingerprint", result.fingerprint[:16])]
+    lines = [("seed", str(result.seed)), ("fingerprint", plain.fingerprint(result.fingerprint))]
     if result.guarantee is not None:
         lines.append(("sample", plain.message(result.guarantee)))
     return lines

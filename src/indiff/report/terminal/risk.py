@@ -67,7 +67,7 @@ def _show_question(console: Console, risk: Risk, source: str) -> None:
         ("quasi", listed([plain.name(name) for name in method.quasi])),
         ("sensitive", listed(kinds) if kinds else "none"),
         ("engine", method.engine),
-        ("fingerprint", method.fingerprint[:16]),
+        ("fingerprint", plain.fingerprint(method.fingerprint)),
     ]
     notes = [*risk.groups.notes, *(note for x in risk.inference.values() for note in x.notes)]
     lines += [("note", plain.message(note)) for note in notes]
