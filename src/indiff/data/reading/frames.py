@@ -12,9 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from indiff.data.reading.columns import Column, ordered_texts, plain_column
-from indiff.data.reading.kinds import checked_names, is_broken, without_missing
+from indiff.data.reading.kinds import checked_names, without_missing
 from indiff.data.reading.numbers import EXACT_INTEGERS
 from indiff.errors import UserError, from_data
+from indiff.text import is_text
 
 Backend = Literal["pyarrow", "pandas", "polars"]
 Frame = tuple[list[tuple[str, Column]], list[str], Backend]
@@ -158,7 +159,7 @@ def _wrong_pandas_type(name: str, kind: str) -> UserError:
 
 def _from_categorical(name: str, series: Any, tokens: Sequence[str]) -> Column:
     labels = series.cat.categories.tolist()
-    broken = next((one for one in labels if isinstance(one, str) and is_broken(one)), None)
+    broken = next((one for one in labels if isinstance(one, str) and not is_text(one)), None)
     if broken is not None:  # pandas itself makes no series of it
         raise UserError(
             f"text must be valid Unicode; column {name!r} has half a surrogate pair in a category "
@@ -229,7 +230,9 @@ def _array(name: str, values: Sequence[object]) -> pa.Array:
     try:
         return pa.array(values)
     except UnicodeEncodeError:
-        record = next(i for i, one in enumerate(values) if isinstance(one, str) and is_broken(one))
+        record = next(
+            i for i, one in enumerate(values) if isinstance(one, str) and not is_text(one)
+        )
         raise UserError(
             f"text must be valid Unicode; column {name!r} has half a surrogate pair in record "
             f"{record} ({from_data(str(values[record])[:40])}): replace it."

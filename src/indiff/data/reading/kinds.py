@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from indiff.errors import Message, UserError, option, unknown
+from indiff.text import is_text
 
 SEPARATORS = (",", ";", "\t", "|")
 BLANKS = " \t"
@@ -42,7 +43,7 @@ def checked_names(names: Sequence[object], where: str) -> tuple[list[str], list[
                 f"every column needs a name; column {position} of {where} has none: name it, or "
                 "leave out the column of row numbers that some programs add."
             )
-        if is_broken(stripped):
+        if not is_text(stripped):
             raise UserError(
                 f"column names must be valid Unicode; column {position} of {where} is called "
                 f"{name!r}: rename it."
@@ -75,11 +76,6 @@ def nested(name: str, kind: object) -> UserError:
         f"a column must hold single values; {name!r} is nested ({kind})",
         way_out="Unnest it, or turn it into text first",
     )
-
-
-def is_broken(text: str) -> bool:
-    """Tell whether a text has half a surrogate pair, which no file or Arrow column can hold."""
-    return any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def header_of_text(start: bytes) -> int | None:

@@ -202,7 +202,7 @@ def in_utc(table: pa.Table) -> pa.Table:
 
 def _to_arrow(source: Any, columns: Sequence[str]) -> pa.Table:
     try:
-        frame = nw.from_native(arrow_native(source))
+        frame = nw.from_native(source if isinstance(source, pa.Table) else arrow_native(source))
     except TypeError:
         raise UserError(
             "risk is measured on a path, a pandas, Polars or PyArrow frame, a DuckDB "
