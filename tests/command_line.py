@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indiff.cli import main as cli
-from indiff.cli.warmup import announce
+from indiff.cli.warmup import compile_all
+from indiff.report.terminal.tables import compile_first
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -41,9 +42,14 @@ class Ended:
     err: str
 
 
+def announce() -> None:
+    """Compile the kernels before, so that nothing is said of it."""
+    compile_first(compile_all)
+
+
 def call(*words: str | Path) -> Ended:
     """Run ``indiff`` here: quick, for everything but start-up and signals."""
-    announce()  # kernels are compiled before, so that nothing is said of it
+    announce()
     out, err = _stream(), _stream()
     code: object = None
     with redirect_stdout(out), redirect_stderr(err):

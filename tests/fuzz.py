@@ -357,7 +357,7 @@ def try_case(seed: str, number: int) -> dict[str, Any]:
 
 def work(seed: str, first: int, count: int) -> None:
     """Try cases, one line of JSON before and one after each."""
-    from indiff.cli.warmup import announce
+    from tests.command_line import announce
 
     announce()
     out = os.fdopen(os.dup(1), "w", buffering=1)

@@ -13,7 +13,7 @@ import pyarrow.csv
 import pytest
 
 import indiff
-from indiff.cli.warmup import announce
+from tests.command_line import announce
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

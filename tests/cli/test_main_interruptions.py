@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from indiff.cli.warmup import announce
 from indiff.engines.duckdb import DuckDBEngine
-from tests.command_line import call, write_people
+from tests.command_line import announce, call, write_people
 
 ORACLE = """
 import os, sys, time

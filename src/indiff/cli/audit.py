@@ -12,7 +12,7 @@ import typer
 from indiff.audit.plan.recipe import OPTIONS, Recipe, read_limits
 from indiff.audit.plan.shell import worded_for_shell
 from indiff.audit.verdict import Exit
-from indiff.cli.warmup import announce
+from indiff.cli.warmup import compile_all
 from indiff.errors import UserError
 from indiff.files import check_places, refuse_inputs, write_text
 
@@ -97,7 +97,7 @@ def run(
     if delta is not None:
         refuse_inputs("fix", out, NAMES, inputs)
     make_folder(out)
-    announce()
+    terminal.compile_first(compile_all)
     table, found, fixed_paths = None, None, None
     with terminal.stages() as say:
         if delta is not None:

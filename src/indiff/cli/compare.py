@@ -11,7 +11,7 @@ import typer
 from indiff.audit.plan.limits import check_ranges
 from indiff.audit.plan.recipe import Recipe, read_limits
 from indiff.audit.verdict import Exit, Verdict, with_columns
-from indiff.cli.warmup import announce
+from indiff.cli.warmup import compile_all
 from indiff.errors import UserError
 from indiff.files import check_places, write_text
 from indiff.text import json_text
@@ -46,7 +46,7 @@ def command(recipe: Recipe) -> None:
             field="chart",
         )  # fmt: skip
     table = plan.data.read()
-    announce()
+    terminal.compile_first(compile_all)
     with terminal.stages() as say:
         found = compare(
             table,

@@ -10,7 +10,7 @@ import typer
 from indiff.audit.verdict import judge_tests
 from indiff.cli.questions import Answers
 from indiff.cli.test import document_of
-from indiff.cli.warmup import announce
+from indiff.cli.warmup import compile_all
 from indiff.files import write_records, write_text
 from indiff.text import json_text
 
@@ -55,7 +55,7 @@ def command(
     for column, lines in demo_hierarchies().items():
         write_text(out / f"{column}.csv", "".join(f"{line}\n" for line in lines))
     write_text(out / PLAN, as_toml(_plan(seed)))
-    announce()
+    terminal.compile_first(compile_all)
     audited = run_audit(
         read_plan(out / PLAN), command=f"indiff audit {PLAN}", source="demo (made-up patients)"
     )

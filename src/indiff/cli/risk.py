@@ -11,7 +11,7 @@ import typer
 from indiff.audit.plan.limits import risk_limits
 from indiff.audit.plan.recipe import Recipe, read_limits
 from indiff.audit.verdict import judge_risk
-from indiff.cli.warmup import announce
+from indiff.cli.warmup import compile_all
 from indiff.errors import UserError, unknown
 from indiff.files import check_places, private_files, write_text
 from indiff.text import json_text
@@ -39,7 +39,7 @@ def command(recipe: Recipe) -> None:
         [Path(name) for name in _inputs(recipe) if "://" not in name],
         frames=("--records",),
     )
-    risk = _measure(recipe, terminal.stages)
+    risk = _measure(recipe)
     verdict = judge_risk(risk, limits)
     verdict = verdict if policy is None else policy.judged(verdict)
     if recipe["json"] is not None:
@@ -105,8 +105,9 @@ def _every_other_column(
     return [name for name in names if name not in taken]
 
 
-def _measure(recipe: Recipe, stages: Any) -> Risk:
+def _measure(recipe: Recipe) -> Risk:
     """Measure; the stages are shown on the terminal's error stream, and files are private."""
+    from indiff.report.terminal import tables as terminal
     from indiff.risk import measure_risk
 
     data, asked = recipe["data"], recipe.section("data")
@@ -122,6 +123,6 @@ def _measure(recipe: Recipe, stages: Any) -> Risk:
         asked["engine"] == "auto" and not data.lower().endswith((".csv", ".tsv", ".txt"))
     )
     if is_counted_here and asked["master"] is None:
-        announce()
-    with stages() as say, private_files():  # for a JVM that is started here too
+        terminal.compile_first(compile_all)
+    with terminal.stages() as say, private_files():  # for a JVM that is started here too
         return measure_risk(data, progress=say, **asked)

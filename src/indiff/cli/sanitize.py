@@ -11,7 +11,7 @@ import typer
 
 from indiff.audit.plan.recipe import Recipe
 from indiff.audit.verdict import Exit
-from indiff.cli.warmup import announce
+from indiff.cli.warmup import compile_all
 from indiff.errors import UserError
 from indiff.files import check_places
 
@@ -33,7 +33,7 @@ def command(recipe: Recipe) -> None:
     check_places({"--out": out}, [Path(name) for name in plan.files], frames=("--out",))
     chosen = _declared(recipe)
     table = plan.data.read()
-    announce()
+    terminal.compile_first(compile_all)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotDifferentiallyPrivate)  # shown below, with exit code 1
         release = chosen.sanitize(table)  # noise for publication never comes from a seed

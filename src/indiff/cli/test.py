@@ -15,7 +15,7 @@ from indiff.audit.plan.recipe import targets as read_targets
 from indiff.audit.plan.shell import in_shell, worded_for_shell
 from indiff.audit.verdict import TEST_LIMITS, Verdict, judge_releases, judge_tests
 from indiff.cli.questions import Answers, answer, check_questions
-from indiff.cli.warmup import announce
+from indiff.cli.warmup import compile_all
 from indiff.errors import Message, UserError, unknown
 from indiff.files import check_places, write_records, write_text
 from indiff.text import json_text
@@ -214,12 +214,12 @@ def run(table: Table, plan: Plan, recipe: Recipe, **choice: Any) -> tuple[list[R
     from indiff.differential import differential_test
     from indiff.differential.people import as_deadline
     from indiff.differential.test import check_testable, part_of
-    from indiff.report.terminal.tables import progress
+    from indiff.report.terminal import tables as terminal
 
     names = [sensitive.name for sensitive in table.sensitives]
     for name in names:
         check_testable(table.focus(name))
-    announce()
+    terminal.compile_first(compile_all)
     settings: dict[str, Any] = {
         **plan.settings, "model": recipe.model, "method": plan.adversary.method,
         "individual": plan.data.individual, "retries": recipe["retries"],
@@ -230,7 +230,7 @@ def run(table: Table, plan: Plan, recipe: Recipe, **choice: Any) -> tuple[list[R
     results: list[Result] = []
     for place, name in enumerate(names):
         folder = recipe["run"] if len(names) == 1 else part_of(recipe["run"], "attribute", place)
-        with progress(f"testing {plain.name(name)}") as report:
+        with terminal.progress(f"testing {plain.name(name)}") as report:
             result = differential_test(
                 table.focus(name), plan.release.sanitizer, progress=report, run=folder, **settings
             )
@@ -245,8 +245,9 @@ def test_beside(
 ) -> list[ReleaseResult]:
     """Test one release beside its original, without its sanitizer."""
     from indiff.differential.beside.dropped_row import test_release
+    from indiff.report.terminal import tables as terminal
 
-    announce()
+    terminal.compile_first(compile_all)
     who, records = plan.adversary, records_of(table, targets, plan.run.seed)
     return [
         test_release(

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from indiff.audit.verdict import Exit
-from indiff.cli.warmup import announce
+from indiff.cli.warmup import compile_all
 
 _MOST_NAMES = 20
 _ENDINGS = {
@@ -46,7 +46,7 @@ def command(
     from indiff.report.terminal import tables as terminal
 
     if data is not None:
-        announce()
+        terminal.compile_first(compile_all)
     with terminal.stages() as say:
         found = verify(report, release, data, say)
     console = terminal.open_console()

@@ -12,24 +12,11 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import typer
-
 if TYPE_CHECKING:
     from indiff.data.table import Table
 
 
-def announce() -> None:
-    """Compile what is missing, after saying so on standard error; else say nothing."""
-    from indiff.kernels import is_warm, mark_warm
-
-    if not is_warm():
-        line = "compiling kernels, once per installation (about 40 s on two cores) …"
-        typer.echo(line, err=True)
-        run()
-        mark_warm()
-
-
-def run() -> None:
+def compile_all() -> None:
     """Call each kernel once with the argument types that real runs use.
 
     The two largest parts of the walk do not need each other: another process compiles one of
@@ -145,6 +132,6 @@ if __name__ == "__main__":
         from indiff.kernels import mark_warm
 
         start = time.perf_counter()
-        run()
+        compile_all()
         mark_warm()
         sys.stderr.write(f"kernels compiled in {time.perf_counter() - start:.1f} s\n")

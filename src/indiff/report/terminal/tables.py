@@ -205,6 +205,16 @@ def print_clean(console: Console, shown: Any) -> None:
     console.out("\n".join(line.rstrip() for line in lines), end="", highlight=False)
 
 
+def compile_first(compile_all: Callable[[], None]) -> None:
+    """Compile the kernels where they are not yet, after saying so; else say nothing."""
+    from indiff.kernels import is_warm, mark_warm
+
+    if not is_warm():
+        sys.stderr.write("compiling kernels, once per installation (about 40 s on two cores) …\n")
+        compile_all()
+        mark_warm()
+
+
 @contextmanager
 def stages() -> Iterator[Callable[..., object] | None]:
     """Show the stage of the work on the terminal's error stream; nothing when piped.
