@@ -58,7 +58,7 @@ test-long: $(VENV)/.installed-dev .rivals/.installed ## long property runs
 	INDIFF_LONG=1 $(PYTEST) -n $(WORKERS) -m 'long'
 
 mutants: $(VENV)/.installed-dev ## plant bugs in what decides, and name those no test sees; ONLY=audit for one group
-	PYTHONPATH=src:. $(BIN)/python tests/mutants.py $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES))
+	PYTHONPATH=src:. $(BIN)/python -m tests.mutants $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
 
 fuzz: $(VENV)/.installed-dev ## what nobody expects, at the command line and the server; MINUTES=10, SEED and FIRST go on
 	PYTHONPATH=src:. $(BIN)/python -m tests.fuzz $(if $(SEED),--seed $(SEED)) $(if $(FIRST),--first $(FIRST)) $(if $(COUNT),--count $(COUNT)) $(if $(MINUTES),--minutes $(MINUTES))

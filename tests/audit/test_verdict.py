@@ -19,8 +19,17 @@ from indiff.audit.plan.limits import (
     check_limit_names,
     limit_names,
 )
-from indiff.audit.verdict import Check, judge, judge_tests, rule_of
+from indiff.audit.verdict import (
+    Check,
+    Exit,
+    Verdict,
+    judge,
+    judge_tests,
+    rule_of,
+    with_columns,
+)
 from indiff.errors import UserError
+from indiff.release.unmeasured import Unmeasured
 from indiff.report.finding import Finding, recommendation
 
 
@@ -287,3 +296,15 @@ def test_one_reason_is_said_once() -> None:
     _, verdict = judge([found(name, 0.1, exactness="approximation") for name in names], limits)
     assert len(verdict.reasons) == 1
     assert " and 2 more are an approximation" in verdict.reasons[0]
+
+
+def test_a_column_that_names_people_fails_wherever_it_stands() -> None:
+    named, other = Unmeasured("who", True, "is an identifier"), Unmeasured("x", False, "")
+    kept = Verdict(Exit.NOTHING_EXCEEDED, ("every limit holds",))
+    for columns in ([named], [other, named], [named, other], [other, named, other]):
+        assert with_columns(kept, columns).status == "fail"
+    assert with_columns(kept, [other]).status == "incomplete"
+    assert with_columns(kept, []) is kept
+    # What is worse than incomplete stays so.
+    for code in (Exit.EXCEEDED, Exit.INTERRUPTED, Exit.INCOMPLETE):
+        assert with_columns(Verdict(code, ()), [other]).exit_code == code

@@ -108,6 +108,23 @@ def test_an_identifiers_own_name_is_enough() -> None:
     assert found == [(True, "is an identifier of the table")]
 
 
+@pytest.mark.parametrize("place", range(4))
+def test_an_identifier_is_found_wherever_it_stands(place: int) -> None:
+    harmless = {f"x{number}": RNG.integers(0, 9, SIZE) for number in range(3)}
+    columns = list(harmless.items())
+    columns.insert(place, ("who", PEOPLE["name"]))
+    found = judged(dict(columns), identifier="name")
+    names = "holds the values of the identifier 'name'"
+    assert found == [(i == place, names if i == place else "") for i in range(4)]
+
+
+def test_an_identifier_is_found_whichever_of_several_it_is() -> None:
+    columns = {"n": PEOPLE["number"], "w": PEOPLE["ward"], "h": PEOPLE["household"]}
+    found = judged(columns, identifier=["name", "household"])
+    assert [names_people for names_people, _ in found] == [True, False, True]
+    assert found[2][1] == "holds the values of the identifier 'household'"
+
+
 def test_a_file_with_suppressed_or_repeated_rows_is_judged_alike() -> None:
     original = table(identifier="name")
     for rows in (ORDER[:40], np.concatenate([ORDER, ORDER])):

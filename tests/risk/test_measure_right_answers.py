@@ -146,3 +146,41 @@ def test_missing_numbers_rank_last(engine: str) -> None:
     turned = oracle.models(keys, xs, Ordered(("last", 1, 2, 9)))["t"]
     assert abs(expected - turned) > 0.01
     assert found.groups.t == pytest.approx(float(expected))
+
+
+def test_t_where_every_group_is_mixed(engine: str) -> None:
+    """Ranks 0 to 3, two in each group: masses ¼, ½ and ¼ go one of three ranks further."""
+    risk = measure(table(x={1: 1, 2: 1}, y={3: 1, 4: 1}), engine)
+    assert risk.groups.t == pytest.approx(1 / 3)
+    # A group of one value in the middle is nearer than those, and decides nothing: the masses
+    # 11/42, 22/42, 20/42 and 10/42 go one of four ranks further.
+    risk = measure(table(x={1: 10, 2: 10}, y={9: 10, 10: 10}, z={5: 2}), engine)
+    assert risk.groups.t == pytest.approx((11 + 22 + 20 + 10) / 42 / 4)
+
+
+SMALLER_IS_WORSE = ("l", "distinct_l", "entropy_l")
+LARGER_IS_WORSE = ("alpha", "t", "beta", "beta_enhanced", "delta_disclosure")
+
+
+@pytest.mark.parametrize("names", [["bad", "good"], ["good", "bad"]])
+def test_the_worst_of_several_sensitive_attributes_counts(names: list[str], engine: str) -> None:
+    """One attribute has one value in a group, the other has both in both, in any order."""
+    data = {"q": [*"xxxxyyyy"], "bad": [*"aaaaabbb"], "good": [*"aabbaabb"]}
+    risk = measure_risk(pa.table(data), quasi="q", sensitive=names, engine=engine)  # type: ignore[arg-type]
+    bad, good = risk.groups.sensitive["bad"], risk.groups.sensitive["good"]
+    for name in (*SMALLER_IS_WORSE, *LARGER_IS_WORSE):
+        worse, better = getattr(bad, name), getattr(good, name)
+        assert (worse < better) == (name in SMALLER_IS_WORSE), name
+        assert worse != better
+        assert getattr(risk.groups, name) == worse, name
+
+
+def test_of_two_recursive_diversities_the_smaller_l_and_then_the_larger_c_counts(
+    engine: str,
+) -> None:
+    """(c, ℓ) of s is (3, 2), of u (1, 2): r₁ < c·r₂ needs the larger c to hold for both."""
+    data = {"q": [*"xxxx"], "s": [*"aaab"], "u": [*"aabb"]}
+    for names in (["s", "u"], ["u", "s"]):
+        risk = measure_risk(pa.table(data), quasi="q", sensitive=names, engine=engine)  # type: ignore[arg-type]
+        assert [part.recursive for part in risk.groups.sensitive.values()].count((3, 2)) == 1
+        assert risk.groups.recursive == (3, 2)

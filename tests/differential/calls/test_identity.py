@@ -93,6 +93,8 @@ def test_arrays_count_by_their_numbers() -> None:
     assert identity(shifted(one)) == identity(shifted(two)) != identity(shifted(other))
     mixed = [np.array(values, object) for values in ([1, "a"], [1, "b"])]
     assert identity(shifted(mixed[0])) != identity(shifted(mixed[1]))
+    large = [np.array([10**20 + 1, "b" * width], object) for width in (3, 3)]  # not the same cells
+    assert identity(shifted(large[0])) == identity(shifted(large[1]))
 
 
 @dataclass(frozen=True)
@@ -128,3 +130,95 @@ def test_a_table_read_in_another_way_is_another_one() -> None:
         for order in (["S", "M", "L"], ["L", "M", "S"])
     }
     assert len(found) == 2
+
+
+def frame_in(values: Any, kind: Any = None) -> Callable[[Any], Any]:
+    """A function that closes over a frame of one column."""
+    frame = pa.table({"a": pa.array(values, kind)})
+    return lambda given: (given, frame)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kind"),
+    [
+        ([1, None, 2], [1, 1, 2], pa.int64()),  # a missing value is no value
+        ([1, None, 2], [1, 2, None], pa.int64()),
+        (["x", None], ["x", "x"], pa.string()),
+        (["x", "y", "x"], ["x", "y", "y"], pa.dictionary(pa.int32(), pa.string())),
+        ([[1, 2], [3]], [[1], [2, 3]], pa.list_(pa.int64())),
+    ],
+)
+def test_frames_count_by_every_cell(one: Any, other: Any, kind: Any) -> None:
+    assert identity(frame_in(one, kind)) == identity(frame_in(one, kind))
+    assert identity(frame_in(one, kind)) != identity(frame_in(other, kind))
+
+
+def test_what_lies_below_a_null_does_not_count() -> None:
+    shown, hidden = pa.array([1, 2, 3]), pa.array([1, 9, 3])
+    valid = pa.py_buffer(bytes([0b101]))
+    frames = [
+        pa.table({"a": pa.Array.from_buffers(pa.int64(), 3, [valid, one.buffers()[1]])})
+        for one in (shown, hidden)
+    ]
+    tables = [identity(lambda given, frame=frame: (given, frame)) for frame in frames]
+    assert tables[0] == tables[1]
+
+
+def test_arrays_of_one_kind_differ_by_their_shape_and_type() -> None:
+    def shifted(by: Any) -> Callable[[Any], Any]:
+        return lambda frame: (frame, by)
+
+    flat = np.arange(4)
+    kinds = [flat, flat.reshape(2, 2), flat.reshape(4, 1), flat.astype(np.int32), flat.astype("f8")]
+    assert len({identity(shifted(one)) for one in kinds}) == len(kinds)
+    large = np.zeros(2_000_000)  # printed with dots in the middle
+    other = large.copy()
+    other[1_000_000] = 1
+    assert identity(shifted(large)) != identity(shifted(other))
+
+
+@pytest.mark.parametrize(
+    ("source", "was", "becomes"),
+    [
+        ("EDGES = [18, 65]\ndef f(x):\n    return EDGES\n", "65", "70"),
+        ("EDGES = {'age': 5}\ndef f(x):\n    return EDGES\n", "5", "10"),
+        (
+            "def g(x):\n    return x\ndef f(x):\n    return [g(y) for y in x]\n",
+            "return x",
+            "return 1",
+        ),
+        ("WIDTH = 3\ndef f(x):\n    return max(x, key=lambda y: y % WIDTH)\n", "3", "4"),
+        (
+            "class Cut:\n    def __init__(self, at):\n        self.at = at\n"
+            "cut = Cut(3)\ndef f(x):\n    return cut, x\n",
+            "Cut(3)",
+            "Cut(4)",
+        ),
+    ],
+)
+def test_what_a_function_finds_in_its_module_counts(source: str, was: str, becomes: str) -> None:
+    other = source.replace(was, becomes)
+    assert other != source
+    assert identity(made(source)) == identity(made(source)) != identity(made(other))
+
+
+def test_a_private_cache_of_a_module_does_not_count() -> None:
+    source = "_cache = {}\ndef f(x):\n    return _cache.setdefault(x, x)\n"
+    one, two = made(source), made(source)
+    one(1)
+    assert identity(one) == identity(two)
+    private = "_width = 3\ndef f(x):\n    return x // _width\n"  # a number is no cache
+    assert identity(made(private)) != identity(made(private.replace("3", "4")))
+
+
+def test_a_function_of_another_module_counts_by_its_name_alone() -> None:
+    """What it does is told by its module's version."""
+
+    def using(body: str) -> Any:
+        library: dict[str, Any] = {"__name__": "library"}
+        exec(f"def g(x):\n    return {body}\n", library)
+        scope: dict[str, Any] = {"__name__": "script", "g": library["g"]}
+        exec("def f(x):\n    return g(x)\n", scope)
+        return scope["f"]
+
+    assert identity(using("x")) == identity(using("x + 1"))

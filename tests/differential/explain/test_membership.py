@@ -145,7 +145,7 @@ def test_intervals_cover_the_true_area() -> None:
         absent = 1 / (1 + np.exp(-rng.normal(size=150)))
         area = membership_inference(result_of(present, absent), resamples=200, seed=seed).area
         covered += area.lower <= 0.7602 <= area.upper
-    assert covered >= 88  # 95 expected; below 88 has a chance of less than 1 in 500
+    assert covered >= 95  # limits half as far away hold it 78 times
 
 
 @pytest.mark.parametrize("size", [60, 240])
@@ -169,7 +169,7 @@ def test_intervals_cover_the_truth_where_beliefs_go_together(size: int) -> None:
         ]
         for limits in (found.advantage, found.area, *found.true_positives_at.values()):
             assert 0 <= limits.lower <= limits.value <= limits.upper <= 1
-    assert covered.min() >= 85
+    assert covered.min() >= 95  # limits a fifth too narrow hold it 78 times
 
 
 @pytest.mark.parametrize(("exposed", "size"), [(0.01, 100), (0.05, 30), (0.02, 300), (0.3, 100)])

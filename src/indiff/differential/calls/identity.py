@@ -26,7 +26,8 @@ def identity(part: object) -> str:
     Of a function: its code, its defaults and what it refers to in its own module. Of an object:
     its class, its public attributes, and a text ``fingerprint`` where it has one. It cannot see
     what lies outside: a file that is read later, or a service. Attributes that begin with an
-    underscore are the object's own affair and do not count.
+    underscore are the object's own affair and do not count, nor do lists, mappings and objects of
+    a module with such a name.
 
     >>> identity(lambda x: x + 1) == identity(lambda x: x + 1)
     True
@@ -89,14 +90,24 @@ def _function(function: FunctionType, seen: _Seen) -> Iterator[str]:
     yield from _pieces(function.__kwdefaults__, seen)
     for cell in function.__closure__ or ():
         yield from _pieces(cell.cell_contents, seen)
-    for name in function.__code__.co_names:
-        used = function.__globals__.get(name)
+    for name in dict.fromkeys(_names(function.__code__)):
+        if name not in function.__globals__:
+            continue
+        used = function.__globals__[name]
         own = getattr(used, "__module__", None) == function.__module__
-        if isinstance(used, _PLAIN) or (own and isinstance(used, FunctionType | type)):
+        if callable(used) and not own:  # of another module, whose version tells what it does
+            yield f"{name} {getattr(used, '__module__', '')} {getattr(used, '__qualname__', '')}"
+        elif not name.startswith("_") or isinstance(used, _PLAIN) or callable(used):
             yield name
             yield from _pieces(used, seen)
-        elif callable(used):  # of another module, whose version tells what it does
-            yield f"{name} {getattr(used, '__module__', '')} {getattr(used, '__qualname__', '')}"
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """Yield the names that code uses, also inside comprehensions and functions of its own."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
 
 
 def _code(code: CodeType, seen: _Seen) -> Iterator[str]:

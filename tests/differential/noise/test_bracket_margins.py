@@ -1,0 +1,147 @@
+"""Margins are those of the theorems: simulations would not see one that is half as wide."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from indiff.differential.noise.bracket import (
+    bracket,
+    change_limits,
+    largest_tail,
+    mean_limits,
+    smallest_epsilon,
+)
+from indiff.differential.path import Changes
+
+ERROR = 0.025
+COIN = np.tile([0.0, 1.0, 0.0, 0.0], 25)  # as spread as it can be: Hoeffding's limits are narrower
+CALM = np.tile([0.2, 0.2002, 0.2, 0.2], 2_500)  # hardly spread: Bernstein's are
+
+
+def hoeffding(runs: int, error: float) -> float:
+    """Return t with P(|mean − E| ≥ t) ≤ 2 exp(−2 R t²) = error (Hoeffding 1963, Theorem 2)."""
+    return math.sqrt(-math.log(error / 2) / (2 * runs))
+
+
+def bernstein(sample: np.ndarray, error: float) -> float:
+    """Return t with P(E ≥ mean + t) ≤ error for values in [0, 1] (Maurer and Pontil, Theorem 4)."""
+    runs, log = len(sample), math.log(2 / error)
+    return math.sqrt(2 * np.var(sample, ddof=1) * log / runs) + 7 * log / (3 * (runs - 1))
+
+
+def test_the_lower_limit_of_a_coin_is_hoeffdings() -> None:
+    """Of the two margins each has half of the error, and each of the two sides a half of that."""
+    low, _ = mean_limits(COIN, largest=1.0, error=ERROR)
+    assert low == pytest.approx(0.25 - hoeffding(100, ERROR / 2))
+    assert hoeffding(100, ERROR / 2) < bernstein(COIN, ERROR / 4)
+
+
+def test_the_lower_limit_of_a_calm_sample_is_bernsteins() -> None:
+    low, _ = mean_limits(CALM, largest=1.0, error=ERROR)
+    assert low == pytest.approx(CALM.mean() - bernstein(CALM, ERROR / 4))
+
+
+def test_the_upper_limit_of_a_coin_is_chernoffs() -> None:
+    """exp(−R·KL(mean, m)) is the chance of so small a mean at the limit m: half of the error."""
+    _, m = mean_limits(COIN, largest=1.0, error=ERROR)
+    divergence = 0.25 * math.log(0.25 / m) + 0.75 * math.log(0.75 / (1 - m))
+    assert m > 0.25
+    assert math.exp(-100 * divergence) == pytest.approx(ERROR / 2)
+
+
+def test_the_upper_limit_of_a_calm_sample_is_bernsteins() -> None:
+    _, high = mean_limits(CALM, largest=1.0, error=ERROR)
+    assert high == pytest.approx(CALM.mean() + bernstein(CALM, ERROR / 2))
+
+
+def test_limits_grow_with_the_largest_distance() -> None:
+    ones = mean_limits(COIN, largest=1.0, error=ERROR)
+    assert mean_limits(3 * COIN, largest=3.0, error=ERROR) == pytest.approx([3 * x for x in ones])
+    assert mean_limits(COIN, largest=0.0, error=ERROR) == (0.0, 0.0)
+    assert mean_limits(np.array([0.5]), largest=2.0, error=ERROR) == (0.0, 2.0)
+    low, high = mean_limits(5 * COIN, largest=math.inf, error=ERROR)  # 5 counts as 1
+    assert (low, high) == (ones[0], math.inf)
+
+
+def test_paired_runs_have_a_margin_in_each_coordinate() -> None:
+    """A difference of beliefs lies in [−1, 1], twice as wide; two coordinates share the error."""
+    runs, error, move = 400, 0.05 / 2 / 2, np.tile([0.5, 1.0], 200)
+    first = np.stack([move, 1 - move], axis=1)
+    second = np.tile([0.0, 1.0], (runs, 1))
+    margin = min(
+        2 * hoeffding(runs, error / 2),
+        2 * bernstein(move / 2, error / 4),
+    )
+    found = bracket(first, second, paired=True)
+    assert found.lower_end == found.upper_end == pytest.approx(1.5)
+    assert found.lower == pytest.approx(2 * (0.75 - margin))
+    three = bracket(first, second, paired=True, confidence=1 - 0.05 / 3)
+    assert bracket(first, second, paired=True, records=3) == three
+
+
+def test_unpaired_runs_have_two_margins_in_each_coordinate() -> None:
+    """Each of two samples of beliefs, which lie in [0, 1], has half of a coordinate's error."""
+    runs, error = 400, 0.05 / 2 / 2 / 2
+    move, none = np.tile([0.5, 1.0], 200), np.zeros(400)
+    first = np.stack([move, 1 - move], axis=1)
+    second = np.stack([none, 1 - none], axis=1)
+    margin = sum(
+        min(hoeffding(runs, error / 2), bernstein(each, error / 4)) for each in (move, none)
+    )
+    assert bracket(first, second, paired=False).lower == pytest.approx(2 * (0.75 - margin))
+
+
+def test_independent_sources_narrow_the_limits_on_changes() -> None:
+    """Hoeffding for a weighted sum: P(mean − E ≥ t) ≤ exp(−2 R t² / Σ w²), half of the error."""
+    runs = np.zeros((40, 100))
+    runs[:20] = 1.0
+    sources = np.arange(40) // 4  # ten sources of four records each
+    found = change_limits(Changes.from_runs(runs, sources), 0.95)
+    assert found is not None
+    squares = 10 * 0.1**2
+    margin = math.sqrt(-math.log(ERROR / 2) * squares / (2 * 100))
+    assert found == pytest.approx((0.5 - margin, 0.5 + margin))
+    # Where all records have one source, either limit on the runs counts, the narrower on each side.
+    alone = change_limits(Changes.from_runs(runs, np.zeros(40, int)), 0.95)
+    low, high = mean_limits(runs.mean(axis=0), largest=1.0, error=ERROR / 2)
+    margin = math.sqrt(-math.log(ERROR / 2) / (2 * 100))
+    assert alone == pytest.approx((max(low, 0.5 - margin), min(high, 0.5 + margin)))
+
+
+@pytest.mark.parametrize("far", [0, 1, 30, 99, 100])
+@pytest.mark.parametrize("records", [1, 7])
+def test_limits_on_the_tail_are_clopper_and_pearsons(far: int, records: int) -> None:
+    table = np.zeros((records, 100))
+    table[-1, :far] = 1.0
+    found = largest_tail(table, 0.5, confidence=0.9)
+    level = 1 - 0.1 / records
+    expected = binomtest(far, 100).proportion_ci(level, method="exact")
+    assert (found.lower, found.upper) == pytest.approx((expected.low, expected.high))
+
+
+@pytest.mark.parametrize("delta", ["0.02", "0.1", "0.5"])
+@pytest.mark.parametrize("records", [1, 7])
+def test_limits_on_epsilon_are_the_nearest_ranks_that_are_sure(delta: str, records: int) -> None:
+    """Distance m is the m-th of 150: it is below the quantile where so many runs surely are."""
+    runs, above = 150, Fraction(delta)
+    error = Fraction(1, 20) / 2 / records
+
+    def at_most(number: int) -> Fraction:
+        below = 1 - above
+        return sum(
+            (math.comb(runs, k) * below**k * above ** (runs - k) for k in range(number + 1)),
+            Fraction(0),
+        )
+
+    low = max(m for m in range(1, runs + 1) if at_most(m - 1) <= error)
+    high = [m for m in range(1, runs + 1) if at_most(m - 1) >= 1 - error]
+    table = np.tile(np.arange(1.0, runs + 1), (records, 1))
+    found = smallest_epsilon(table, float(above), largest=999.0)
+    assert found.lower == low
+    assert found.upper == (high[0] if high else 999.0)
+    assert found.estimate == runs - math.floor(above * runs)

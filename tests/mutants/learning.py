@@ -1,0 +1,172 @@
+"""Learns which test runs which line of some files, and how long each test takes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import coverage
+import pytest
+
+from tests.mutants.changes import ROOT, Mutant
+from tests.mutants.processes import in_child
+
+# Spark is a process of its own, in which no bug is planted.
+PYTEST = (
+    *("-q", "--no-header", "-p", "no:cacheprovider"),
+    *("-m", "not system and not long", "-k", "not spark"),
+)
+
+
+@dataclass
+class Learned:
+    """What is known about the tests of a group."""
+
+    seconds: dict[str, float]  # of processor time, by test
+    lines: dict[str, dict[int, list[str]]]  # the tests that run a line, by file
+    broken: list[str]  # tests that fail with no bug planted
+    digests: dict[str, str] = field(default_factory=dict)  # of every test's file
+
+    def tests_for(self, mutant: Mutant, most_seconds: float, quick: list[str]) -> list[str]:
+        """Return the tests that run what is changed: ``quick`` ones first, then by their time.
+
+        What runs when the module is imported concerns every test that runs a line of the file.
+        """
+        lines = self.lines.get(str(mutant.file), {})
+        chosen = mutant.lines if mutant.called else range(max(lines, default=0) + 1)
+        able = {test for line in chosen for test in lines.get(line, ())}.difference(self.broken)
+        order = [one for one in quick if one in able]
+        order += sorted(able.difference(order), key=lambda one: (self.seconds[one], one))
+        taken: list[str] = []
+        total = 0.0
+        for test in order:
+            total += self.seconds[test]
+            if total > most_seconds and taken:
+                break
+            taken.append(test)
+        return taken
+
+
+class _Recorder:
+    """A pytest plugin that runs every test, and what it shares with others, by its own name."""
+
+    def __init__(self, files: list[Path]) -> None:
+        self.coverage = coverage.Coverage(
+            data_file=None, config_file=False, include=[str(one) for one in files]
+        )
+        self.seconds: dict[str, float] = {}
+        self.shared: dict[str, list[str]] = defaultdict(list)  # tests, by fixture
+        self.failed: set[str] = set()
+        self.item = ""
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtestloop(self, session: Any) -> Iterator[None]:
+        self.coverage.start()
+        yield
+        self.coverage.stop()
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_fixture_setup(self, fixturedef: Any, request: Any) -> Iterator[None]:
+        if fixturedef.scope == "function":
+            yield
+            return
+        self.coverage.switch_context(_fixture(fixturedef))
+        yield
+        self.coverage.switch_context(self.item)
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> Iterator[None]:
+        self.item = item.nodeid
+        info = getattr(item, "_fixtureinfo", None)
+        for definitions in info.name2fixturedefs.values() if info else ():
+            for one in definitions:
+                self.shared[_fixture(one)].append(item.nodeid)
+        self.coverage.switch_context(item.nodeid)
+        started = time.process_time()
+        yield
+        self.seconds[item.nodeid] = round(time.process_time() - started, 3)
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.failed:
+            self.failed.add(report.nodeid)
+
+    def found(self) -> dict[str, Any]:
+        """Return what was learned, as plain data."""
+        data = self.coverage.get_data()
+        lines: dict[str, dict[int, list[str]]] = {}
+        for file in data.measured_files():
+            lines[file] = {
+                line: sorted({t for one in contexts for t in self.shared.get(one, [one]) if t})
+                for line, contexts in data.contexts_by_lineno(file).items()
+            }
+        return {"seconds": self.seconds, "lines": lines, "broken": sorted(self.failed)}
+
+
+def _fixture(definition: Any) -> str:
+    return f"fixture {definition.baseid} {definition.argname}"
+
+
+def learn(files: list[Path], tests: tuple[str, ...], cache: Path) -> Learned:
+    """Run the tests once; of test files that were run before with the same sources, nothing."""
+    sources = b"".join(file.read_bytes() for file in files)
+    known = json.loads(cache.read_text()) if cache.exists() else {}
+    digests = {
+        str(path.relative_to(ROOT)): hashlib.sha256(sources + path.read_bytes()).hexdigest()
+        for place in tests
+        for path in ([ROOT / place] if place.endswith(".py") else (ROOT / place).rglob("test_*.py"))
+    }
+    stale = [path for path, digest in digests.items() if known.get(path, {}).get("key") != digest]
+    if stale:
+        fresh = cache.with_suffix(".part")
+
+        def work() -> int:
+            recorder = _Recorder(files)
+            code = pytest.main([*PYTEST, *stale], plugins=[recorder])
+            fresh.write_text(json.dumps(recorder.found()))
+            return int(code)
+
+        said = cache.with_suffix(".txt")
+        ended = in_child(work, 3600, said)
+        if ended not in (0, 1, 5):
+            raise SystemExit(f"the tests cannot be run (pytest ended with {ended}; see {said}).")
+        found = json.loads(fresh.read_text())
+        fresh.unlink()
+        known = {path: one for path, one in known.items() if path in digests and path not in stale}
+        known |= {path: {"key": digests[path], **_of_file(found, path)} for path in stale}
+        cache.write_text(json.dumps(known))
+    return _together(known)
+
+
+def _of_file(found: dict[str, Any], path: str) -> dict[str, Any]:
+    """Return what was learned of the tests in one file."""
+    mine = path + "::"
+    return {
+        "seconds": {test: took for test, took in found["seconds"].items() if test.startswith(mine)},
+        "broken": [test for test in found["broken"] if test.startswith(mine)],
+        "lines": {
+            file: {
+                line: kept
+                for line, tests in by_line.items()
+                if (kept := [one for one in tests if one.startswith(mine)])
+            }
+            for file, by_line in found["lines"].items()
+        },
+    }
+
+
+def _together(known: dict[str, Any]) -> Learned:
+    learned = Learned({}, defaultdict(lambda: defaultdict(list)), [])
+    for path, one in known.items():
+        learned.seconds |= one["seconds"]
+        learned.broken += one["broken"]
+        learned.digests[path] = one["key"]
+        for file, by_line in one["lines"].items():
+            for line, tests in by_line.items():
+                learned.lines[file][int(line)] += tests
+    return learned

@@ -1,0 +1,77 @@
+"""What can be planted, and that it is planted where it says."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.mutants import changes
+from tests.mutants.changes import Mutant, mutants_of, named
+from tests.mutants.processes import TIMED_OUT, in_child
+
+SOURCE = '''
+LEAST = 3
+
+def enough(count: int, least: int = LEAST) -> bool:
+    """Tell."""
+    if count < 0:
+        raise ValueError(f"{count + 1}")
+    return count >= least and not count > 99
+'''
+
+
+@pytest.fixture
+def mutants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Mutant]:
+    monkeypatch.setattr(changes, "PACKAGE", tmp_path)
+    (tmp_path / "module.py").write_text(SOURCE)
+    return mutants_of(tmp_path / "module.py")
+
+
+def test_every_change_is_made_once(mutants: list[Mutant]) -> None:
+    assert {one.name.removeprefix("module.py ") for one in mutants} == {
+        ": 3 → 4",
+        "enough(): if count < 0: → if not count < 0:",
+        "enough(): count < 0 → count <= 0",
+        "enough(): count < 0 → count > 0",
+        "enough(): 0 → 1",
+        "enough(): count >= least and (not count > 99) → count >= least or not count > 99",
+        "enough(): count >= least → count > least",
+        "enough(): count >= least → count <= least",
+        "enough(): not count > 99 → +(count > 99)",
+        "enough(): count > 99 → count >= 99",
+        "enough(): count > 99 → count < 99",
+        "enough(): 99 → 100",
+    }
+    assert [one.called for one in mutants] == [False, *[True] * 11]
+    lines = SOURCE.splitlines()
+    assert {lines[one.lines.start - 1].split()[0] for one in mutants} == {"LEAST", "if", "return"}
+
+
+def test_a_mutant_does_what_its_name_says(mutants: list[Mutant]) -> None:
+    (strict,) = [one for one in mutants if one.name.endswith("count >= least → count > least")]
+    scope: dict[str, object] = {}
+    exec(strict.code(), scope)
+    enough = scope["enough"]
+    assert callable(enough)
+    assert [enough(count) for count in (2, 3, 4, 100)] == [False, False, True, False]
+
+
+def test_the_written_bugs_can_be_planted() -> None:
+    bugs = tomllib.loads((Path(__file__).parent / "planted.toml").read_text(encoding="utf-8"))
+    groups = {bug["group"] for bug in bugs.values()}
+    found = [one for group in groups for one in named(group, bugs)]
+    assert len(found) == len(bugs) > 30
+    for one in found:
+        one.code()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_process_that_never_ends_is_stopped() -> None:
+    def forever() -> int:
+        while True:
+            pass
+
+    assert in_child(lambda: 3, 10) == 3
+    assert in_child(forever, 0.5) == TIMED_OUT
