@@ -281,14 +281,21 @@ def _ended(sentence: str) -> str:
     return sentence if sentence.endswith((".", "?", "!", "»", f"»{_END}")) else f"{sentence}."
 
 
-def why_exhausted(error: BaseException) -> str | None:
-    """Say what ran out, memory or disk; None where it was something else.
+def why_exhausted(error: BaseException | None) -> str | None:
+    """Say what gave way, memory or disk; None where it was something else.
 
     >>> why_exhausted(MemoryError()), why_exhausted(OSError(errno.ENOSPC, "full"))
     ('the memory of this machine does not suffice', 'there is no room left on the disk')
     """
+    if isinstance(error, UserError):  # such as that a file cannot be written
+        error = error.__context__
     if isinstance(error, MemoryError):
         return "the memory of this machine does not suffice"
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "there is no room left on the disk"
-    return None
+    return _DISK.get(error.errno or 0) if isinstance(error, OSError) else None
+
+
+_DISK = {
+    errno.ENOSPC: "there is no room left on the disk",
+    errno.EDQUOT: "there is no room left on the disk",
+    errno.EIO: "the disk failed",
+}

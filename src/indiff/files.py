@@ -40,8 +40,14 @@ def make_folder(folder: Path) -> None:
 
 
 def refuse_inputs(what: str, folder: Path, names: Iterable[str], inputs: list[Path]) -> None:
-    """Refuse a folder in which one of some files is an input, by whatever link."""
+    """Refuse a folder in which one of some files is an input, by whatever link, or a folder."""
     for place in (folder / name for name in names):
+        if place.is_dir():
+            raise UserError(
+                f"a {what} is written as files; {str(place)!r} is a folder",
+                way_out="Choose another folder with --out",
+                field="out",
+            )
         if any(is_same_file(place, path) for path in inputs):
             raise UserError(
                 f"a {what} must not overwrite its input; {str(place)!r} is one",
@@ -111,12 +117,13 @@ def _check_writable(option: str, path: Path) -> None:
         raise UserError(
             f"{option} must be a file; {str(path)!r} is a folder", way_out="Name a file in it"
         )
-    if not path.parent.is_dir():
+    folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
+    if not folder.is_dir():
         raise UserError(
-            f"{option} must be in a folder that exists; there is no {str(path.parent)!r}",
+            f"{option} must be in a folder that exists; there is no {str(folder)!r}",
             way_out="Make it, or choose another place",
         )
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
+    if not os.access(path if path.exists() else folder, os.W_OK):
         raise UserError(
             f"{option} must be a place that can be written; {str(path)!r} is not",
             way_out="Choose another place",

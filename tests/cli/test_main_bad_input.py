@@ -270,8 +270,10 @@ def test_a_full_disk_is_no_bug(good: Path, tmp_path: Path) -> None:
     full.symlink_to("/dev/full")
     before = stat.S_IMODE(os.stat("/dev/full").st_mode)
     for words in (("sanitize", good, "--out", full), ("test", good, "--json", full)):
-        message = refused(call(*words, *TEST))
-        assert "cannot be written (No space left on device); choose another place" in message
+        ended = call(*words, *TEST)
+        assert ended.code == 2
+        assert "cannot be written (No space left on device); choose another place" in ended.err
+        assert ("δ" in ended.out) == (words[0] == "test"), "what was measured is shown"
     assert stat.S_IMODE(os.stat("/dev/full").st_mode) == before, "a device is not ours to close"
     with open("/dev/full", "w") as nowhere:
         ended = subprocess.run(
@@ -280,7 +282,8 @@ def test_a_full_disk_is_no_bug(good: Path, tmp_path: Path) -> None:
         )  # fmt: skip
     assert ended.returncode == 2
     assert ended.stderr == (
-        "indiff: the output cannot be written (No space left on device); make room for it.\n"
+        "indiff: there is no room left on the disk, for the output or for temporary files "
+        "(their place: TMPDIR).\n"
     )
 
 

@@ -67,8 +67,10 @@ class _Audit:
         begin = time.perf_counter()
         try:
             return find()
-        except UserError:
-            raise
+        except UserError as error:
+            if why_exhausted(error) is None:
+                raise
+            self.lost[name] = self.failed(error)
         except KeyboardInterrupt:  # what was measured before it is kept
             if not stops:
                 raise
@@ -82,9 +84,9 @@ class _Audit:
 
     def failed(self, error: Exception) -> str:
         """Return why a measurement failed, in words that hold no value; keep a bug for later."""
-        if isinstance(error, UserError):
-            return str(error)
         exhausted = why_exhausted(error)
+        if exhausted is None and isinstance(error, UserError):
+            return str(error)
         if exhausted is None:
             self.bugs.append(error)
         return exhausted or f"a bug in indiff ({type(error).__name__}); please report it"

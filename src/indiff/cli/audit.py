@@ -106,15 +106,18 @@ def run(
         result = run_audit(plan, table, progress=say, command=command, complete=complete)
     if found is not None:  # the records that are left come from it
         result.document["files"]["input"] = input_files(plan)
-    paths = result.write(out)
-    if plan.report.pdf:
-        paths[PDF] = out / PDF
-        result.write_pdf(paths[PDF])
-    if write is not None and result.releases:
-        result.write_release(write)
-        paths["release"] = write
     console = terminal.open_console()
-    audit.show_audit(console, result.document)
+    try:
+        paths = result.write(out)
+        if plan.report.pdf:
+            paths[PDF] = out / PDF
+            result.write_pdf(paths[PDF])
+        if write is not None and result.releases:
+            result.write_release(write)
+            paths["release"] = write
+    finally:  # what cannot be written takes the verdict along, but no finding
+        audit.show_findings(console, result.document)
+    audit.show_verdict(console, result.document)
     code: int = result.verdict["exit_code"]
     if found is not None:
         audit.show_fix(console, found, fixed_paths)

@@ -58,15 +58,17 @@ def command(recipe: Recipe) -> None:
             progress=say,
         )
     document = found.to_dict(limits=limits)
-    if recipe["json"] is not None:
-        write_text(recipe["json"], json_text(document))
-    if recipe["markdown"] is not None:
-        write_text(recipe["markdown"], render_comparison(document))
     console = terminal.open_console()
-    terminal.show_table(console, table, Path(recipe["data"]).name)
-    show_comparison(console, document)
-    if chart is not None:
-        draw(document, chart)
+    try:
+        if recipe["json"] is not None:
+            write_text(recipe["json"], json_text(document))
+        if recipe["markdown"] is not None:
+            write_text(recipe["markdown"], render_comparison(document))
+        if chart is not None:
+            draw(document, chart)
+    finally:  # what cannot be written takes the verdict along, but no number
+        terminal.show_table(console, table, Path(recipe["data"]).name)
+        show_comparison(console, document)
     verdict = judge_comparison(found, document)
     terminal.show_reasons(console, verdict.reasons, passed=verdict.exit_code == 0)
     raise typer.Exit(verdict.exit_code)

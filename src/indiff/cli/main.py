@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import inspect
 import os
 import signal
@@ -211,9 +210,9 @@ def _run(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
     except Exception as error:  # noqa: BLE001 - the one place that turns a bug into exit code 70
         if came:  # DuckDB makes another error of it, and so does a terminal that is gone
             return _fail(INTERRUPTED, Exit.INTERRUPTED)
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            plain.forget_output(sys.stdout)
-            return _fail(_unwritten(error), Exit.BAD_INPUT)
+        if isinstance(error, OSError) and (why := why_exhausted(error)) is not None:
+            told = f"{why}, for the output or for temporary files (their place: TMPDIR)."
+            return _fail(told, Exit.BAD_INPUT)
         return _internal_error(error)
 
 
@@ -227,7 +226,7 @@ def _internal_error(error: Exception) -> int:
 
 
 def _unwritten(error: OSError) -> str:
-    return f"the output cannot be written ({error.strerror}); make room for it."
+    return f"the output cannot be written ({error.strerror}); see to the disk."
 
 
 def _usage(error: Exception) -> str:

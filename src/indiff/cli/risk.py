@@ -42,14 +42,16 @@ def command(recipe: Recipe) -> None:
     risk = _measure(recipe)
     verdict = judge_risk(risk, limits)
     verdict = verdict if policy is None else policy.judged(verdict)
-    if recipe["json"] is not None:
-        document = risk.to_dict()
-        for level in () if show_values else document["levels"]:
-            level["value"] = hidden(level["records"])
-        write_text(recipe["json"], json_text(verdict.beside(document), indent=1))
     console = terminal.open_console()
-    source = data if "://" in data or "*" in data else Path(data).name
-    show_risk(console, risk, source, show_values=show_values)
+    try:
+        if recipe["json"] is not None:
+            document = risk.to_dict()
+            for level in () if show_values else document["levels"]:
+                level["value"] = hidden(level["records"])
+            write_text(recipe["json"], json_text(verdict.beside(document), indent=1))
+    finally:  # what cannot be written takes the verdict along, but no number
+        source = data if "://" in data or "*" in data else Path(data).name
+        show_risk(console, risk, source, show_values=show_values)
     terminal.show_reasons(console, verdict.reasons, passed=not verdict.exit_code)
     raise typer.Exit(verdict.exit_code)
 

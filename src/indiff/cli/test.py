@@ -77,21 +77,23 @@ def finish(
     from indiff.report.terminal import results as printed
     from indiff.report.terminal import tables as terminal
 
-    if recipe["json"] is not None:
-        document = document_of(table, results, answers)
-        write_text(recipe["json"], json_text(verdict.beside(document)))
-    if recipe["records"] is not None:
-        write_records(recipe["records"], results)
-    console = terminal.open_console()
-    terminal.show_table(console, table, Path(recipe["data"]).name)
     shown = {ReleaseResult: printed.show_release_result, StrongestResult: printed.show_strongest}
-    for result, found in zip(results, answers, strict=True):
-        show: Any = shown.get(type(result), printed.show_result)
-        show(console, _worded(result, recipe["show-values"]), known=table.notes)
-        if found.why:
-            printed.show_why(console, found.why)
-        if found.membership:
-            printed.show_membership(console, found.membership)
+    console = terminal.open_console()
+    try:
+        if recipe["json"] is not None:
+            document = document_of(table, results, answers)
+            write_text(recipe["json"], json_text(verdict.beside(document)))
+        if recipe["records"] is not None:
+            write_records(recipe["records"], results)
+    finally:  # what cannot be written takes the verdict along, but no result
+        terminal.show_table(console, table, Path(recipe["data"]).name)
+        for result, found in zip(results, answers, strict=True):
+            show: Any = shown.get(type(result), printed.show_result)
+            show(console, _worded(result, recipe["show-values"]), known=table.notes)
+            if found.why:
+                printed.show_why(console, found.why)
+            if found.membership:
+                printed.show_membership(console, found.membership)
     terminal.show_reasons(console, verdict.reasons, passed=verdict.exit_code == 0)
     raise typer.Exit(verdict.exit_code)
 

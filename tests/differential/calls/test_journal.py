@@ -118,7 +118,7 @@ def test_after_a_failed_write_the_journal_goes_on(
     with Journal(tmp_path, SETTINGS) as journal:
         with monkeypatch.context() as full:
             full.setattr(os, failing, torn)
-            with pytest.raises(OSError, match="No space left"):
+            with pytest.raises(UserError, match=r"cannot be used \(No space left on device\). See"):
                 journal.append([(2, {"b": [2 / 7]})])
         assert (tmp_path / "journal").read_bytes() == whole
         journal.append([(3, {"b": [3 / 7]})])
@@ -140,6 +140,21 @@ def test_a_folder_that_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match=r"run folder '.*/file' cannot be used \(File exists\)"):
         Journal(tmp_path / "file", SETTINGS)
+
+
+@pytest.mark.parametrize("kind", ["a link", "a folder", "a pipe"])
+def test_what_is_no_file_is_no_journal(tmp_path: Path, kind: str) -> None:
+    place, outside = tmp_path / "journal", tmp_path / "outside"
+    outside.write_text("of somebody else")
+    if kind == "a link":
+        place.symlink_to(outside)
+    elif kind == "a folder":
+        place.mkdir()
+    else:
+        os.mkfifo(place)
+    with pytest.raises(UserError, match="journal' is no journal of a run; name another folder"):
+        Journal(tmp_path, SETTINGS)
+    assert outside.read_text() == "of somebody else"
 
 
 def test_a_later_entry_replaces_an_earlier_one(tmp_path: Path) -> None:

@@ -11,7 +11,9 @@ import fcntl
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +43,13 @@ class Journal:
     def __init__(self, folder: str | Path, settings: Mapping[str, str]) -> None:
         self.folder = Path(folder)
         self._entries: dict[int, bytes] = {}
-        self._file = _open(self.folder)
-        try:
-            self._continue({**settings, "version of indiff": __version__})
-        except BaseException:
-            os.close(self._file)
-            raise
+        with _usable(self.folder):
+            self._file = _open(self.folder)
+            try:
+                self._continue({**settings, "version of indiff": __version__})
+            except BaseException:
+                os.close(self._file)
+                raise
 
     def __enter__(self) -> Journal:
         return self
@@ -56,7 +59,8 @@ class Journal:
 
     def append(self, entries: Sequence[tuple[int, Mapping[str, Any]]]) -> None:
         """Write the outcomes of some targets, and return once they are on disk."""
-        self._write([{"target": name, **entry} for name, entry in entries])
+        with _usable(self.folder):
+            self._write([{"target": name, **entry} for name, entry in entries])
 
     def take(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Hand over what was finished before, target by target, and let go of it."""
@@ -127,10 +131,7 @@ class Journal:
         """Refuse a file that is not the torn beginning of this journal."""
         os.lseek(self._file, 0, os.SEEK_SET)
         if not first.startswith(os.read(self._file, len(first) + 1)):
-            raise UserError(
-                f"{str(self.folder / NAME)!r} is no journal of a run; name another folder.",
-                field="run",
-            )
+            raise _foreign(self.folder / NAME)
 
     def _compare(self, found: dict[str, Any], settings: dict[str, str]) -> None:
         if found.pop("run", None) != FORMAT:
@@ -150,33 +151,53 @@ class Journal:
                 )
 
 
-def _open(folder: Path) -> int:
-    """Open the journal for its owner alone, and lock it against other processes."""
+@contextmanager
+def _usable(folder: Path) -> Iterator[None]:
+    """Say what the system has against a folder; what was finished before stays in it."""
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-        file = os.open(folder / NAME, flags, 0o600)
+        yield
     except OSError as error:
         raise UserError(
-            f"the run folder {str(folder)!r} cannot be used ({error.strerror}); name a folder "
-            "that you may write to.",
+            f"the run folder {str(folder)!r} cannot be used ({error.strerror})",
+            way_out="See to that, and the same command goes on, or name another folder",
             field="run",
         ) from None
+
+
+def _open(folder: Path) -> int:
+    """Open the journal for its owner alone, and lock it against other processes."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    place = folder / NAME
+    if os.path.lexists(place) and not stat.S_ISREG(os.lstat(place).st_mode):
+        raise _foreign(place)  # a pipe would be waited for, a link leads out of the folder
+    file = os.open(place, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+        _sync_names(folder)
+    except BlockingIOError:
         os.close(file)
         raise UserError(
             f"the run in {str(folder)!r} is in use by another process; wait for it, or name "
             "another folder.",
             field="run",
         ) from None
+    except BaseException:
+        os.close(file)
+        raise
+    return file
+
+
+def _sync_names(folder: Path) -> None:
+    """Bring the name of a new file to disk, too."""
     place = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(place)  # brings the name of a new file to disk, too
+        os.fsync(place)
     finally:
         os.close(place)
-    return file
+
+
+def _foreign(place: Path) -> UserError:
+    return UserError(f"{str(place)!r} is no journal of a run; name another folder.", field="run")
 
 
 def _line(content: Mapping[str, Any]) -> bytes:

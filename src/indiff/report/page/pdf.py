@@ -10,6 +10,7 @@ from pathlib import Path
 
 from indiff.errors import UserError
 from indiff.files import open_private
+from indiff.temporary import temporary_prefix
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _PLACES = ("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",)
@@ -40,7 +41,7 @@ def find_browser() -> str:
 def print_pdf(page: str, path: str | Path) -> None:
     """Write a page of HTML as PDF, for its owner only."""
     browser = find_browser()
-    with tempfile.TemporaryDirectory(prefix="indiff-") as folder:  # its owner's alone
+    with tempfile.TemporaryDirectory(prefix=temporary_prefix()) as folder:  # its owner's
         source, made = Path(folder) / "report.html", Path(folder) / "report.pdf"
         source.write_text(page, encoding="utf-8")
         flags = [*_FLAGS, f"--user-data-dir={folder}/profile"]

@@ -36,6 +36,12 @@ Document = Mapping[str, Any]
 
 def show_audit(console: Console, document: Document) -> None:
     """Show what was audited, every finding, the worst records, and the verdict."""
+    show_findings(console, document)
+    show_verdict(console, document)
+
+
+def show_findings(console: Console, document: Document) -> None:
+    """Show what was audited, every finding, and the worst records."""
     table, release, charts = document["table"], document["release"], document["charts"]
     dropped = f" ({table['dropped']:,} more were left out)" if table["dropped"] else ""
     lines = [("records", f"{table['records']:,}{dropped}")]
@@ -87,6 +93,10 @@ def show_audit(console: Console, document: Document) -> None:
         usual = f"from {few} on, not {words.MIN_CELL}"
         more = f"The report may name values that few records hold: {usual}."
         terminal.headline(console, more)
+
+
+def show_verdict(console: Console, document: Document) -> None:
+    """Show the verdict, its reasons, and what to do next."""
     verdict = document["verdict"]
     style = {"pass": "bold green", "no-limits": "bold"}.get(verdict["status"], "bold red")
     console.print()
