@@ -22,7 +22,10 @@ STEPS = {
     "membership": (f"{FINDINGS}.tested.membership_inference", "delta:diagnosis:naive-bayes"),
     "strongest": (f"{FINDINGS}.exposure.strongest", "delta:diagnosis:naive-bayes"),
     "worst records": ("indiff.audit.run.worst_records", "delta:diagnosis:naive-bayes"),
-    "parameter": (f"{FINDINGS}.curve.parameter_curve", "delta:diagnosis:naive-bayes"),
+    "parameter": (f"{FINDINGS}.exposure.parameter_curve", "delta:diagnosis:naive-bayes"),
+    "other columns": ("indiff.audit.run.judge_columns", "delta:diagnosis:naive-bayes"),
+    "files": ("indiff.audit.run.judged_files", "delta:diagnosis:naive-bayes"),
+    "next steps": ("indiff.audit.run.next_steps", "delta:diagnosis:naive-bayes"),
     "utility": (f"{FINDINGS}.release.measure", "delta:diagnosis:naive-bayes"),
 }
 ERRORS = {

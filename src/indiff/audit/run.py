@@ -24,7 +24,7 @@ from indiff.audit.plan.plan import Plan, check_files, check_names, read_plan
 from indiff.audit.policy.assess import judge_policy, unjudged
 from indiff.audit.provenance import input_files, judged_files
 from indiff.audit.redaction import Redaction
-from indiff.audit.verdict import Verdict, judge, with_columns
+from indiff.audit.verdict import Verdict, incomplete, judge, with_columns
 from indiff.data.table import Table
 from indiff.differential.test import describe, part_of
 from indiff.errors import UserError, why_exhausted
@@ -41,6 +41,7 @@ _EXTRAS = {
     "worst records": "the worst records could not be explained",
     "parameter": "other parameters could not be tested",
     "files": "the SHA-256 of the release could not be taken",
+    "columns": "the release's other columns could not be judged",
 }
 
 
@@ -151,7 +152,7 @@ def run_audit(
     promises = _promises(audit, subjects, exposures)
     releases = tuple(one.release for one in subjects if one.release is not None)
     files["release"] = audit.attempt("files", lambda: judged_files(chosen, releases)) or []
-    columns = of_all(judge_columns(one.release, one.table, chosen.release.key) for one in subjects)
+    columns = audit.attempt("columns", lambda: _columns(audit, subjects)) or ()
     judged, verdict = _judged(audit, findings, columns, exposures, promises)
     verdict, policy = _by_policy(audit, verdict, judged, columns, subjects)
     case = Case(
@@ -160,6 +161,9 @@ def run_audit(
         redaction=redaction, command=command if complete else None,
     )  # fmt: skip
     steps = None if audit.stopped else audit.attempt("next steps", lambda: next_steps(case))
+    if "next steps" in audit.lost:
+        why = audit.lost["next steps"]
+        verdict = incomplete(verdict, f"what to do next could not be worked out: {why}")
     name = source or (Path(chosen.data.path).name if chosen.data.path else "a frame")
     whole = {
         "format": FORMAT,
@@ -325,6 +329,12 @@ def _promises(
     ]
     tests = [result for one in exposures for result in one.results.values()]
     return [*made, *(Promise(test.constraint_met, test.unmet) for test in tests)]
+
+
+def _columns(audit: _Audit, subjects: Sequence[Subject]) -> tuple[Unmeasured, ...]:
+    """Judge what the releases have beside what was measured."""
+    key = audit.plan.release.key
+    return of_all(judge_columns(one.release, one.table, key) for one in subjects)
 
 
 def _judged(

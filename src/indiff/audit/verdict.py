@@ -112,6 +112,12 @@ def whom(models: Collection[str]) -> str:
     return f"{against(models)}{encoded(models)}"
 
 
+def incomplete(verdict: Verdict, reason: str) -> Verdict:
+    """Return the verdict where something is missing: it is no pass."""
+    code = verdict.exit_code or Exit.INCOMPLETE
+    return replace(verdict, exit_code=code, reasons=(*verdict.reasons, reason))
+
+
 def with_columns(verdict: Verdict, columns: Sequence[Unmeasured]) -> Verdict:
     """Return the verdict on a release that has these unmeasured columns, which it names first.
 
@@ -128,11 +134,8 @@ def with_columns(verdict: Verdict, columns: Sequence[Unmeasured]) -> Verdict:
     from indiff.release.unmeasured import broken, gaps  # --help needs none of it
 
     named, unknown = broken(columns), gaps(columns)
-    code = verdict.exit_code
-    if named:
-        code = Exit.EXCEEDED
-    elif unknown and code == Exit.NOTHING_EXCEEDED:
-        code = Exit.INCOMPLETE
+    code = verdict.exit_code or (Exit.INCOMPLETE if unknown else Exit.NOTHING_EXCEEDED)
+    code = Exit.EXCEEDED if named else code
     return replace(verdict, exit_code=code, reasons=(*named, *unknown, *verdict.reasons))
 
 

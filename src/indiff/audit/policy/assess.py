@@ -12,7 +12,7 @@ from indiff.audit.plan.limits import BOTH, is_stricter, narrowest
 from indiff.audit.plan.plan import Plan
 from indiff.audit.plan.policies import CHANCES, Point, Policy, PolicyLimit
 from indiff.audit.policy.scan import Scan, Status
-from indiff.audit.verdict import Exit, Verdict, judge, rule_of
+from indiff.audit.verdict import Exit, Verdict, incomplete, judge, rule_of
 from indiff.release.unmeasured import Unmeasured
 from indiff.report.finding import Finding
 
@@ -221,7 +221,4 @@ def judge_policy(
 
 def unjudged(verdict: Verdict, reason: str) -> tuple[Verdict, None]:
     """Return the verdict beside a policy that could not be judged: it is no pass."""
-    passed = verdict.exit_code == Exit.NOTHING_EXCEEDED
-    told = f"the policy could not be judged: {reason}"
-    code = Exit.INCOMPLETE if passed else verdict.exit_code
-    return replace(verdict, exit_code=code, reasons=(*verdict.reasons, told)), None
+    return incomplete(verdict, f"the policy could not be judged: {reason}"), None
