@@ -152,7 +152,8 @@ def run_audit(
     promises = _promises(audit, subjects, exposures)
     releases = tuple(one.release for one in subjects if one.release is not None)
     files["release"] = audit.attempt("files", lambda: judged_files(chosen, releases)) or []
-    columns = audit.attempt("columns", lambda: _columns(audit, subjects)) or ()
+    judging = (judge_columns(one.release, one.table, chosen.release.key) for one in subjects)
+    columns = audit.attempt("columns", lambda: of_all(judging)) or ()
     judged, verdict = _judged(audit, findings, columns, exposures, promises)
     verdict, policy = _by_policy(audit, verdict, judged, columns, subjects)
     case = Case(
@@ -160,10 +161,7 @@ def run_audit(
         test=exposures[0].combined, findings=judged, curve=parameter, columns=columns,
         redaction=redaction, command=command if complete else None,
     )  # fmt: skip
-    steps = None if audit.stopped else audit.attempt("next steps", lambda: next_steps(case))
-    if "next steps" in audit.lost:
-        why = audit.lost["next steps"]
-        verdict = incomplete(verdict, f"what to do next could not be worked out: {why}")
+    steps, verdict = _next_steps(audit, case, verdict)
     name = source or (Path(chosen.data.path).name if chosen.data.path else "a frame")
     whole = {
         "format": FORMAT,
@@ -172,7 +170,7 @@ def run_audit(
         "verdict": verdict.to_dict(),
         "context": chosen.context.to_dict(),
         "policy": policy,
-        "next_steps": steps or [],
+        "next_steps": steps,
         "table": document.table_block(read, name, redaction),
         "release": document.release_block(
             chosen,
@@ -331,12 +329,6 @@ def _promises(
     return [*made, *(Promise(test.constraint_met, test.unmet) for test in tests)]
 
 
-def _columns(audit: _Audit, subjects: Sequence[Subject]) -> tuple[Unmeasured, ...]:
-    """Judge what the releases have beside what was measured."""
-    key = audit.plan.release.key
-    return of_all(judge_columns(one.release, one.table, key) for one in subjects)
-
-
 def _judged(
     audit: _Audit,
     findings: Sequence[Finding],
@@ -376,6 +368,15 @@ def _by_policy(
         "policy", lambda: judge_policy(verdict, policy, plan, judged, columns, subjects)
     )
     return found or unjudged(verdict, audit.lost["policy"])
+
+
+def _next_steps(audit: _Audit, case: Case, verdict: Verdict) -> tuple[list[Any], Verdict]:
+    """Return what to do next; where that fails, the verdict says so."""
+    steps = None if audit.stopped else audit.attempt("next steps", lambda: next_steps(case))
+    if "next steps" in audit.lost:
+        why = audit.lost["next steps"]
+        verdict = incomplete(verdict, f"what to do next could not be worked out: {why}")
+    return steps or [], verdict
 
 
 def _timing(started: str, begin: float, seconds: dict[str, float]) -> dict[str, Any]:
