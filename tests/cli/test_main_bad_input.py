@@ -269,11 +269,11 @@ def test_a_full_disk_is_no_bug(good: Path, tmp_path: Path) -> None:
     full = tmp_path / "full.csv"
     full.symlink_to("/dev/full")
     before = stat.S_IMODE(os.stat("/dev/full").st_mode)
-    for words in (("sanitize", good, "--out", full), ("test", good, "--json", full)):
-        ended = call(*words, *TEST)
-        assert ended.code == 2
-        assert "cannot be written (No space left on device); choose another place" in ended.err
-        assert ("δ" in ended.out) == (words[0] == "test"), "what was measured is shown"
+    for command, option in {"sanitize": "--out", "test": "--json"}.items():
+        refusal = call(command, good, option, full, *TEST)
+        assert refusal.code == 2
+        assert "cannot be written (No space left on device); choose another place" in refusal.err
+        assert ("δ" in refusal.out) == (command == "test"), "what was measured is shown"
     assert stat.S_IMODE(os.stat("/dev/full").st_mode) == before, "a device is not ours to close"
     with open("/dev/full", "w") as nowhere:
         ended = subprocess.run(

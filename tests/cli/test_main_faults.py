@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from indiff.audit import run as audits
+from indiff.audit.document import AuditResult
 from indiff.report.page import html
 from tests.command_line import Ended, call, write_people
 from tests.faults import FAULTS, Disk, Killed, each, sweep
@@ -97,7 +98,7 @@ def once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     measured, draw = audits.run_audit, cache(lambda _: html.render(made[0].document))
     monkeypatch.setattr(audits, "run_audit", run_audit)
-    monkeypatch.setattr(audits.AuditResult, "to_html", draw)
+    monkeypatch.setattr(AuditResult, "to_html", draw)
 
 
 @pytest.mark.usefixtures("once")

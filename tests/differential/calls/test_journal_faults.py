@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,7 @@ def test_a_run_that_is_killed_again_while_it_goes_on(tmp_path: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         with disk(), pytest.raises(Killed):
             finish(folder, [])
-        for again in each(lambda folder=folder: _copied(folder), faults=("killed",)):
+        for again in each(partial(_copied, folder), faults=("killed",)):
             copy = tmp_path / "copy"
             shutil.rmtree(copy, ignore_errors=True)
             if folder.exists():
