@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -73,17 +73,33 @@ class Metric:
         return Finding(**{"id": id, "metric": self.name, **shared, **more})
 
 
-def _read(path: Path) -> dict[str, Metric]:
-    """Read the table of metrics; a range of one number has no largest one."""
-    found = {}
-    for name, row in tomllib.loads(path.read_text(encoding="utf-8")).items():
-        row["range"] = (row["range"][0], row["range"][1] if len(row["range"]) > 1 else None)
-        row["at"] = {float(value): words for value, words in row.get("at", {}).items()}
-        found[name] = Metric(name, **row)
-    return found
+class _Metrics(Mapping[str, Metric]):
+    """The metrics by name, read from their table when one is first asked for."""
+
+    @cached_property
+    def _read(self) -> dict[str, Metric]:
+        import tomllib  # --help needs none of it
+
+        text = Path(__file__).with_name("metrics.toml").read_text(encoding="utf-8")
+        found = {}
+        for name, row in tomllib.loads(text).items():
+            least, *most = row["range"]  # of one number: there is no largest
+            row["range"] = (least, most[0] if most else None)
+            row["at"] = {float(value): words for value, words in row.get("at", {}).items()}
+            found[name] = Metric(name, **row)
+        return found
+
+    def __getitem__(self, name: str) -> Metric:
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._read)
+
+    def __len__(self) -> int:
+        return len(self._read)
 
 
-METRICS = _read(Path(__file__).with_name("metrics.toml"))
+METRICS = _Metrics()
 
 
 def metric(name: str, **words: Any) -> Metric:

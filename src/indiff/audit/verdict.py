@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from indiff.audit.metrics import METRICS, number
-from indiff.audit.plan.limits import AT_LEAST, PLANES, narrowest_name
+from indiff.audit.plan.limits import PLANES, is_at_least, narrowest_name
 from indiff.report.finding import Finding, Limit, Rule, against, encoded
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ def judge_risk(risk: Risk, limits: Mapping[str, float]) -> Verdict:
 
 def rule_of(name: str) -> Rule:
     """Tell whether a limit on a metric is a largest or, as that of k, a smallest value."""
-    return "at least" if name.rpartition(".")[2] in AT_LEAST else "at most"
+    return "at least" if is_at_least(name) else "at most"
 
 
 def _measured(risk: Risk, name: str) -> float:

@@ -14,12 +14,6 @@ _DESCRIPTIONS = ("records", "missing", "told_by_the_crowd")
 BOTH = ("itpr", "dr")  # short for re-identification and inference together
 PLANES = ("reidentification", "inference")
 
-# Less is worse: these limits are exceeded when the number is below them. METRICS says so of what an
-# audit shows, and here is what only ``indiff risk`` has.
-AT_LEAST = (
-    *(name for name, one in METRICS.items() if one.rule == "at least"),
-    "h_conditional", "h_normalised",
-)  # fmt: skip
 SIZES = ("k", "singled_out", "prosecutor", "journalist", "marketer")
 GROUP_MODELS = (
     "l", "distinct_l", "entropy_l", "alpha", "t", "beta", "beta_enhanced", "delta_disclosure",
@@ -29,12 +23,13 @@ INFORMATION = (
     "h_normalised",
 )  # fmt: skip
 
-# Of what no audit shows; METRICS has the others.
+# Of what only ``indiff risk`` has; METRICS knows what an audit shows.
 _RANGES: dict[str, tuple[float, float | None]] = {
     "journalist": (0, 1), "beta_enhanced": (0, None), "mi": (0, None), "cp": (0, 1),
     "mil": (0, None), "mil_unweighted": (0, None), "eld": (0, 1), "theta": (0, None),
     "h_conditional": (0, None), "h_normalised": (0, 1),
-} | {name.rpartition(".")[2]: one.range for name, one in METRICS.items()}  # fmt: skip
+}  # fmt: skip
+_AT_LEAST = ("h_conditional", "h_normalised")
 _DISTANCES = ("delta", "mean", "quantile")
 
 
@@ -67,8 +62,10 @@ def range_of(name: str, distance: Any = None) -> tuple[float, float | None]:
     ((1, None), (0, 1), (0, 2.0))
     """
     what = name.rpartition(".")[2]
-    if what not in _DISTANCES:
+    if what in _RANGES:
         return _RANGES[what]
+    if what not in _DISTANCES:
+        return next(one.range for own, one in METRICS.items() if own.rpartition(".")[2] == what)
     from indiff.distances.functions import LARGEST
 
     largest = LARGEST.get(distance, math.inf) if isinstance(distance, str) else math.inf
@@ -92,14 +89,23 @@ def check_ranges(limits: Mapping[str, float], distance: Any = None) -> None:
             raise UserError(rule, f"{limit:g}", field="limit")
 
 
+def is_at_least(name: str) -> bool:
+    """Tell whether less is worse: a limit on it is exceeded when the number is below.
+
+    >>> is_at_least("k"), is_at_least("inference.ill.h_conditional"), is_at_least("delta")
+    (True, True, False)
+    """
+    what = name.rpartition(".")[2]
+    return what in _AT_LEAST or (what in METRICS and METRICS[what].rule == "at least")
+
+
 def is_stricter(name: str, limit: float, than: float) -> bool:
     """Tell whether a limit on a number allows less than another one.
 
     >>> is_stricter("k", 11, 5), is_stricter("delta", 0.1, 0.1)
     (True, False)
     """
-    at_least = name.rpartition(".")[2] in AT_LEAST
-    return limit > than if at_least else limit < than
+    return limit > than if is_at_least(name) else limit < than
 
 
 def narrowest_name(name: str, limits: Mapping[str, float]) -> str | None:
