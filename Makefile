@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest
 WORKERS ?= auto
 COVERAGE ?=
 
-.PHONY: demo test test-system test-long mutants fuzz benchmarks lint format wheel clean help
+.PHONY: demo test test-system test-long test-lowest mutants fuzz benchmarks lint format wheel clean help
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 16
@@ -30,6 +30,13 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 .rivals/.installed: requirements/rivals.txt
 	$(PYTHON) -m venv --clear .rivals
 	.rivals/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --requirement requirements/rivals.txt
+	@touch $@
+
+# The oldest libraries that pyproject.toml allows, in an environment of their own.
+.lowest/.installed: pyproject.toml requirements/lowest.py
+	$(PYTHON) -m venv --clear .lowest
+	.lowest/bin/python requirements/lowest.py > .lowest/constraints.txt
+	.lowest/bin/python -m pip --disable-pip-version-check --quiet install --constraint .lowest/constraints.txt --editable '.[dev,transport,dp,spark,dask,web,stats]'
 	@touch $@
 
 # The accessibility checker that the browser tests inject into a page.
@@ -57,6 +64,9 @@ test-system: $(VENV)/.installed-dev .rivals/.installed .axe/.installed ## cluste
 test-long: $(VENV)/.installed-dev .rivals/.installed ## long property runs
 	INDIFF_LONG=1 $(PYTEST) -n $(WORKERS) -m 'long'
 
+test-lowest: .lowest/.installed .rivals/.installed .axe/.installed ## the quick tests with the oldest libraries that are allowed; ONLY=tests/cli for some
+	.lowest/bin/python -m pytest -n $(WORKERS) --dist loadgroup -m 'not system and not long' $(ONLY)
+
 mutants: $(VENV)/.installed-dev ## plant bugs in what decides, and name those no test sees; ONLY=audit for one group
 	PYTHONPATH=src:. $(BIN)/python -m tests.mutants $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
 
@@ -79,4 +89,4 @@ wheel: $(VENV)/.installed-dev ## build the wheel and the source archive, and try
 	cd build/wheel && bin/indiff --version && bin/indiff demo --out demo
 
 clean: ## remove what set-up made
-	rm -rf $(VENV) .rivals .axe .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .rivals .lowest .axe .mypy_cache .pytest_cache .ruff_cache .hypothesis

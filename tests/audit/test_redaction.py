@@ -17,7 +17,7 @@ import pytest
 import indiff
 from indiff.audit.redaction import RARE, Redaction, held, other_names
 from indiff.data.table import read_table
-from indiff.errors import WITHHELD, Message, UserError, from_data, marked, said
+from indiff.errors import HIDDEN, WITHHELD, Message, UserError, from_data, marked, said
 from indiff.report.page.html import chart_bundle
 
 RECORDS = 60
@@ -73,7 +73,7 @@ def test_no_value_of_a_table_of_unique_values(sensitive: Any) -> None:
         run={"jobs": 1},
     )
     assert len(result.document["charts"]["worst"]) == 10
-    assert result.document["plan"]["data"]["orders"]["size"] == [RARE] * RECORDS
+    assert result.document["plan"]["data"]["orders"]["size"] == [HIDDEN]
     values = {str(value) for name in frame.column_names for value in frame[name].to_pylist()}
     for kind, text in outputs(result).items():
         assert [value for value in values if value in text] == [], kind
@@ -116,6 +116,28 @@ def test_a_refusal_of_a_cell_does_not_tell_it(tmp_path: Path) -> None:
             limits={"k": 5},
         )
     assert unique not in str(caught.value)
+
+
+@pytest.mark.parametrize(("threes", "shown"), [(9, [HIDDEN]), (10, ["I", "II", "III", "IV"])])
+def test_an_order_with_a_rare_member_is_left_out(threes: int, shown: Any) -> None:
+    """I, II, a rare value, IV: everybody knows which."""
+    stages = ["I"] * 20 + ["II"] * 20 + ["III"] * threes + ["IV"] * 20
+    frame = pa.table({"stage": stages, "sex": ["m", "f"] * 30 + ["m"] * (len(stages) - 60)})
+    data = {"quasi": ["stage"], "sensitive": "sex", "orders": {"stage": ["I", "II", "III", "IV"]}}
+    result = audited(frame, data=data, adversary={"models": ["naive-bayes"]})
+    assert result.document["plan"]["data"]["orders"]["stage"] == shown
+    if threes < 10:
+        for kind, text in outputs(result).items():
+            assert not re.search(r"(?<!\w)I{1,3}V?(?!\w)", text), kind
+
+
+def test_bins_with_a_rare_edge_are_left_out() -> None:
+    pay = [10] * 20 + [20] * 20 + [21, 22] + [30] * 20
+    frame = pa.table({"age": [1, 2] * 31, "pay": pay})
+    for edges, shown in (([15, 21, 25], [HIDDEN]), ([15, 25], [15, 25])):
+        data = {"quasi": ["age"], "sensitive": "pay", "bins": edges}
+        result = audited(frame, data=data, adversary={"models": ["naive-bayes"]})
+        assert result.document["plan"]["data"]["bins"] == shown
 
 
 def test_a_value_is_counted_as_text_too() -> None:

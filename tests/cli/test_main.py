@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import termios
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -201,6 +202,34 @@ def test_a_bug_of_ours_is_70(people: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert ended.code == 70
     assert ended.err.splitlines()[-1].startswith("indiff: internal error (ZeroDivisionError)")
     assert "Traceback" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("library", "text"),
+    [
+        ("typer", "raise ImportError('too old')"),
+        ("typer", "def Typer(**given): raise AttributeError('too old')"),
+    ],
+)
+def test_what_fails_before_a_command_begins_is_70(tmp_path: Path, library: str, text: str) -> None:
+    """1 means that a limit is exceeded: a library that cannot be used must not end with it."""
+    (tmp_path / f"{library}.py").write_text(text)
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    ended = subprocess.run(
+        [sys.executable, "-c", "from indiff.cli import start; start()", "--version"],
+        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}, timeout=120,
+    )  # fmt: skip
+    assert ended.returncode == 70
+    assert ended.stderr.splitlines()[-1].startswith("indiff: it cannot start (")
+
+
+def test_the_program_starts_there() -> None:
+    project = tomllib.loads(
+        (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    )["project"]
+    assert project["scripts"]["indiff"] == "indiff.cli:start"
+    started = [sys.executable, "-c", "from indiff.cli import start; start()", "--version"]
+    assert subprocess.run(started, capture_output=True, timeout=120).returncode == 0
 
 
 def test_files_hold_what_python_computes(people: Path, tmp_path: Path) -> None:

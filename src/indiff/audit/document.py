@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from indiff.audit.findings.exposure import adversaries_of
 from indiff.audit.plan.plan import Plan
 from indiff.audit.provenance import write_judged
-from indiff.audit.redaction import RARE, Redaction
+from indiff.audit.redaction import Redaction
 from indiff.data.reading.door import GAPS
 from indiff.data.schema import Role
 from indiff.data.table import Table
@@ -197,8 +197,7 @@ def plan_block(plan: Plan, redaction: Redaction, sanitizer: Sanitizer | None) ->
         data[str(role)] = list(redaction.table.schema.names(role))
     data["hierarchies"] = {name: _file(path) for name, path in data["hierarchies"].items()}
     data["orders"] = {
-        name: [redaction.value(name, value) for value in order]
-        for name, order in data["orders"].items()
+        name: redaction.values([name], order) for name, order in data["orders"].items()
     }
     data["bins"] = _bins(plan, redaction)
     data["missing_tokens"] = _tokens(plan.data.missing_tokens, redaction)
@@ -247,17 +246,13 @@ def _file(path: str | None) -> str | None:
 
 
 def _bins(plan: Plan, redaction: Redaction) -> Any:
-    """Return the bins without an edge that is a rare value of the column."""
+    """Return the bins, without edges where one is a rare value of the column."""
     bins = plan.data.bins
 
     def edges(column: str | None, one: int | list[float]) -> Any:
         if isinstance(one, int):
             return one
-        columns = plan.data.sensitive if column is None else [column]
-        return [
-            RARE if RARE in [redaction.value(name, edge) for name in columns] else edge
-            for edge in one
-        ]
+        return redaction.values(plan.data.sensitive if column is None else [column], one)
 
     if isinstance(bins, Mapping):
         return {name: edges(name, one) for name, one in bins.items()}

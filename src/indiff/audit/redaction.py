@@ -6,7 +6,7 @@ import ast
 import math
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -50,6 +50,14 @@ class Redaction:
         known = column in self.table.source.column_names
         count = held(self.table.source[column], value) if known else 0
         return RARE if not self.show_values and 0 < count < self.min_cell else value
+
+    def values(self, columns: Sequence[str], values: Sequence[Any]) -> list[Any]:
+        """Return a list of values, or nothing of it where one of them is rare in a column.
+
+        The others would betray it: between II and IV of an order is III, and edges lie around one.
+        """
+        rare = any(self.value(name, value) == RARE for name in columns for value in values)
+        return [HIDDEN] if rare else [*values]
 
     def text(self, text: str) -> str:
         """Return a sentence without what it marks as data, the folders of files and long names."""

@@ -186,8 +186,8 @@ def _run(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
     if "_INDIFF_COMPLETE" in os.environ:  # the shell asks what could be typed next
         app(prog_name="indiff")
     words = list(sys.argv[1:] if arguments is None else arguments)
-    command = typer.main.get_command(app)
     try:
+        command = typer.main.get_command(app)
         # Not command.main: it ends a broken pipe with 1, which here means an exceeded limit.
         with command.make_context("indiff", words) as context:
             command.invoke(context)
