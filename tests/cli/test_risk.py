@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pyarrow.csv
@@ -338,3 +339,43 @@ def test_the_bins_and_what_t_takes_for_a_distance_stand_beside_the_numbers(tmp_p
     method = json.loads((tmp_path / "risk.json").read_text())["method"]
     assert method["bins"] == {"pay": 4}
     assert method["ground_distances"] == {"pay": "ranks", "ill": "equal"}
+
+
+def test_a_file_is_named_without_its_folder_and_a_pattern_as_it_is(people: Path) -> None:
+    ended = call("risk", people, "--quasi", "age")
+    assert "Risk of people.csv\n" in ended.out
+    parts = people.parent / "parts"
+    parts.mkdir()
+    for number in range(2):
+        pq.write_table(pyarrow.csv.read_csv(people), parts / f"{number}.parquet")
+    ended = call("risk", parts / "*.parquet", "--quasi", "age")
+    assert re.search(r"^Risk of .*parts/\*\.parquet$", ended.out, re.MULTILINE)
+    assert re.search(r"^records +120$", ended.out, re.MULTILINE)
+
+
+def test_the_fingerprint_is_cut_to_16_digits(people: Path, tmp_path: Path) -> None:
+    ended = call("risk", people, "--quasi", "age", "--json", tmp_path / "r.json")
+    whole = json.loads((tmp_path / "r.json").read_text())["method"]["fingerprint"]
+    assert re.search(rf"^fingerprint +{whole[:16]}$", ended.out, re.MULTILINE)
+
+
+def test_what_is_elsewhere_is_no_file_here(
+    people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An address is passed on as it is: its name is no place that could be overwritten."""
+    found = indiff.measure_risk(people, quasi=["age"])
+    asked = []
+
+    def measured(recipe: Any, stages: Any) -> Any:
+        asked.append(recipe["data"])
+        return found
+
+    monkeypatch.setattr("indiff.cli.risk._measure", measured)
+    monkeypatch.chdir(tmp_path)
+    address = "hdfs://cluster/people.json"
+    (tmp_path / "hdfs:" / "cluster").mkdir(parents=True)
+    ended = call("risk", address, "--quasi", "age", "--json", "hdfs:/cluster/people.json")
+    assert (ended.code, asked) == (0, [address])
+    assert f"Risk of {address}\n" in ended.out
+    ended = call("risk", people, "--quasi", "age", "--json", people)
+    assert ended.code == 2

@@ -174,9 +174,12 @@ def run_group(name: str, seconds: float, seed: int, count: int | None) -> bool:
     places, tests = GROUPS[name]
     files = _files(places)
     started = time.monotonic()
-    bugs = named(name, tomllib.loads((HERE / "planted.toml").read_text(encoding="utf-8")))
-    changed = list(dict.fromkeys([*files, *(one.file for one in bugs)]))
-    learned = learn(changed, tests, KEPT / f"{name}-tests.json")
+    written = tomllib.loads((HERE / "planted.toml").read_text(encoding="utf-8"))
+    bugs = named(name, written)
+    changed = {file for places, _ in GROUPS.values() for file in _files(places)}
+    changed |= {PACKAGE / bug["file"] for bug in written.values()}
+    examples = [str(one.relative_to(ROOT)) for one in files if ">>>" in one.read_text()]
+    learned = learn(sorted(changed), (*tests, *examples), KEPT / "learned")
     drawn = [one for file in files for one in mutants_of(file)]
     random.Random(seed).shuffle(drawn)
     mutants = [*bugs, *drawn[:count]]

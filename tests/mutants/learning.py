@@ -112,18 +112,17 @@ def _fixture(definition: Any) -> str:
     return f"fixture {definition.baseid} {definition.argname}"
 
 
-def learn(files: list[Path], tests: tuple[str, ...], cache: Path) -> Learned:
-    """Run the tests once; of test files that were run before with the same sources, nothing."""
-    sources = b"".join(file.read_bytes() for file in files)
-    known = json.loads(cache.read_text()) if cache.exists() else {}
-    digests = {
-        str(path.relative_to(ROOT)): hashlib.sha256(sources + path.read_bytes()).hexdigest()
+def learn(files: list[Path], tests: tuple[str, ...], folder: Path) -> Learned:
+    """Run the tests once; what was learned of a test file is kept until what it runs changes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [
+        str(path.relative_to(ROOT))
         for place in tests
         for path in ([ROOT / place] if place.endswith(".py") else (ROOT / place).rglob("test_*.py"))
-    }
-    stale = [path for path, digest in digests.items() if known.get(path, {}).get("key") != digest]
-    if stale:
-        fresh = cache.with_suffix(".part")
+    ]
+    known = {path: _kept(path, files, folder) for path in paths}
+    if stale := [path for path, one in known.items() if one is None]:
+        fresh, said = folder / "fresh", folder / "said.txt"
 
         def work() -> int:
             recorder = _Recorder(files)
@@ -131,32 +130,52 @@ def learn(files: list[Path], tests: tuple[str, ...], cache: Path) -> Learned:
             fresh.write_text(json.dumps(recorder.found()))
             return int(code)
 
-        said = cache.with_suffix(".txt")
         ended = in_child(work, 3600, said)
         if ended not in (0, 1, 5):
             raise SystemExit(f"the tests cannot be run (pytest ended with {ended}; see {said}).")
         found = json.loads(fresh.read_text())
-        fresh.unlink()
-        known = {path: one for path, one in known.items() if path in digests and path not in stale}
-        known |= {path: {"key": digests[path], **_of_file(found, path)} for path in stale}
-        cache.write_text(json.dumps(known))
-    return _together(known)
+        for path in stale:
+            known[path] = one = _of_file(found, path, files)
+            _place(path, folder).write_text(json.dumps(one))
+    return _together({path: one for path, one in known.items() if one is not None})
 
 
-def _of_file(found: dict[str, Any], path: str) -> dict[str, Any]:
+def _place(path: str, folder: Path) -> Path:
+    return folder / (path.replace("/", "+") + ".json")
+
+
+def _digest(path: str | Path) -> str:
+    return hashlib.sha256((ROOT / path).read_bytes()).hexdigest()[:16]
+
+
+def _kept(path: str, files: list[Path], folder: Path) -> dict[str, Any] | None:
+    """Return what is known of a test file, if it and the files that it runs are as they were."""
+    place = _place(path, folder)
+    one: dict[str, Any] = json.loads(place.read_text()) if place.exists() else {}
+    if not one or one["key"] != _digest(path) or not {*map(str, files)} <= {*one["measured"]}:
+        return None
+    same = all(Path(file).exists() and _digest(file) == key for file, key in one["runs"].items())
+    return one if same else None
+
+
+def _of_file(found: dict[str, Any], path: str, files: list[Path]) -> dict[str, Any]:
     """Return what was learned of the tests in one file."""
     mine = path + "::"
+    lines = {
+        file: {
+            line: kept
+            for line, tests in by_line.items()
+            if (kept := [one for one in tests if one.startswith(mine)])
+        }
+        for file, by_line in found["lines"].items()
+    }
     return {
+        "key": _digest(path),
+        "measured": [str(file) for file in files],
+        "runs": {file: _digest(file) for file, by_line in lines.items() if by_line},
         "seconds": {test: took for test, took in found["seconds"].items() if test.startswith(mine)},
         "broken": [test for test in found["broken"] if test.startswith(mine)],
-        "lines": {
-            file: {
-                line: kept
-                for line, tests in by_line.items()
-                if (kept := [one for one in tests if one.startswith(mine)])
-            }
-            for file, by_line in found["lines"].items()
-        },
+        "lines": lines,
     }
 
 

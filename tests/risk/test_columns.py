@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import Any
 
@@ -104,3 +105,11 @@ def test_values_are_ranked_by_the_risk_of_all_their_records() -> None:
     risk = measure_risk(pa.table({"zip": zips, "age": ages}), quasi=["zip", "age"])
     first = next(level for level in risk.levels if level.column == "zip")
     assert (first.value, first.records, first.singled_out) == ("town", 50, 50)
+
+
+def test_a_value_that_one_record_holds_is_at_its_maximum(engine: Any) -> None:
+    """Its term of ITPR is 1: nothing is left to guess. Of a pair one bit of log₂ 5 is left."""
+    risk = measure_risk(pa.table({"age": [1, 2, 2, 3, 3]}), quasi="age", engine=engine)
+    found = {level.value: level.itpr for level in risk.levels}
+    pair = 1 - 3 * 2 / 5 / math.log2(5)
+    assert found == {1: 1.0, 2: pytest.approx(pair), 3: pytest.approx(pair)}

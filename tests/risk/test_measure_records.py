@@ -49,6 +49,25 @@ def test_every_record_has_its_group(suffix: str, engine: Any, tmp_path: Path) ->
     assert max(found["itpr"]) == pytest.approx(risk.reidentification.itpr, abs=1e-12)
 
 
+def test_records_of_people_have_their_group_s_term(engine: Any, tmp_path: Path) -> None:
+    """Eq. 10 with X the person: 1 − groups · n · H(X|group) / N / H(X), from the counts alone."""
+    who, group = [*"AABCDEEE"], [*"xxxxyyyy"]
+    out = tmp_path / "records.csv"
+    risk = measure_risk(
+        pa.table({"who": who, "q": group}), quasi="q", individual="who", engine=engine,
+        records=out, details=False,
+    )  # fmt: skip
+    found = read(out)
+    h = oracle.entropy(Counter(who))
+    inside = {
+        name: Counter(w for w, g in zip(who, group, strict=True) if g == name) for name in "xy"
+    }
+    terms = {name: 1 - 2 * 4 / 8 * oracle.entropy(people) / h for name, people in inside.items()}
+    assert found["itpr"] == pytest.approx([terms[name] for name in group], abs=1e-12)
+    assert max(found["itpr"]) == pytest.approx(risk.reidentification.itpr, abs=1e-12)
+    assert found["group_size"] == [len(inside[name]) for name in group]
+
+
 def test_records_are_numbered_as_in_the_files(engine: Any, tmp_path: Path) -> None:
     # The second file is larger: Spark reads large files first.
     for number, size in enumerate((3, 200)):

@@ -184,3 +184,9 @@ def test_of_two_recursive_diversities_the_smaller_l_and_then_the_larger_c_counts
         risk = measure_risk(pa.table(data), quasi="q", sensitive=names, engine=engine)  # type: ignore[arg-type]
         assert [part.recursive for part in risk.groups.sensitive.values()].count((3, 2)) == 1
         assert risk.groups.recursive == (3, 2)
+
+
+def test_two_numbers_are_as_far_apart_as_two_words(engine: str) -> None:
+    risk = measure(table(x={1: 2}, y={2: 2}), engine)
+    assert risk.groups.t == measure(table(x={"a": 2}, y={"b": 2}), engine).groups.t == 0.5
+    assert measure(table(x={1: 2}, y={1: 2}), engine).groups.t == 0
