@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -122,7 +123,7 @@ def learn(files: list[Path], tests: tuple[str, ...], folder: Path) -> Learned:
     ]
     known = {path: _kept(path, files, folder) for path in paths}
     if stale := [path for path, one in known.items() if one is None]:
-        fresh, said = folder / "fresh", folder / "said.txt"
+        fresh, said = (folder / f"{os.getpid()}.{end}" for end in ("part", "txt"))
 
         def work() -> int:
             recorder = _Recorder(files)
@@ -134,6 +135,8 @@ def learn(files: list[Path], tests: tuple[str, ...], folder: Path) -> Learned:
         if ended not in (0, 1, 5):
             raise SystemExit(f"the tests cannot be run (pytest ended with {ended}; see {said}).")
         found = json.loads(fresh.read_text())
+        fresh.unlink()
+        said.unlink()
         for path in stale:
             known[path] = one = _of_file(found, path, files)
             _place(path, folder).write_text(json.dumps(one))
