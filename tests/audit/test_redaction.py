@@ -453,3 +453,17 @@ def test_a_value_is_named_from_min_cell_records_on(town: str, shown: str) -> Non
     expression = f"town = '{town}'"
     named = other_names(read_table(NINE_AND_TEN, quasi=["ill"], sensitive=expression), 10)
     assert (named.get(expression, expression) == expression) == (shown == town)
+
+
+def test_very_long_column_names_are_cut_in_a_sentence() -> None:
+    long, longer = "n" * 61, "n" * 61 + "m"  # the one is the beginning of the other
+    frame = pa.table({"age": [1, 2], long: [1, 2], longer: [1, 2], "p" * 60: [1, 2]})
+    table = read_table(frame, quasi=["age", long, longer], sensitive="p" * 60)
+    said = Redaction(table).text(f"age, {longer}, {long} and {'p' * 60}")
+    assert re.fullmatch(r"age, n{30}…n{28}m, n{30}…n{29} and p{60}", said), said
+
+
+def test_numbers_too_large_for_a_float_are_counted() -> None:
+    assert held(pa.chunked_array([[2**60 + 1, 5, 5]]), 5) == 2
+    assert held(pa.chunked_array([pa.array([1.5, None, 1.5])]), "1.5") == 2
+    assert held(pa.chunked_array([[1, 2]]), "nan") == held(pa.chunked_array([[1, 2]]), "one") == 0

@@ -67,6 +67,7 @@ GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
         (
             *("tests/differential/test_people.py", "tests/differential/test_people_order.py"),
+            "tests/differential/test_path.py",
             *("tests/differential/test_result.py", "tests/differential/test_strongest.py"),
             *("tests/differential/test_strongest_default.py", "tests/differential/test_test.py"),
             *("tests/differential/targets", "tests/differential/beside"),

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import binomtest
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from indiff import DifferentialResult, Laplace, UserError, differential_test
 from indiff.differential.explain.membership import _lower, _upper, membership_inference
+from indiff.differential.noise.bracket import mean_limits
 from tests.properties.random_tables import make_sample
 
 
@@ -257,3 +259,25 @@ def test_rates_below_what_was_measured_are_mirrored() -> None:
     drawn = np.linspace(found - 0.2, found, 1001)
     limits = _upper(present, absent, found, drawn, 0.95)
     assert limits[2:] == pytest.approx(found[2:] + 0.195, abs=1e-9)
+
+
+def test_upper_limits_are_those_of_the_shares_that_rise_and_fall() -> None:
+    """A threshold at 0.4 is passed by 12 of 90 upwards and by 5 downwards, by nobody else.
+
+    Both shares have Clopper and Pearson's limits, each with a half of what one side may err.
+    """
+    absent = np.concatenate([np.full(12, 0.3), np.full(5, 0.5), np.linspace(0.6, 0.9, 73)])
+    present = absent.copy()
+    present[:12], present[12:17] = 0.5, 0.3
+    found = membership_inference(result_of(present, absent), confidence=0.9, resamples=100)
+    error = 0.1 / 2 / 2
+    most = binomtest(12, 90).proportion_ci(1 - 2 * error, method="exact").high
+    least = binomtest(5, 90).proportion_ci(1 - 2 * error, method="exact").low
+    assert found.advantage.upper == pytest.approx(most - least)
+    # Among the 90 beliefs without a record, 0.3 is in the middle of 12, and 0.5 of the next 5.
+    move = ((12 + 17) / 2 - 12 / 2) / 90
+    up, down = np.zeros(90), np.zeros(90)
+    up[:12] = down[12:17] = move
+    high = mean_limits(up, largest=1.0, error=error)[1]
+    low = mean_limits(down, largest=1.0, error=error)[0]
+    assert found.area.upper == pytest.approx(0.5 + high - low)

@@ -7,11 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, wasserstein_distance
 
 from indiff.differential.noise.bracket import (
     bracket,
     change_limits,
+    indistinguishable_from_noise,
     largest_tail,
     mean_limits,
     smallest_epsilon,
@@ -145,3 +146,29 @@ def test_limits_on_epsilon_are_the_nearest_ranks_that_are_sure(delta: str, recor
     assert found.lower == low
     assert found.upper == (high[0] if high else 999.0)
     assert found.estimate == runs - math.floor(above * runs)
+
+
+def test_too_few_runs_leave_the_smallest_distance_below() -> None:
+    """Of four runs one at least is surely (1 − 0.3⁴ = 99 %) at or below the 70 % quantile."""
+    found = smallest_epsilon([[0.4, 0.3, 0.2, 0.1]], 0.3, largest=2.0)
+    assert (found.lower, found.upper) == (0.1, 2.0)
+
+
+def test_the_null_is_a_permutation_test() -> None:
+    """p is (1 + the splits that are as far apart) / (1 + all splits), and told apart if p ≤ 5 %."""
+    data = np.random.default_rng(2)
+    counted = set()
+    for seed in range(150):
+        p = data.beta(2, 3, (3, 6, 1))
+        p[2] = np.minimum(p[2] + 0.25, 1)
+        present, repeated, absent = np.concatenate([p, 1 - p], axis=2)
+        observed = 2 * wasserstein_distance(repeated[:, 0], absent[:, 0])
+        pool, rng = np.concatenate([present, repeated]), np.random.default_rng(seed)
+        far = 0
+        for _ in range(38):
+            pool = rng.permutation(pool)
+            far += 2 * wasserstein_distance(pool[:6, 0], pool[6:, 0]) >= observed - 1e-12
+        counted.add(far)
+        same = indistinguishable_from_noise(present, repeated, absent, splits=38, seed=seed)
+        assert same == (Fraction(1 + far, 39) > Fraction(1, 20))
+    assert {0, 1, 2} <= counted  # 1/39 and 2/39 are on both sides of 5 %
