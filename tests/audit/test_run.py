@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jsonschema
@@ -15,7 +16,9 @@ import pytest
 import indiff
 from indiff.audit.document import AuditResult
 from indiff.audit.findings.tested import accuracy
+from indiff.audit.run import _promises
 from indiff.errors import UserError
+from indiff.sanitizers.sanitizer import Promise
 
 SCHEMA = json.loads(
     (Path(__file__).parents[2] / "docs" / "report.schema.json").read_text(encoding="utf-8")
@@ -205,6 +208,14 @@ def test_an_unmet_constraint_fails(patients: Any) -> None:
     assert (result.verdict["status"], result.verdict["exit_code"]) == ("fail", 1)
     assert "the constraint of mondrian:l=300 is not met" in result.verdict["reasons"][0]
     valid(result)
+
+
+def test_a_promise_that_only_a_tests_release_breaks_counts() -> None:
+    kept = SimpleNamespace(constraint_met=True, unmet=None)
+    broken = SimpleNamespace(constraint_met=False, unmet="k is 4")
+    exposures: Any = [SimpleNamespace(results={"tree": kept, "naive-bayes": broken})]
+    audit: Any = SimpleNamespace(sanitizer=None)
+    assert _promises(audit, [], exposures) == [Promise(True, None), Promise(False, "k is 4")]
 
 
 def test_a_noisy_table_has_no_group_models(patients: Any) -> None:

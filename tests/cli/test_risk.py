@@ -353,10 +353,11 @@ def test_a_file_is_named_without_its_folder_and_a_pattern_as_it_is(people: Path)
     assert re.search(r"^records +120$", ended.out, re.MULTILINE)
 
 
-def test_the_fingerprint_is_cut_to_16_digits(people: Path, tmp_path: Path) -> None:
+def test_a_fingerprint_is_shown_by_its_key_and_16_digits(people: Path, tmp_path: Path) -> None:
     ended = call("risk", people, "--quasi", "age", "--json", tmp_path / "r.json")
     whole = json.loads((tmp_path / "r.json").read_text())["method"]["fingerprint"]
-    assert re.search(rf"^fingerprint +{whole[:16]}$", ended.out, re.MULTILINE)
+    key, _, digits = whole.partition("-")
+    assert re.search(rf"^fingerprint +{key}-{digits[:16]}$", ended.out, re.MULTILINE)
 
 
 def test_what_is_elsewhere_is_no_file_here(
@@ -366,7 +367,7 @@ def test_what_is_elsewhere_is_no_file_here(
     found = indiff.measure_risk(people, quasi=["age"])
     asked = []
 
-    def measured(recipe: Any, stages: Any) -> Any:
+    def measured(recipe: Any) -> Any:
         asked.append(recipe["data"])
         return found
 

@@ -6,6 +6,7 @@ import gc
 import importlib
 import importlib.machinery
 import importlib.util
+import math
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -43,7 +44,8 @@ class Planter:
 
     def tests_for(self, mutant: Mutant) -> list[str]:
         """Return the tests that are run for a mutant."""
-        return self.learned.tests_for(mutant, SECONDS_OF_TESTS, self.catchers[mutant.file][-5:])
+        most = math.inf if mutant.replaced[0] else SECONDS_OF_TESTS  # a written one deserves all
+        return self.learned.tests_for(mutant, most, self.catchers[mutant.file][-5:])
 
     def _try(self, mutant: Mutant, run: Callable[[list[str]], str | None]) -> Outcome:
         """Run the mutant's tests in a child by ``run``, which names one that fails."""

@@ -190,3 +190,14 @@ def test_two_numbers_are_as_far_apart_as_two_words(engine: str) -> None:
     risk = measure(table(x={1: 2}, y={2: 2}), engine)
     assert risk.groups.t == measure(table(x={"a": 2}, y={"b": 2}), engine).groups.t == 0.5
     assert measure(table(x={1: 2}, y={1: 2}), engine).groups.t == 0
+
+
+def test_every_missing_token_is_missing(engine: str) -> None:
+    """Not the first one alone; blanks around it do not count."""
+    cells = ["?", "NA", " NA ", "", None, "x", "x"]
+    data = pa.table({"q": cells, "s": list("aabbbcc")})
+    risk = measure_risk(
+        data, quasi="q", sensitive="s", missing_tokens=["?", "", "NA"], engine=engine,  # type: ignore[arg-type]
+        details=False,
+    )  # fmt: skip
+    assert (risk.groups.groups, risk.groups.k) == (2, 2)

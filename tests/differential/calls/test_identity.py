@@ -222,3 +222,15 @@ def test_a_function_of_another_module_counts_by_its_name_alone() -> None:
         return scope["f"]
 
     assert identity(using("x")) == identity(using("x + 1"))
+
+
+def test_a_table_counts_by_its_records_and_its_names() -> None:
+    """The same cells after other records were dropped, or below another name, are another table."""
+    whole = pa.table({"age": [1, None, 3], "note": ["x", "y", "x"], "ill": ["a", "b", "a"]})
+    moved = whole.take(pa.array([1, 0, 2]))
+
+    def told(frame: pa.Table) -> str:
+        return table_identity(read_table(frame, quasi=["age"], sensitive="ill", missing="drop"))
+
+    assert told(whole) == told(whole) != told(moved)
+    assert told(whole) != told(whole.rename_columns(["age", "remark", "ill"]))
