@@ -12,6 +12,8 @@ import pyarrow.csv
 import pytest
 
 import indiff
+from indiff.audit.outliers import audit_rest, without_outliers
+from indiff.audit.plan.fixing import with_limit
 from indiff.audit.verify import Verification, verify
 from indiff.errors import UserError
 
@@ -65,6 +67,28 @@ def test_without_the_data_only_the_release_is_compared(filed: Path) -> None:
     found = verify(filed / "report.json", filed / "release.csv")
     assert told(found) == {"release": "same", "numbers": "not asked"}
     assert found.exit_code == 0
+
+
+@pytest.mark.parametrize(("delta", "status"), [(0.45, "below"), (0.01, "budget")])
+def test_an_audit_after_outliers_were_removed(
+    filed: Path, tmp_path: Path, delta: float, status: str
+) -> None:
+    plan = with_limit(indiff.Plan(**sections(filed)), delta)
+    found, left = without_outliers(plan, delta, 30, None)
+    result = audit_rest(plan, found, left)
+    result.write(tmp_path)
+    result.write_release(tmp_path / "release.csv")
+    told_fix = result.document["fix"]
+    assert told_fix["status"] == found.status == status
+    assert result.document["table"]["records"] == 150 - told_fix["removed"]
+    report = tmp_path / "report.json"
+    again = verify(report, tmp_path / "release.csv", filed / "data.csv")
+    assert told(again) == {"release": "same", "table": "same", "numbers": "same"}
+    assert again.exit_code == 0
+    # Whoever hides that records were removed speaks of another table; in vain, none was.
+    hidden = altered(tmp_path, tmp_path, lambda document: document.update(fix=None))
+    again = verify(hidden, tmp_path / "release.csv", filed / "data.csv")
+    assert (again.exit_code == 0) == (status == "budget")
 
 
 def test_one_letter_of_the_release(filed: Path, tmp_path: Path) -> None:

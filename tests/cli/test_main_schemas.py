@@ -28,6 +28,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "test of people": ("test", "--individual", "id", *ONE[2:], "--model", "naive-bayes"),
     "risk": ("risk", *ONE, "--limit", "k=2", "--combinations", "2"),
     "risk with values": ("risk", *ROLES, "--sensitive", "ill,wage", "--show-values"),
+    "risk by a policy": ("risk", *ONE, "--policy", "ico-motivated-intruder"),
     "risk without a sensitive attribute": ("risk", *ROLES),
     "compare": ("compare", *ONE, "--sanitizer", "mondrian:k=2,5", "--recommend", "delta=1.5"),
     "compare with failures": (
@@ -54,6 +55,14 @@ def written(command: str, folder: Path, *words: str | Path) -> Document:
 def test_results_follow_their_schema(name: str, tmp_path: Path) -> None:
     command, *words = CALLS[name]
     validator(command).validate(written(command, tmp_path, *words))
+
+
+def test_a_policy_has_the_same_form_in_every_document() -> None:
+    risk, audit = (
+        json.loads(place.read_text(encoding="utf-8"))["$defs"]["policy"]
+        for place in (SCHEMAS / "risk.schema.json", SCHEMAS.parent / "report.schema.json")
+    )
+    assert risk == audit
 
 
 @pytest.mark.parametrize("sensitive", ["ill", "ill,smokes"])
@@ -87,6 +96,7 @@ ALTERED: dict[str, list[Callable[[Document], object]]] = {
         _set("schema", value=1),
         _set("groups", "delta_disclosure", value="inf"),
         _set("method", "fingerprint", value="0"),
+        _set("policy", value={"name": "cell-5"}),
         lambda document: document["reidentification"].pop("itpr"),
     ],
     "compare": [

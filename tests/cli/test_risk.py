@@ -141,10 +141,53 @@ def test_policies(
         )
     place = ages.parent / policy if policy.endswith(".toml") else policy
     options = [word for limit in limits for word in ("--limit", limit)]
-    ended = call("risk", ages, "--quasi", "age", "--policy", place, *options)
+    told = ages.parent / "risk.json"
+    ended = call("risk", ages, "--quasi", "age", "--policy", place, *options, "--json", told)
     assert ended.code == code, ended.err
     for reason in reasons:
         assert reason in words(ended.out)
+    block = json.loads(told.read_text(encoding="utf-8"))["policy"]
+    # The policy is judged by its own limit, whatever else was asked for.
+    status = {"cell-3": "failed", "ours.toml": "passed"}.get(policy, "incomplete")
+    assert (block["name"], block["status"]) == (place_name(policy), status)
+    parts = [*block["limits"], *block["checklist"]]
+    assert {one["status"] for one in parts} == {status}
+    assert [one["measured"] for one in block["limits"] if one["name"] == "k"] in ([], [2])
+
+
+def place_name(policy: str) -> str:
+    return policy.removesuffix(".toml")
+
+
+@pytest.mark.parametrize(
+    ("metric", "limit", "status", "measured"),
+    [
+        # Everybody of 47 has h.
+        ("inference.itpr", 0.99, "failed", 1.0),
+        ("inference.itpr", 1.0, "passed", 1.0),
+        ("t", 1.0, "passed", None),
+    ],
+)
+def test_a_limit_of_a_policy_on_what_is_inferred(
+    ages: Path, metric: str, limit: float, status: str, measured: float | None
+) -> None:
+    place, told = ages.parent / "rules.toml", ages.parent / "risk.json"
+    place.write_text(
+        'title = "T"\ndocument = "D"\nyear = 2026\nsection = "S"\nverified = true\n[[limits]]\n'
+        f'metric = "{metric}"\nlimit = {limit}\nlabel = "L"\nkind = "maximum"\n'
+        'scope = "population"\n'
+    )
+    call("risk", ages, "--quasi", "age", "--sensitive", "ill", "--policy", place, "--json", told)
+    (one,) = json.loads(told.read_text(encoding="utf-8"))["policy"]["limits"]
+    assert one["status"] == status
+    assert measured is None or one["measured"] == pytest.approx(measured)
+    assert "measured in the table" in one["reason"]
+
+
+def test_without_a_policy_there_is_no_block(ages: Path) -> None:
+    told = ages.parent / "risk.json"
+    call("risk", ages, "--quasi", "age", "--json", told)
+    assert json.loads(told.read_text(encoding="utf-8"))["policy"] is None
 
 
 def test_a_policy_is_never_overwritten(ages: Path) -> None:

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from indiff.audit.document import AuditResult
 from indiff.audit.findings.exposure import Progress
 from indiff.audit.fix import Fix, fix
 from indiff.audit.plan.plan import Plan
-from indiff.audit.run import read_data
+from indiff.audit.provenance import input_files
+from indiff.audit.run import read_data, run_audit
 from indiff.data.table import Table
 
 
@@ -35,3 +37,19 @@ def without_outliers(
     left = table.take(np.flatnonzero(~np.isin(table.records, found.removed)))
     note = f"{len(found.removed):,} outliers were removed from the original before sanitizing"
     return found, replace(left, notes=(*left.notes, note))
+
+
+def audit_rest(plan: Plan, found: Fix, table: Table, **how: Any) -> AuditResult:
+    """Audit what outliers were removed from; its document says so, and who asks can do it again.
+
+    ``how`` goes to :func:`run_audit`. Which records were removed, the document does not say.
+    """
+    result = run_audit(plan, table, **how)
+    result.document["files"]["input"] = input_files(plan)  # from which the others come
+    result.document["fix"] = {
+        "delta": found.limit,
+        "budget": found.budget,
+        "status": found.status,
+        "removed": len(found.removed) if found.holds else 0,
+    }
+    return result

@@ -180,6 +180,7 @@ def run_audit(
             promises,
         ),
         "files": files,
+        "fix": None,
         "tried": document.tried_block(chosen, [name for one in exposures for name in one.results]),
         "findings": [finding.to_dict() for finding in judged],
         "charts": {

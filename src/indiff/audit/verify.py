@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from indiff.audit.document import AuditResult
+from indiff.audit.findings.exposure import Progress
+from indiff.audit.outliers import audit_rest, without_outliers
 from indiff.audit.plan.plan import Plan
 from indiff.audit.plan.recipe import targets
 from indiff.audit.provenance import file_fingerprint
@@ -56,7 +58,7 @@ def verify(
     report: str | Path,
     release: str | Path,
     data: str | Path | None = None,
-    progress: Callable[[str, int, int], object] | None = None,
+    progress: Progress | None = None,
 ) -> Verification:
     """Compare a release with the report about it; with the data, make the audit once more.
 
@@ -77,7 +79,7 @@ def verify(
         return Verification((*answers, Answer("numbers", "not asked", text)))
     try:
         plan = plan_of(document, str(data), paths[0].parent, str(place))
-        again = run_audit(plan, progress=progress, source=document["table"]["source"]).document
+        again = _again(plan, document, progress).document
     except UserError as error:
         text = f"cannot be recomputed from the report's plan: {error.message}"
         return Verification((*answers, Answer("numbers", "undecided", text)))
@@ -86,6 +88,16 @@ def verify(
     if told.status == "same" or not is_own(document["table"]["fingerprint"]):
         answers.append(_of_numbers(document, again))
     return Verification(tuple(answers))
+
+
+def _again(plan: Plan, document: Mapping[str, Any], progress: Progress | None) -> AuditResult:
+    """Make the audit once more; outliers that were removed before it are removed again."""
+    how: dict[str, Any] = {"progress": progress, "source": document["table"]["source"]}
+    fix = document.get("fix")
+    if fix is None:
+        return run_audit(plan, **how)
+    found, table = without_outliers(plan, fix["delta"], fix["budget"], progress)
+    return audit_rest(plan, found, table, **how)
 
 
 def _text(path: Path) -> str:
@@ -150,11 +162,17 @@ def _of_numbers(document: Mapping[str, Any], again: Mapping[str, Any]) -> Answer
     if versions:
         made = ", ".join(f"{was} (here {now})" for was, now in versions.items())
         text = f"differ, perhaps because the report was made with {made}"
-    elif document["verdict"]["exit_code"] == Exit.INTERRUPTED or document["plan"]["run"]["time"]:
+    elif _was_cut_short(document):
         text = "differ, perhaps because the audit was cut short"
     else:
         return Answer("numbers", "different", "are not those of the report", names)
     return Answer("numbers", "undecided", text, names)
+
+
+def _was_cut_short(document: Mapping[str, Any]) -> bool:
+    ended = document["verdict"]["exit_code"], (document.get("fix") or {}).get("status")
+    cut = Exit.INTERRUPTED in ended or "interrupted" in ended
+    return cut or bool(document["plan"]["run"]["time"])
 
 
 def differences(document: Mapping[str, Any], again: Mapping[str, Any]) -> Iterator[str]:

@@ -79,8 +79,7 @@ def run(
     """
     from indiff.audit.document import PDF, check_report_places
     from indiff.audit.fix import NAMES
-    from indiff.audit.outliers import without_outliers
-    from indiff.audit.provenance import input_files
+    from indiff.audit.outliers import audit_rest, without_outliers
     from indiff.audit.run import run_audit
     from indiff.files import make_folder
     from indiff.report.page.pdf import find_browser
@@ -98,14 +97,15 @@ def run(
         refuse_inputs("fix", out, NAMES, inputs)
     make_folder(out)
     terminal.compile_first(compile_all)
-    table, found, fixed_paths = None, None, None
+    found, fixed_paths = None, None
     with terminal.stages() as say:
-        if delta is not None:
+        how: dict[str, Any] = {"progress": say, "command": command, "complete": complete}
+        if delta is None:
+            result = run_audit(plan, **how)
+        else:
             found, table = without_outliers(plan, delta, budget, say)
             fixed_paths = found.write(out)
-        result = run_audit(plan, table, progress=say, command=command, complete=complete)
-    if found is not None:  # the records that are left come from it
-        result.document["files"]["input"] = input_files(plan)
+            result = audit_rest(plan, found, table, **how)
     console = terminal.open_console()
     try:
         paths = result.write(out)

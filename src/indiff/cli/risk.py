@@ -48,6 +48,7 @@ def command(recipe: Recipe) -> None:
             document = risk.to_dict()
             for level in () if show_values else document["levels"]:
                 level["value"] = hidden(level["records"])
+            document["policy"] = None if policy is None else policy.block(verdict.checks)
             write_text(recipe["json"], json_text(verdict.beside(document), indent=1))
     finally:  # what cannot be written takes the verdict along, but no number
         source = data if "://" in data or "*" in data else Path(data).name

@@ -41,22 +41,11 @@ class Assessment:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the policy's part of the document."""
-        policy = self.policy
-        limits = [self._limit(one) for one in policy.limits]
-        checklist = [self._point(one) for one in policy.checklist]
-        found = [one["status"] for one in (*limits, *checklist)]
-        return {
-            "name": policy.name,
-            "title": policy.title,
-            "source": policy.source,
-            "verified": policy.verified,
-            "note": policy.note or None,
-            "pr_attack": policy.pr_attack,
-            "status": min(found, key=_RANK.index),
-            "limits": limits,
-            "checklist": checklist,
-            "crosswalk": [one.model_dump() for one in policy.crosswalk],
-        }
+        return policy_block(
+            self.policy,
+            [self._limit(one) for one in self.policy.limits],
+            [self._point(one) for one in self.policy.checklist],
+        )
 
     def beside(self, verdict: Verdict, block: Mapping[str, Any]) -> Verdict:
         """Return the verdict with the policy's: what it forbids fails, what is open is no pass.
@@ -94,41 +83,20 @@ class Assessment:
         return replace(verdict, exit_code=code, reasons=tuple(reasons), has_limits=True)
 
     def _limit(self, one: PolicyLimit) -> dict[str, Any]:
-        model = self.plan.context.release_model
-        name, threshold = one.metric, self.policy.threshold(one, model)
+        name, model = one.metric, self.plan.context.release_model
         own = [finding for finding in self.findings if _is_of(finding, name)]
-        checked, verdict = judge(own, {name: threshold})
+        checked, verdict = judge(own, {name: self.policy.threshold(one, model)})
         status, reasons = _STATUS[verdict.status], [*verdict.reasons]
         worst = _worst(checked, name)
-        if status == "passed":
-            reasons = [_UPPER_END] if one.scope == "population" else []
-            if self.columns:
-                status = "incomplete"
-                reasons = ["the release has columns of which nothing was measured"]
-        elif status == "failed" and one.scope == "population":
-            reasons.append(_MAY_BE_LESS)
-        attack = self.policy.attack(model) if name in CHANCES else 1.0
-        if attack < 1:
-            reasons.append(f"times the chance of an attack, {number(attack)}")
-        elif name in CHANCES and (self.policy.pr_attack or 1.0) < 1:
-            reasons.append("unless the release is controlled or internal, an attack is certain")
-        value = None if worst is None or worst.value is None else worst.value * attack
-        if one.cell is not None and value is not None and one.limit < value <= 1 / one.cell:
-            reasons.append(f"the source takes a group of {one.cell} for {number(one.limit)}")
-        return {
-            "name": name,
-            "label": one.label,
-            "kind": one.kind,
-            "scope": one.scope,
-            "rule": rule_of(name),
-            "limit": one.limit,
-            "measured": value,
-            "finding": None if worst is None else worst.id,
-            "source": one.source or self.policy.source,
-            "status": status,
-            "reason": "; ".join([*reasons, *which_counts(name, threshold, self.plan.limits)])
-            or None,
-        }
+        if status == "passed" and self.columns:
+            status = "incomplete"
+            reasons = ["the release has columns of which nothing was measured"]
+        elif status == "passed":
+            reasons = []
+        return limit_block(
+            self.policy, one, model, self.plan.limits, status=status, reasons=reasons,
+            value=None if worst is None else worst.value, finding=None if worst is None else worst.id,
+        )  # fmt: skip
 
     def _point(self, point: Point) -> dict[str, Any]:
         if point.scan is not None:
@@ -172,6 +140,67 @@ class Assessment:
         if any(one.exceeded is None for one in limited):
             return "incomplete", f"{told}; not proven"
         return "passed", f"{told}; within the limit"
+
+
+def policy_block(
+    policy: Policy, limits: list[dict[str, Any]], checklist: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return what a document says of a policy: as a whole it is no better than its worst part."""
+    found = [one["status"] for one in (*limits, *checklist)]
+    return {
+        "name": policy.name,
+        "title": policy.title,
+        "source": policy.source,
+        "verified": policy.verified,
+        "note": policy.note or None,
+        "pr_attack": policy.pr_attack,
+        "status": min(found, key=_RANK.index),
+        "limits": limits,
+        "checklist": checklist,
+        "crosswalk": [one.model_dump() for one in policy.crosswalk],
+    }
+
+
+def limit_block(
+    policy: Policy,
+    one: PolicyLimit,
+    model: str | None,
+    own: Mapping[str, float],
+    *,
+    status: Status,
+    reasons: Sequence[str],
+    value: float | None,
+    finding: str | None = None,
+) -> dict[str, Any]:
+    """Return what a document says of one limit, where ``value`` is what was measured for it.
+
+    ``own`` are the limits of whoever asks, ``reasons`` why the limit does not hold.
+    """
+    name, told = one.metric, [*reasons]
+    if one.scope == "population" and status != "incomplete":
+        told.append(_UPPER_END if status == "passed" else _MAY_BE_LESS)
+    attack = policy.attack(model) if name in CHANCES else 1.0
+    if attack < 1:
+        told.append(f"times the chance of an attack, {number(attack)}")
+    elif name in CHANCES and (policy.pr_attack or 1.0) < 1:
+        told.append("unless the release is controlled or internal, an attack is certain")
+    measured = None if value is None else value * attack
+    if one.cell is not None and measured is not None and one.limit < measured <= 1 / one.cell:
+        told.append(f"the source takes a group of {one.cell} for {number(one.limit)}")
+    told += which_counts(name, policy.threshold(one, model), own)
+    return {
+        "name": name,
+        "label": one.label,
+        "kind": one.kind,
+        "scope": one.scope,
+        "rule": rule_of(name),
+        "limit": one.limit,
+        "measured": measured,
+        "finding": finding,
+        "source": one.source or policy.source,
+        "status": status,
+        "reason": "; ".join(told) or None,
+    }
 
 
 def which_counts(name: str, threshold: float, limits: Mapping[str, float]) -> list[str]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from indiff.audit.plan.limits import GROUP_MODELS, INFORMATION, PLANES, SIZES, with_stricter
-from indiff.audit.plan.policies import Policy
-from indiff.audit.policy.assess import which_counts
-from indiff.audit.verdict import Exit, Verdict
+from indiff.audit.plan.policies import Policy, PolicyLimit
+from indiff.audit.policy.assess import limit_block, policy_block, which_counts
+from indiff.audit.verdict import Check, Exit, Verdict, rule_of
+
+_UNTOLD = "counts do not tell: run indiff audit"
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ class CountedPolicy:
             for text in which_counts(metric, limit, self.own)
         ]
         open_ones = [
-            f"{name} limits {metric}, which counts do not tell: run indiff audit"
+            f"{name} limits {metric}, which {_UNTOLD}"
             for metric in asked
             if not _is_counted(metric)
         ]
@@ -47,6 +51,44 @@ class CountedPolicy:
             code, reasons = Exit.INCOMPLETE, ()
         return replace(
             verdict, exit_code=code, reasons=(*reasons, *open_ones, *told), has_limits=True
+        )
+
+    def block(self, checks: Sequence[Check]) -> dict[str, Any]:
+        """Return what a document says of the policy, as that of an audit does."""
+        return policy_block(
+            self.policy,
+            [self._limit(one, checks) for one in self.policy.limits],
+            [
+                {"item": one.item, "status": "incomplete", "evidence": _UNTOLD}
+                for one in self.policy.checklist
+            ],
+        )
+
+    def _limit(self, one: PolicyLimit, checks: Sequence[Check]) -> dict[str, Any]:
+        """Check one limit alone: where one's own is stricter, the verdict checked that."""
+        plane, _, what = one.metric.partition(".")
+        found = [
+            replace(check, limit=self.policy.threshold(one, None))
+            for check in checks
+            if check.name == one.metric
+            or (plane == "inference" and check.name.startswith("inference."))
+            and check.name.rpartition(".")[2] == what
+        ]
+        if not found:
+            return limit_block(
+                self.policy, one, None, self.own,
+                status="incomplete", reasons=[_UNTOLD], value=None,
+            )  # fmt: skip
+        sign = -1 if rule_of(one.metric) == "at least" else 1
+        worst = max(found, key=lambda check: (math.isnan(check.value), sign * check.value))
+        return limit_block(
+            self.policy,
+            one,
+            None,
+            self.own,
+            status="failed" if worst.exceeded else "passed",
+            reasons=[str(check) for check in found if check.exceeded],
+            value=worst.value,
         )
 
 

@@ -20,7 +20,6 @@ from indiff.web.jobs.portable import plan_file
 if TYPE_CHECKING:
     from indiff.audit.document import AuditResult
     from indiff.audit.plan.plan import Plan
-    from indiff.data.table import Table
     from indiff.web.store.store import Store
 
 COMMAND = "indiff audit plan.toml"
@@ -84,18 +83,18 @@ def running_cdf(distances: list[float], total: int) -> dict[str, Any]:
 def run(store: Store, job: dict[str, Any], report: Callable[..., None]) -> tuple[Any, str]:
     """Audit one release; return what the list of runs shows, and the document."""
     from indiff.audit.plan.plan import Plan
-    from indiff.audit.provenance import input_files
     from indiff.audit.run import run_audit
 
     plan, fixing = Plan(**job["task"]["plan"]), job["task"].get("fix")
     folder, follower = store.settings.run_folder(job["id"]), Follower(report)
     command = command_of(fixing)
     write_text(folder / "plan.toml", plan_file(job["task"]["plan"], command))
-    fixed, table = (None, None) if fixing is None else _fixed(plan, fixing, folder, follower)
     kept = folder / f"finished-{__version__}"  # another version may count in another way
-    result = run_audit(plan, table, progress=follower, command=command, run=kept)
-    if fixed is not None:  # the records that are left come from it
-        result.document["files"]["input"] = input_files(plan)
+    how: dict[str, Any] = {"progress": follower, "command": command, "run": kept}
+    if fixing is None:
+        fixed, result = None, run_audit(plan, **how)
+    else:
+        fixed, result = _fixed(plan, fixing, folder, how)
     shutil.rmtree(kept, ignore_errors=True)
     report(step="writing the report", done=None, total=None)
     write_results(result, folder)
@@ -117,18 +116,19 @@ def command_of(fixing: Mapping[str, Any] | None) -> str:
 
 
 def _fixed(
-    plan: Plan, fixing: Mapping[str, Any], folder: Path, follower: Follower
-) -> tuple[dict[str, Any], Table]:
-    """Remove outliers first; return what to say about that, and the records that are left."""
-    from indiff.audit.outliers import without_outliers
+    plan: Plan, fixing: Mapping[str, Any], folder: Path, how: dict[str, Any]
+) -> tuple[dict[str, Any], AuditResult]:
+    """Remove outliers first; return what to say about that, and the audit of what is left."""
+    from indiff.audit.outliers import audit_rest, without_outliers
     from indiff.files import write_frame
 
-    found, table = without_outliers(plan, fixing["delta"], fixing["budget"], follower)
+    found, table = without_outliers(plan, fixing["delta"], fixing["budget"], how["progress"])
     write_text(folder / "fix.json", found.to_json())
     write_frame(pa.table({"record": found.removed}), folder / "fixed-removed.csv")
     told = {name: getattr(found, name) for name in ("holds", "reason", "limit", "records")}
     more = {"removed": len(found.removed), "does_not_prove": found.does_not_prove}
-    return {**told, **more, "verified_by": found.verified_by}, table
+    answer = {**told, **more, "verified_by": found.verified_by}
+    return answer, audit_rest(plan, found, table, **how)
 
 
 def write_results(result: AuditResult, folder: Path) -> None:
