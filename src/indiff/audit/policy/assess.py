@@ -93,10 +93,11 @@ class Assessment:
             reasons = ["the release has columns of which nothing was measured"]
         elif status == "passed":
             reasons = []
+        found = {} if worst is None else {"value": worst.value, "finding": worst.id}
+        own_limits = self.plan.limits
         return limit_block(
-            self.policy, one, model, self.plan.limits, status=status, reasons=reasons,
-            value=None if worst is None else worst.value, finding=None if worst is None else worst.id,
-        )  # fmt: skip
+            self.policy, one, model, own_limits, status=status, reasons=reasons, **found
+        )
 
     def _point(self, point: Point) -> dict[str, Any]:
         if point.scan is not None:
@@ -169,7 +170,7 @@ def limit_block(
     *,
     status: Status,
     reasons: Sequence[str],
-    value: float | None,
+    value: float | None = None,
     finding: str | None = None,
 ) -> dict[str, Any]:
     """Return what a document says of one limit, where ``value`` is what was measured for it.

@@ -66,19 +66,15 @@ class CountedPolicy:
 
     def _limit(self, one: PolicyLimit, checks: Sequence[Check]) -> dict[str, Any]:
         """Check one limit alone: where one's own is stricter, the verdict checked that."""
-        plane, _, what = one.metric.partition(".")
         found = [
             replace(check, limit=self.policy.threshold(one, None))
             for check in checks
-            if check.name == one.metric
-            or (plane == "inference" and check.name.startswith("inference."))
-            and check.name.rpartition(".")[2] == what
+            if one.metric in (check.name, _of_any(check.name))
         ]
         if not found:
             return limit_block(
-                self.policy, one, None, self.own,
-                status="incomplete", reasons=[_UNTOLD], value=None,
-            )  # fmt: skip
+                self.policy, one, None, self.own, status="incomplete", reasons=[_UNTOLD]
+            )
         sign = -1 if rule_of(one.metric) == "at least" else 1
         worst = max(found, key=lambda check: (math.isnan(check.value), sign * check.value))
         return limit_block(
@@ -90,6 +86,16 @@ class CountedPolicy:
             reasons=[str(check) for check in found if check.exceeded],
             value=worst.value,
         )
+
+
+def _of_any(name: str) -> str:
+    """Return a limit's name without its sensitive attribute.
+
+    >>> _of_any("inference.ill.itpr"), _of_any("k")
+    ('inference.itpr', 'k')
+    """
+    plane, _, rest = name.partition(".")
+    return f"inference.{rest.rpartition('.')[2]}" if plane == "inference" else name
 
 
 def _is_counted(name: str) -> bool:
