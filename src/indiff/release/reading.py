@@ -175,6 +175,8 @@ def _refusal(
     shapes = list(dict.fromkeys(shown(text or "") for text in unreadable))
     others = [shape for shape in shapes if shape != shown(first or "")]
     more = f" Other shapes: {', '.join(others[: _MOST_SHAPES - 1])}." if others else ""
+    if {"a", "9"} & set("".join(shapes)):
+        more += " In such a shape a is any letter and 9 any digit."
     cells = ((text or "").strip() for text in unreadable)
     tokens = [cell for cell in cells if not cell or cell.casefold() in GAPS]
     if tokens:

@@ -122,7 +122,8 @@ FIELDS = {
     "knowledge": Field("What they may know from elsewhere"),
     "review_by": Field("Day by which this is looked at again"),
     "confidentiality": Field("How the report is marked"),
-    "confirmed": Field("Points of the policy that you vouch for, by their names"),
+    "confirmed": Field("Points of the policy that you vouch for", anchor="policy"),
+    "confirmed_by": Field("Who vouches for the points ticked above"),
     "show_values": Field(
         "Name every value in the report, which makes it as confidential as the table"
     ),
@@ -172,6 +173,7 @@ VALUES = {
 }
 
 
+_OF_READING = ("encoding", "separator", "sheet", "header_row", "decimal", "date_format")
 # How a page writes the parts of a date, and how a plan does; the longest first.
 _DATE_PARTS = {"YYYY": "%Y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "DD": "%d"}
 
@@ -253,6 +255,20 @@ def on_page(
     if dataset is None or error.field is None or _field(error.field) is None or named:
         return told
     return told + Markup(" See {}.").format(_linked(Option(error.field), dataset, fields))
+
+
+def answers(error: UserError) -> dict[str, str]:
+    """Return the ways to read a file that an error proposes, as a form sends them, in words.
+
+    >>> from indiff.errors import option
+    >>> answers(UserError("no header", way_out=f"Give {option('header_row', 3)}"))
+    {'header_row=3': 'Row that names the columns: 3'}
+    """
+    return {
+        f"{part.name}={written(part.value)}": str(Markup(_linked(part, None, FIELDS)).unescape())
+        for part in error.parts
+        if isinstance(part, Option) and part.name in _OF_READING and part.value is not None
+    }
 
 
 def _field(name: str, fields: Mapping[str, Field] = FIELDS) -> Field | None:

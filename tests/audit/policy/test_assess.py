@@ -120,9 +120,8 @@ def test_groups_of_noisy_counts_are_no_groups_of_people() -> None:
 
 
 def test_a_policy_without_limits_is_one_for_the_verdict() -> None:
-    result = audited(
-        groups_of(5), "hipaa-safe-harbor", context={"confirmed": "no-actual-knowledge"}
-    )
+    context = {"confirmed": "no-actual-knowledge", "author": "A. Müller"}
+    result = audited(groups_of(5), "hipaa-safe-harbor", context=context)
     assert result.verdict == {
         "status": "pass", "exit_code": 0, "reasons": ["every part of hipaa-safe-harbor is met"],
     }  # fmt: skip
@@ -133,13 +132,36 @@ def test_only_what_the_policy_asks_can_be_confirmed() -> None:
         audited(groups_of(5), "cell-5", context={"confirmed": ["harms"]})
 
 
+@pytest.mark.parametrize(
+    ("named", "who"),
+    [
+        ({"confirmed_by": "the board"}, "the board"),
+        ({"author": "A. Müller"}, "A. Müller"),
+        ({"author": "A. Müller", "confirmed_by": "the board"}, "the board"),
+    ],
+)
+def test_the_report_names_who_vouches(named: dict[str, str], who: str) -> None:
+    context = {"confirmed": "no-actual-knowledge", **named}
+    result = audited(groups_of(5), "hipaa-safe-harbor", context=context)
+    last = result.document["policy"]["checklist"][-1]
+    assert last["status"] == "passed"
+    assert last["evidence"] == f"no program can check it; {who} has vouched for it"
+    assert f"{who} has vouched for it" in result.to_markdown()
+
+
+def test_nobody_vouches_without_a_name() -> None:
+    with pytest.raises(UserError, match=r"nobody is named\. Say who: confirmed_by="):
+        audited(groups_of(5), "hipaa-safe-harbor", context={"confirmed": "no-actual-knowledge"})
+
+
 def test_a_scan_that_found_something_cannot_be_confirmed_away() -> None:
     table = groups_of(5, city=["Bonn"])
-    context = {"confirmed": ["places", "no-actual-knowledge"]}
+    context = {"confirmed": ["places", "no-actual-knowledge"], "author": "A. Müller"}
     assert outcome(audited(table, "hipaa-safe-harbor", context=context)) == ("failed", 1)
     # Three digits of a postal code are for people to judge.
     table = groups_of(5, zip=["021**", "945**"])
-    unsure = audited(table, "hipaa-safe-harbor", context={"confirmed": "no-actual-knowledge"})
+    one = {**context, "confirmed": "no-actual-knowledge"}
+    unsure = audited(table, "hipaa-safe-harbor", context=one)
     assert outcome(unsure) == ("incomplete", 3)
     assert outcome(audited(table, "hipaa-safe-harbor", context=context)) == ("passed", 0)
 

@@ -26,7 +26,7 @@ SMALLEST = {
     "cell-3": 3, "cell-5": 5, "cell-10": 10, "cell-11": 11, "cell-20": 20,
 }  # fmt: skip
 LIMITS = {"k": 2, "marketer": 0.5, "delta": 2}
-NO_KNOWLEDGE = {"confirmed": ["no-actual-knowledge"]}
+NO_KNOWLEDGE = {"confirmed": ["no-actual-knowledge"], "confirmed_by": "the officer"}
 ISO = {**CONTEXT, "confirmed": ["transparency", "harms", "incident-plan"]}
 NIST = {**CONTEXT, "confirmed": ["disclosure-review"]}
 Example = dict[str, Any]

@@ -41,7 +41,7 @@ def shown(site: Site, path: str = "/history") -> str:
 
 def test_a_run_has_its_reports_title_a_name_and_a_note(site: Site, dataset: str) -> None:
     run = start(site, dataset, title="Release to the registry")
-    assert "Release to the registry: mondrian:k=5" in shown(site)
+    assert "Release to the registry: groups of similar people (mondrian:k=5)" in shown(site)
     given = {"name": "Third <draft>", "note": "asked for by\nthe board & co"}
     assert site.client.post(f"/runs/{run}/label", data=given).status_code == 303
     text = shown(site)
@@ -49,7 +49,8 @@ def test_a_run_has_its_reports_title_a_name_and_a_note(site: Site, dataset: str)
     assert "the board &amp; co" in text
     found = site.client.get(f"{V1}/runs/{run}").json()
     assert (found["name"], found["note"]) == (given["name"], given["note"])
-    assert found["report_title"] == "Release to the registry: mondrian:k=5"
+    titled = "Release to the registry: groups of similar people (mondrian:k=5)"
+    assert found["report_title"] == titled
     site.client.post(f"/runs/{run}/label", data={"name": "", "note": ""})
     assert site.client.get(f"{V1}/runs/{run}").json()["name"] is None
     refused = site.client.post(f"/runs/{run}/label", data={"name": "x" * 201})

@@ -34,18 +34,20 @@ def dataset(site: Site) -> str:
     return str(site.upload(people())["id"])
 
 
-def values(text: str) -> dict[str, str]:
+def values(text: str) -> dict[str, Any]:
     """What the section's fields hold, as a browser would send it; what is empty is left out."""
-    part = text.partition("<summary>For the report")[2].partition("</details>")[0]
+    part = text.partition("<summary>For the report")[2].partition("</section>")[0]
     found = re.findall(r'<input id="(\w+)" name="\1"[^>]* value="([^"]*)"', part)
+    ticked = re.findall(r'<input type="checkbox" name="confirmed" value="([^"]*)" checked>', part)
     for name, inner in re.findall(r'<select id="(\w+)" name="\1"[^>]*>(.*?)</select>', part, re.S):
         chosen = re.search(r'<option value="([^"]*)" selected>|<option selected>([^<]*)<', inner)
         assert chosen, name
         found.append((name, chosen[1] or chosen[2] or ""))
-    assert {name for name, _ in found} == set(options.Context.__annotations__)
+    assert {name for name, _ in found} | {"confirmed"} == set(options.Context.__annotations__)
     for name, _ in found:
         assert f'<label for="{name}">' in part
-    return {name: unescape(value) for name, value in found if value}
+    filled = {name: unescape(value) for name, value in found if value}
+    return {**filled, "confirmed": ticked} if ticked else filled
 
 
 def is_open(text: str) -> bool:
@@ -78,7 +80,8 @@ def test_what_is_typed_reaches_the_plan_and_the_report(site: Site, dataset: str)
     found = document(site, run["id"])
     assert found["context"] == TOLD
     assert found["policy"]["name"] == "cell-5"
-    assert found["plan"]["context"] == {**TOLD, **POLICY, "confirmed": []}
+    nobody = {"confirmed": [], "confirmed_by": None}
+    assert found["plan"]["context"] == {**TOLD, **POLICY, **nobody}
     report = site.client.get(f"{V1}/runs/{run['id']}/files/report.html").text
     assert "two universities" in report
     text = site.client.get(f"/data/{dataset}/adversary").text
@@ -101,7 +104,6 @@ def test_an_emptied_form_says_nothing(site: Site, dataset: str) -> None:
         ({"review_by": "31.12.2027"}, "a day is written 2027-12-31"),
         ({"purpose": "x" * 501}, "must have at most 500 characters"),
         ({"policy": "../secret.toml"}, "no policy"),
-        ({"policy": "cell-5", "confirmed": "nothing"}, "no point to confirm"),
         ({"release_model": "secret"}, "must be"),
     ],
 )
@@ -123,12 +125,53 @@ def test_a_run_of_the_interface_keeps_its_context_when_changed_on_the_page(
 ) -> None:
     """The form sends all it shows: what it did not show was lost, with its limits."""
     told = {**TOLD, "policy": "iso-27559", "confirmed": [read_policy("iso-27559").confirmable[0]]}
+    told["confirmed_by"] = "the board"
     run = start(site, dataset, context=told)
     assert site.client.post(f"/runs/{run}/change").status_code == 303
     shown = values(site.client.get(f"/data/{dataset}/adversary").text)
-    assert shown == {**told, "confirmed": told["confirmed"][0]}
+    assert shown == {**told, "confirmed": [f"iso-27559:{told['confirmed'][0]}"]}
     form = form_of(site, dataset, models="naive-bayes", **shown)
     assert site.client.post(f"/data/{dataset}/adversary", data=form).status_code == 303
     newer = next(one["id"] for one in runs(site) if one["id"] != run)
     kept = [site.server.store.job(one, "run")["task"]["plan"]["context"] for one in (run, newer)]
     assert kept == [told, told]
+
+
+def test_a_policy_with_open_points_is_answered_to_a_pass(site: Site, dataset: str) -> None:
+    """Each point that no program can check is ticked on the page, and the report says by whom."""
+    told = {"purpose": "x", "recipients": "y", "release_model": "public", "attackers": "z",
+            "knowledge": "w", "data_period": "v", "controller": "u", "review_by": "2027-12-31",
+            "author": "A. Müller", "policy": "iso-27559"}  # fmt: skip
+    limits = {"limit-delta": "2", "limit-k": "2"}
+    form = form_of(site, dataset, models="naive-bayes", **told, **limits)
+    site.client.post(f"/data/{dataset}/adversary", data=form)
+    site.work()
+    (run,) = runs(site)
+    assert document(site, run["id"])["policy"]["status"] == "incomplete"
+    text = site.client.get(f"/runs/{run['id']}").text
+    assert "Answer the open points" in text
+    assert "in the plan" not in text  # there is none on a page
+    answer = site.client.post(f"/runs/{run['id']}/change?to=policy")
+    assert answer.headers["location"].endswith("/adversary#policy")
+    page = site.client.get(f"/data/{dataset}/adversary").text
+    points = re.findall(r'name="confirmed" value="(iso-27559:[^"]*)"', page)
+    assert [one.partition(":")[2] for one in points] == list(read_policy("iso-27559").confirmable)
+    foreign = ["hipaa-safe-harbor:names"]  # ticked before another policy was chosen
+    form = form_of(site, dataset, models="naive-bayes", **told, **limits, confirmed_by="the board")
+    form["confirmed"] = [*foreign, *points]
+    site.client.post(f"/data/{dataset}/adversary", data=form)
+    site.work()
+    newer = next(one["id"] for one in runs(site) if one["id"] != run["id"])
+    policy = document(site, newer)["policy"]
+    assert policy["status"] == "passed"
+    harms = next(one for one in policy["checklist"] if "Harm" in one["item"])
+    assert "the board has vouched for it" in harms["evidence"]
+    assert "Answer the open points" not in site.client.get(f"/runs/{newer}").text
+
+
+def test_nobody_vouches_for_nothing(site: Site, dataset: str) -> None:
+    sent = {"policy": "nist-800-188", "confirmed": "nist-800-188:disclosure-review"}
+    answer = site.client.post(f"/data/{dataset}/adversary", data=form_of(site, dataset, **sent))
+    assert answer.status_code == 422
+    assert f'href="/data/{dataset}/adversary#confirmed_by"' in answer.text
+    assert values(answer.text) == {**sent, "confirmed": [sent["confirmed"]]}

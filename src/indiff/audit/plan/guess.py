@@ -198,6 +198,7 @@ distance = "wasserstein"
 # knowledge = "what they may know from elsewhere"
 # review_by = 2027-12-31     # when this is looked at again
 # confidentiality = "confidential"
+# confirmed_by = "who vouches for what no program can check"
 
 # What must hold for exit code 0. Without a limit nothing can be exceeded. These are no more than a
 # start: decide what is enough before you see the numbers.

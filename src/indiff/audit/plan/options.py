@@ -206,6 +206,9 @@ class Context:
         "Points of the policy that no program can check and that you vouch for, by their names.",
         "A,B",
     )] = []
+    confirmed_by: Annotated[str | None, Option(
+        "Who vouches for them; the author if nobody else is named.", "TEXT",
+    )] = None
 
 
 class Limits:

@@ -212,7 +212,12 @@ class Context(options.Context, _Section):
 
     def to_dict(self) -> dict[str, str | None]:
         """Return what a report says of the context; the policy has a part of its own."""
-        return self.model_dump(exclude={"policy", "confirmed"})
+        return self.model_dump(exclude={"policy", "confirmed", "confirmed_by"})
+
+    @property
+    def voucher(self) -> str | None:
+        """Who vouches for the points that no program can check."""
+        return self.confirmed_by or self.author
 
 
 class Report(options.Report, _Section):
@@ -266,6 +271,12 @@ class Plan(_Section):
         for name in self.context.confirmed:
             if name not in known:
                 raise unknown("point to confirm", name, known, field="confirmed")
+        if self.context.confirmed and self.context.voucher is None:
+            raise UserError(
+                "somebody vouches for what no program can check; nobody is named",
+                way_out=f"Say who: {option('confirmed_by')}",
+                field="confirmed_by",
+            )
         return found
 
     @property

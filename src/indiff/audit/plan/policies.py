@@ -28,7 +28,7 @@ SCANS = (
     "biometrics", "photographs", "unique-codes",
 )  # fmt: skip
 CONTEXT = tuple(
-    name for name in Context.__annotations__ if name not in ("policy", "confirmed")
+    name for name in Context.__annotations__ if name not in ("policy", "confirmed", "confirmed_by")
 )  # in the order in which a report shows them
 Words = Annotated[str, MinLen(1)]
 

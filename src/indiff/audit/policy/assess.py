@@ -103,7 +103,7 @@ class Assessment:
         if point.scan is not None:
             status, evidence = self.scan(point.scan)
             if status == "incomplete" and point.scan in self.plan.context.confirmed:
-                status, evidence = "passed", f"{evidence}; confirmed in the plan"
+                status, evidence = "passed", f"{evidence}; {self._by} has vouched for it"
         elif point.confirm is not None:
             status, evidence = self._confirmed(point.confirm)
         elif point.metrics:
@@ -114,8 +114,12 @@ class Assessment:
 
     def _confirmed(self, name: str) -> tuple[Status, str]:
         if name in self.plan.context.confirmed:
-            return "passed", "confirmed in the plan; no program can check it"
+            return "passed", f"no program can check it; {self._by} has vouched for it"
         return "incomplete", f"no program can check it; if it is so, confirm {name!r} in the plan"
+
+    @property
+    def _by(self) -> str:
+        return str(self.plan.context.voucher)
 
     def _written_down(self, names: Sequence[str]) -> tuple[Status, str]:
         said = self.plan.context.to_dict()

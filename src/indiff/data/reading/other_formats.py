@@ -29,6 +29,7 @@ READERS = {
 }  # fmt: skip
 STEP = 1 << 20
 LARGEST_INDEX = 1 << 24
+_MOST_SHEETS = 3  # that an error names
 MOST_PLACES = 50_000_000  # of a sheet, between its first cell and its last
 _CELL = re.compile(rb'<c\s[^>]*?\br="([A-Z]{1,3})([0-9]{1,7})"(?:[^>]*[^/>])?>')
 LONGEST_CELL = 1 << 16  # bytes of one cell's own tags, its text aside
@@ -86,7 +87,10 @@ def _read_workbook(data: bytes, reading: Reading, where: str) -> Columns:
         columns, more = _columns(rows, reading.missing_tokens, where)
     except UserError as error:
         place = header_of_rows(rows) if header_row is None else None
-        raise with_header(error, place and place + above) from None
+        if place is None:
+            others = [other for other in workbook.sheet_names if other != name]
+            raise _with_sheets(error, others) from None
+        raise with_header(error, place + above) from None
     gaps = _count_gaps(data, name)
     if gaps is None:
         notes.append(
@@ -102,6 +106,15 @@ def _read_workbook(data: bytes, reading: Reading, where: str) -> Columns:
             "workbook in a spreadsheet program and save it"
         )
     return columns, notes + more
+
+
+def _with_sheets(error: UserError, others: list[str]) -> UserError:
+    """Return an error about a sheet with the others of its workbook, which may be meant."""
+    if not others:
+        return error
+    named = " or ".join(option("sheet", other) for other in others[:_MOST_SHEETS])
+    way_out = f"{error.way_out.rstrip('.')}. " if error.way_out else ""
+    return UserError(error.rule, error.got, f"{way_out}To read another sheet give {named}")
 
 
 def _sheet_name(names: list[str], sheet: str | int | None, where: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from indiff.errors import UserError
+from indiff.web.api.choices import plainly
 from indiff.web.api.models import AdversaryChoice, ReleaseChoice, RunRequest
 from indiff.web.api.planning import as_text
 from indiff.web.store.rows import Row
@@ -27,7 +28,9 @@ def request_of(store: Store, run: Row) -> dict[str, Any]:
     for section in ("data", "report", "run"):
         known = RunRequest.model_fields.keys() & plan[section].keys() - {"title"}
         found |= {name: plan[section][name] for name in sorted(known)}
-    title = str(plan["report"]["title"]).removesuffix(f": {run['title']}")
+    title, own = str(plan["report"]["title"]), str(run["title"])
+    for called in (own, plainly(own)):  # an older version took the name as it is
+        title = title.removesuffix(f": {called}")
     if title != store.dataset(run["dataset"])["name"]:
         found["title"] = title
     return found

@@ -111,6 +111,7 @@ DISTANCES = {
                        "As differential privacy has it."),
 }  # fmt: skip
 
+FIXED = ", fix for δ ≤ "  # what the name of a run says after its sanitizer
 # What a sanitizer does, for those who do not know its name.
 PLAIN = {
     "mondrian": "groups of similar people", "laplace": "noisy counts",
@@ -125,9 +126,12 @@ def plainly(title: str) -> str:
 
     >>> plainly("mondrian:k=5"), plainly("theirs.csv")
     ('groups of similar people (mondrian:k=5)', 'theirs.csv')
+    >>> plainly(f"mondrian:k=5{FIXED}0.2")
+    'groups of similar people (mondrian:k=5), fix for δ ≤ 0.2'
     """
-    plain = PLAIN.get(title.partition(":")[0].strip())
-    return title if plain is None else f"{plain} ({title})"
+    made, sign, limit = title.partition(FIXED)
+    plain = PLAIN.get(made.partition(":")[0].strip())
+    return title if plain is None else f"{plain} ({made}){sign}{limit}"
 
 
 def sanitizers() -> list[dict[str, Any]]:
@@ -152,11 +156,25 @@ def listed(names: Mapping[str, tuple[str, str]]) -> list[dict[str, str]]:
     ]
 
 
-def policies() -> list[dict[str, str]]:
-    """Return every policy that comes with indiff, with its title and its source."""
+def policies() -> list[dict[str, Any]]:
+    """Return every policy that comes with indiff, its source, and what people can vouch for.
+
+    A point that is a ``scan`` can be vouched for where the scan leaves it open.
+    """
     names = sorted(preset_names(), key=lambda name: (name.partition("-")[0], len(name), name))
-    found = [read_policy(name) for name in names]
-    return [{"name": one.name, "title": one.title, "sentence": one.source} for one in found]
+    return [
+        {
+            "name": one.name,
+            "title": one.title,
+            "sentence": one.source,
+            "points": [
+                {"name": point.confirm or point.scan, "item": point.item, "scan": bool(point.scan)}
+                for point in one.checklist
+                if point.confirm or point.scan
+            ],
+        }
+        for one in map(read_policy, names)
+    ]
 
 
 def limits() -> list[dict[str, str]]:

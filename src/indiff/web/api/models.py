@@ -217,7 +217,7 @@ class Choices(BaseModel):
     models: list[dict[str, str]]
     distances: list[dict[str, str]]
     limits: list[dict[str, str]]
-    policies: list[dict[str, str]]
+    policies: list[dict[str, Any]]
 
 
 _ADVERSARY = _taken(
@@ -235,7 +235,7 @@ _REPORT = _taken(
 )  # fmt: skip
 _TEXTS = (
     "policy", "purpose", "recipients", "controller", "author", "data_period", "attackers",
-    "knowledge", "review_by", "confidentiality",
+    "knowledge", "review_by", "confidentiality", "confirmed_by",
 )  # fmt: skip
 _CONTEXT = _taken(
     plan.Context, "release_model", confirmed=Annotated[list[Short], Field(max_length=50)],

@@ -17,7 +17,7 @@ from indiff.data.schema import Kind, Role
 from indiff.data.table import blanks_refused
 from indiff.distances.functions import GROUNDS
 from indiff.errors import UserError, option, unknown
-from indiff.web.api.choices import BUILT_IN
+from indiff.web.api.choices import BUILT_IN, plainly
 from indiff.web.api.models import ReleaseChoice, RunRequest
 from indiff.web.refusals import Refused
 from indiff.web.store.rows import Row
@@ -80,7 +80,7 @@ def plans(store: Store, dataset: Row, request: RunRequest) -> list[tuple[str, Pl
     made = []
     for choice in request.releases:
         shown, release = release_section(store, dataset, choice)
-        title = f"{request.title or dataset['name']}: {shown}"
+        title = f"{request.title or dataset['name']}: {plainly(shown)}"
         plan = _checked(
             data={**data, **request.options_of("data"), **({"bins": bins} if bins else {})},
             release=release,

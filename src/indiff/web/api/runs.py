@@ -23,7 +23,6 @@ from indiff.web.store.store import UNFINISHED
 
 router = APIRouter(tags=["runs"], responses=ERRORS)
 LOOK_EVERY = 0.5
-FIXED = ", fix for δ ≤ "
 
 
 @router.get("/choices")
@@ -186,8 +185,8 @@ def fix(server: TheServer, run: RunId, fixing: Fixing) -> Run:
     """Remove outliers until δ is at most a limit, and audit what is left, as a run of its own."""
     row = server.store.job(run, "run")
     plan = with_limit(Plan(**row["task"]["plan"]), fixing.delta).model_dump(exclude_none=True)
-    asked, earlier = f"{FIXED}{fixing.delta:g}", row["task"].get("fix")
-    before = f"{FIXED}{earlier['delta']:g}" if earlier else ""
+    asked, earlier = f"{choices.FIXED}{fixing.delta:g}", row["task"].get("fix")
+    before = f"{choices.FIXED}{earlier['delta']:g}" if earlier else ""
     plan["report"]["title"] = plan["report"]["title"].removesuffix(before) + asked
     task = {"plan": plan, "fix": fixing.model_dump()}
     title = row["title"].removesuffix(before) + asked

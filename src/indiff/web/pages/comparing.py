@@ -136,6 +136,16 @@ def removed_apart(fixes: Sequence[Mapping[str, Any] | None]) -> list[dict[str, A
     return [{"label": "Outliers removed before", "values": said}] if any(fixes) else []
 
 
+def _is_fixed(documents: Sequence[Document]) -> bool:
+    """Tell whether all are of one file, of which some lack the outliers."""
+    files = {
+        tuple(one["sha256"] for one in document.get("files", {}).get("input", ()))
+        for document in documents
+    }
+    removed = any((document.get("fix") or {}).get("removed") for document in documents)
+    return removed and len(files) == 1
+
+
 def what_differs(documents: Sequence[Document]) -> list[str]:
     """Say what makes the runs' numbers hard to compare.
 
@@ -146,7 +156,12 @@ def what_differs(documents: Sequence[Document]) -> list[str]:
     """
     found = []
     if len({document["table"]["fingerprint"] for document in documents}) > 1:
-        found.append("The runs are of different tables or roles: compare with care.")
+        found.append(
+            "The runs are not about the same records: outliers were removed before some of them, "
+            "and what those say holds for the people who are left."
+            if _is_fixed(documents)
+            else "The runs are of different tables or roles: compare with care."
+        )
     distances = list(dict.fromkeys(one["plan"]["adversary"]["distance"] for one in documents))
     if len(distances) > 1:
         found.append(

@@ -32,7 +32,7 @@ MOST_NOTICES = 20
 # How a file may be read in another way, and what a person might write there.
 HINTS = {
     "encoding": "", "separator": "", "decimal": "",
-    "date_format": "DD.MM.YYYY, or birth=MM/DD/YYYY; seen=excel", "missing_tokens": "?, NA",
+    "date_format": "DD.MM.YYYY", "missing_tokens": "?, NA",
 }  # fmt: skip
 TEXT_ALONE = ("encoding", "separator")
 DATE_FORMATS = {
@@ -272,6 +272,20 @@ async def reading(request: Request, server: TheServer, dataset: DatasetId) -> Re
         Reading(**wanted.model_dump())  # which knows more rules
     except UserError as error:
         return _page(request, server, dataset, error, dict(form))
+    api.read_again(server, dataset, wanted)
+    return go(f"/data/{dataset}")
+
+
+@router.post("/{dataset}/answer")
+async def answer(request: Request, server: TheServer, dataset: DatasetId) -> Response:
+    """Read the file as the page proposed where it could not be read, and as before otherwise."""
+    name, _, value = str((await fields(request)).get("answer", "")).partition("=")
+    before, given = server.store.dataset(dataset)["reading"], {name: value}
+    proposed = chosen(FormData(given), models.Reading)
+    for key, one in proposed.items():  # dates of one column; those of others stay
+        if isinstance(one, dict) and isinstance(before[key], dict):
+            proposed[key] = {**before[key], **one}
+    wanted = checked(models.Reading, {**before, **proposed})
     api.read_again(server, dataset, wanted)
     return go(f"/data/{dataset}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
@@ -82,11 +82,13 @@ def again(server: TheServer, run: RunId) -> Response:
 
 
 @router.post("/runs/{run}/change")
-def change(server: TheServer, run: RunId) -> Response:
-    """Fill the forms with what a run was started with."""
+def change(
+    server: TheServer, run: RunId, to: Annotated[Literal["", "policy"], Query()] = ""
+) -> Response:
+    """Fill the forms with what a run was started with, and show them, from a field on if asked."""
     row = server.store.job(run, "run")
     server.store.set_draft(row["dataset"], request_of(server.store, row))
-    return go(f"/data/{row['dataset']}/adversary")
+    return go(f"/data/{row['dataset']}/adversary{'#' if to else ''}{to}")
 
 
 @router.post("/runs/{run}/delete")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -14,7 +14,7 @@ from indiff.errors import UserError
 from indiff.web.api import results
 from indiff.web.api import runs as api
 from indiff.web.api.again import request_of
-from indiff.web.api.choices import PRESETS
+from indiff.web.api.choices import PLAIN, PRESETS, plainly
 from indiff.web.api.common import RunId, TheServer
 from indiff.web.api.models import AdversaryChoice, Fixing, RunRequest
 from indiff.web.pages.common import checked, fields, go, text
@@ -22,9 +22,17 @@ from indiff.web.pages.common import checked, fields, go, text
 router = APIRouter(include_in_schema=False)
 Document = Mapping[str, Any]
 # What the command line calls the fields of this page.
-_HERE = (
+_HERE: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"--fix( delta=\S+)?"), "“Remove outliers”"),
     (re.compile(r"--budget"), "“At most so many records”"),
+    (re.compile(r"confirm '[^']*' in the plan"), "answer the open points and tick it"),
+    (re.compile(r"the plan's context does not say"), "the page before the start does not say"),
+    (re.compile(r"\bthe plan\b"), "what was chosen"),
+    (re.compile(r"^The plan\b"), "What was chosen"),
+    (
+        re.compile(rf"(?<![\w(])(?:{'|'.join(PLAIN)}):\w+=[\w.]+(?:,\w+=[\w.]+)*"),
+        lambda found: plainly(found[0]),
+    ),
 )
 _NOISE = {preset.sanitizer for preset in PRESETS if preset.group == "noise"}
 
@@ -37,12 +45,18 @@ def shown_steps(document: Document) -> list[dict[str, Any]]:
     [('Try “Remove outliers” now.', 'fix')]
     """
     return [
-        {"text": _in_page_words(one["text"]), "place": place, "button": _button(one)}
+        {"text": in_page_words(one["text"]), "place": place, "button": _button(one)}
         for place, one in enumerate(document.get("next_steps") or [])
     ]
 
 
-def _in_page_words(sentence: str) -> str:
+def in_page_words(sentence: str) -> str:
+    """Say a sentence of a report, which knows a plan and a command line, as this page calls things.
+
+    >>> in_page_words("mondrian:k=10 keeps k at least 10, with 20 groups; the plan has no other.")
+    'groups of similar people (mondrian:k=10) keeps k at least 10, with 20 groups; what was chosen \
+has no other.'
+    """
     for theirs, ours in _HERE:
         sentence = theirs.sub(ours, sentence)
     return sentence

@@ -40,6 +40,8 @@ SHOWN_LIMITS = {
 # Asked for one below the other, in this order, beside what has a place of its own.
 MORE = ("title", "targets", "runs", "confidence", "worst", "min_cell", "task", "seed")
 TICKS = ("membership", "joint", "show_values")
+# Of the report's context: what has a place of its own above the others.
+ASKED_APART = ("policy", "confirmed", "confirmed_by")
 # What an empty field of the report's context shows as an example.
 EXAMPLES = {
     "data_period": "2019 to 2024",
@@ -273,7 +275,7 @@ def _adversary_page(
         most_known=AT_ONCE,
         more=MORE,
         ticks=TICKS,
-        told=[name for name in options.Context.__annotations__ if name in Context.model_fields],
+        told=[name for name in options.Context.__annotations__ if name not in ASKED_APART],
         examples=EXAMPLES,
         option_values={**VALUES, "policy": {"": "none", **policies}},
         wanted=filled(draft),
@@ -353,9 +355,13 @@ def _chosen(form: FormData, quasi: list[str]) -> dict[str, Any]:
         for name in form
         if name.startswith("limit-") and text(form, name)
     }
+    context = chosen(form, Context)
+    # Those of a policy that is no longer chosen are ticked for nothing.
+    points = (one.partition(":") for one in texts(form, "confirmed"))
+    context["confirmed"] = [name for of, _, name in points if of == context.get("policy")]
     return {
         **chosen(form, RunRequest),
         "adversary": adversary,
-        "context": chosen(form, Context),
+        "context": context,
         "limits": limits,
     }

@@ -26,7 +26,7 @@ from indiff.web.pages.comparing import (
     trade_rows,
     what_differs,
 )
-from indiff.web.pages.next_steps import can_be_fixed, shown_steps
+from indiff.web.pages.next_steps import can_be_fixed, in_page_words, shown_steps
 from indiff.web.refusals import NotFoundError
 from indiff.web.store.store import UNFINISHED
 
@@ -65,7 +65,7 @@ def result(
     server: TheServer,
     run: RunId,
     threshold: Annotated[float | None, Query(allow_inf_nan=False)] = None,
-    curve: Annotated[int, Query(ge=0, le=1000)] = 0,
+    curve: Annotated[int | None, Query(ge=0, le=1000)] = None,
     record: Annotated[int | None, Query(ge=0, le=2**53)] = None,
 ) -> Response:
     """Show the findings of a finished run; an unfinished one is on its batch's page."""
@@ -80,6 +80,8 @@ def result(
     ends = [0.0, 1.0]
     if cdf is not None:
         cdf["spec"], ends = with_threshold(cdf["spec"], threshold)
+    if curve is None:
+        curve = _strongest(server, run, document, threshold)
     worst = by_distance(document["charts"].get("worst") or [])
     picked = [one for one in worst if one["record"] == record] or worst[:1]
     others = [one for one in api.runs(server, dataset=shown.dataset) if one.state == "done"]
@@ -90,6 +92,7 @@ def result(
         document=document,
         verdict=VERDICTS[document["verdict"]["status"]],
         next_steps=shown_steps(document),
+        here=in_page_words,
         can_be_fixed=can_be_fixed(document),
         headline=headline(document),
         glance=glance(document["findings"]),
@@ -105,6 +108,13 @@ def result(
         others=[one for one in others if one.id != run],
         together=[one.id for one in others if one.batch == shown.batch],
     )
+
+
+def _strongest(server: Server, run: str, document: dict[str, Any], threshold: float) -> int:
+    """Return the place of the adversary who has most people above a threshold."""
+    names = [one["name"] for one in document["charts"]["cdf"]]
+    found = [results.records_above(server, run, threshold, name).above for name in names]
+    return found.index(max(found)) if found else 0
 
 
 def _counted(

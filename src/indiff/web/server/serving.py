@@ -27,6 +27,7 @@ from indiff.web.jobs.queue import lock_data_dir
 from indiff.web.server.app import make_app
 from indiff.web.store.settings import Settings, is_loopback
 
+DONE = "Nothing was left unfinished; tables and results are kept."
 HEAD_SECONDS = 20.0
 TYPED_EVERY = 1.0
 MOST_CONNECTIONS = 500  # from here on a request is told to come later (503)
@@ -93,7 +94,8 @@ def _serve(settings: Settings, browser: bool, say: Callable[[str], None]) -> Non
     )
     with contextlib.suppress(KeyboardInterrupt):  # uvicorn has ended everything before
         running.run(sockets=[listener])
-    say("Stopped. Unfinished runs go on at the next start.")
+    left = len(server.store.unfinished())
+    say(f"Stopped. {f'Unfinished jobs that go on at the next start: {left}.' if left else DONE}")
 
 
 def is_typed_at() -> bool:

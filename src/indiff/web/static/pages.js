@@ -81,6 +81,23 @@
     }
   };
 
+  // What people vouch for belongs to the policy that is chosen; without a script all of it is there.
+  const policy = document.getElementById("policy");
+  const vouch = () => {
+    const parts = [...document.querySelectorAll("[data-policy]")];
+    for (const one of parts) one.hidden = one.dataset.policy !== policy.value;
+    document.querySelector("[data-voucher]").hidden = parts.every((one) => one.hidden);
+  };
+  if (policy) { policy.addEventListener("change", vouch); vouch(); }
+
+  // A page that asks again and again says so if nobody answers, or if its session has ended.
+  const lost = document.getElementById("lost");
+  document.body.addEventListener("htmx:sendError", () => { lost.hidden = false; });
+  document.body.addEventListener("htmx:afterOnLoad", () => { lost.hidden = true; });
+  document.body.addEventListener("htmx:responseError", (event) => {
+    if (event.detail.xhr.status === 401) window.location.reload();
+  });
+
   // Each state of a form that is sent while it is filled in has a number: the server keeps the newest.
   const numbered = (form) => {
     if (form.dataset.numbered) return;
