@@ -97,6 +97,9 @@ def test_enter_in_the_terminal_prints_a_new_link(tmp_path: Path) -> None:
         links = [line.removeprefix("indiff is at ").strip() for line in (first, second)]
         answers = [answer_of(link) for link in links]
         server.send_signal(signal.SIGINT)
+        assert server.stdout.read() == (
+            "Stopped. Nothing was left unfinished; tables and results are kept.\n"
+        )
     os.close(terminal)
     os.close(typed)
     assert answers == [403, 303]  # the earlier one has not been used, and works no longer

@@ -212,6 +212,53 @@ def test_what_a_column_may_mean_is_asked_on_the_page(browser: Site) -> None:
     assert f'<a href="{place}#date_format">How dates are written</a>: born=DD/MM/YYYY' in shown
 
 
+def answers(site: Site, place: str) -> list[str]:
+    """The ways to read a file that its page offers as buttons."""
+    text = site.client.get(place).text
+    return [unescape(one) for one in re.findall(r'name="answer" value="([^"]*)"', text)]
+
+
+def reading(site: Site, place: str) -> dict[str, object]:
+    dataset = site.client.get(f"{V1}/datasets/{place.removeprefix('/data/')}").json()
+    found: dict[str, object] = dataset["reading"]
+    return found
+
+
+def answer(site: Site, place: str, one: str) -> None:
+    assert send(site, f"{place}/answer", {"answer": one}) == place
+    site.work()
+
+
+def test_letters_of_windows_are_one_button_away(browser: Site) -> None:
+    rows = "".join(f"{20 + n};Köln;{('ja', 'nein')[n % 2]}\n" for n in range(12))
+    place = opened(browser, f"Alter;Ort;krank\n{rows}".encode("cp1252"))
+    assert answers(browser, place)[0] == "encoding=cp1252"
+    answer(browser, place, "encoding=cp1252")
+    assert reading(browser, place)["encoding"] == "cp1252"
+    assert answers(browser, place) == []
+    assert "Köln" in browser.client.get(place).text
+
+
+def test_dates_with_two_readings_are_one_button_away(browser: Site) -> None:
+    lines = [f"{1 + n % 12:02}/04/1950,{1 + n % 12:02}/05/1960,{'xy'[n % 2]}" for n in range(12)]
+    place = opened(browser, "\n".join(["born,seen,ill", *lines]).encode())
+    assert "date_format=born=DD/MM/YYYY" in answers(browser, place)
+    answer(browser, place, "date_format=born=DD/MM/YYYY")
+    assert "date_format=seen=MM/DD/YYYY" in answers(browser, place)
+    answer(browser, place, "date_format=seen=MM/DD/YYYY")
+    # The answer about one column is not lost by that about the other.
+    assert reading(browser, place)["date_format"] == {"born": "%d/%m/%Y", "seen": "%m/%d/%Y"}
+
+
+def test_an_answer_that_nobody_offered_is_refused_or_changes_nothing(browser: Site) -> None:
+    place = opened(browser, people())
+    before = reading(browser, place)
+    answer(browser, place, "path=/etc/passwd")
+    assert reading(browser, place) == before
+    data = {"csrf": browser.token, "answer": "header_row=first"}
+    assert browser.client.post(f"{place}/answer", data=data).status_code == 422
+
+
 def test_a_reading_that_makes_no_sense_is_refused_by_its_label(browser: Site) -> None:
     place = opened(browser, people())
     for given, sentence in (

@@ -86,7 +86,8 @@
   const vouch = () => {
     const parts = [...document.querySelectorAll("[data-policy]")];
     for (const one of parts) one.hidden = one.dataset.policy !== policy.value;
-    document.querySelector("[data-voucher]").hidden = parts.every((one) => one.hidden);
+    const asks = parts.some((one) => !one.hidden && one.localName === "fieldset");
+    document.querySelector("[data-voucher]").hidden = !asks;
   };
   if (policy) { policy.addEventListener("change", vouch); vouch(); }
 
