@@ -154,9 +154,8 @@ def test_bad_workbooks(tmp_path: Path) -> None:
     assert "sheet 'people' of " in error_of(book(tmp_path, []))
     assert "has only a header: add rows." in error_of(book(tmp_path, [["a", "b"]]))
     two = book(tmp_path, [["made in 2024"]], data=[["a", "b"], [1, 2]], more=[])
-    assert error_of(two).endswith(
-        "add rows. To read another sheet give sheet='data' or sheet='more'."
-    )
+    others = "To read another sheet give sheet='data' or sheet='more'."
+    assert error_of(two).endswith(f"add rows. {others}")
     assert "another sheet" not in error_of(book(tmp_path, [["a", "b"]]))
     assert "has two columns called 'a'" in error_of(book(tmp_path, [["a", "a"], [1, 2]]))
     assert "every column needs a name; column 2 of sheet 'people'" in error_of(

@@ -93,10 +93,15 @@ class Assessment:
             reasons = ["the release has columns of which nothing was measured"]
         elif status == "passed":
             reasons = []
-        found = {} if worst is None else {"value": worst.value, "finding": worst.id}
-        own_limits = self.plan.limits
         return limit_block(
-            self.policy, one, model, own_limits, status=status, reasons=reasons, **found
+            self.policy,
+            one,
+            model,
+            self.plan.limits,
+            status=status,
+            reasons=reasons,
+            value=None if worst is None else worst.value,
+            finding=None if worst is None else worst.id,
         )
 
     def _point(self, point: Point) -> dict[str, Any]:
