@@ -80,7 +80,7 @@ def test_what_is_typed_reaches_the_plan_and_the_report(site: Site, dataset: str)
     found = document(site, run["id"])
     assert found["context"] == TOLD
     assert found["policy"]["name"] == "cell-5"
-    nobody = {"confirmed": [], "confirmed_by": None}
+    nobody: dict[str, Any] = {"confirmed": [], "confirmed_by": None}
     assert found["plan"]["context"] == {**TOLD, **POLICY, **nobody}
     report = site.client.get(f"{V1}/runs/{run['id']}/files/report.html").text
     assert "two universities" in report

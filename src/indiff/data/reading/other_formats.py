@@ -88,8 +88,8 @@ def _read_workbook(data: bytes, reading: Reading, where: str) -> Columns:
     except UserError as error:
         place = header_of_rows(rows) if header_row is None else None
         if place is None:
-            others = [other for other in workbook.sheet_names if other != name]
-            raise _with_sheets(error, others) from None
+            unread = [other for other in workbook.sheet_names if other != name]
+            raise _with_sheets(error, unread) from None
         raise with_header(error, place + above) from None
     gaps = _count_gaps(data, name)
     if gaps is None:
