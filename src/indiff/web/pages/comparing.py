@@ -139,7 +139,7 @@ def removed_apart(fixes: Sequence[Mapping[str, Any] | None]) -> list[dict[str, A
 def _is_fixed(documents: Sequence[Document]) -> bool:
     """Tell whether all are of one file, of which some lack the outliers."""
     files = {
-        tuple(one["sha256"] for one in document.get("files", {}).get("input", ()))
+        tuple(one["fingerprint"] for one in document.get("files", {}).get("input", ()))
         for document in documents
     }
     removed = any((document.get("fix") or {}).get("removed") for document in documents)
