@@ -351,7 +351,7 @@ def test_the_queue_cancelling_and_deleting(browser: Browser, tmp_path: Path) -> 
         page.click("text=Go on to the adversary")
         page.fill("#limit-delta", "a tenth")
         page.click("text=Start the audit")
-        expect(page.locator("[role=alert]")).to_contain_text("a limit on δ must be a number")
+        expect(page.locator("[role=alert]")).to_contain_text("A limit on δ must be a number")
         seen.complaints.clear()  # the browser notes that the form was refused
         page.fill("#limit-delta", "0.5")
         page.click("text=Start the audit")

@@ -148,7 +148,7 @@ def test_two_tabs(browser: Browser, tmp_path: Path) -> None:
         for box in other.locator("input[name=models]").all():
             box.uncheck()
         press(other, "Start the audit")
-        expect(other.locator("[role=alert]")).to_contain_text("at least one model must be ticked")
+        expect(other.locator("[role=alert]")).to_contain_text("At least one model must be ticked")
         other.get_by_role("alert").get_by_role("link").click()
         assert other.url.endswith("#h-models")
         assert other.input_value("#limit-delta") == "0.77"

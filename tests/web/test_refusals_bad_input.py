@@ -71,7 +71,8 @@ def test_a_bad_file_is_refused_as_the_command_line_does(name: str, site: Site) -
     assert said is not None
     in_page_words(said)
     rule = re.split(r"\.\*|'|\\. Choose", sentence)[0].strip()  # what both say alike
-    assert name in ("another format", "empty file", "blanks alone") or re.search(rule, said)
+    alike = re.compile(rule, re.IGNORECASE).search(said)  # a page begins with a capital
+    assert alike or name in ("another format", "empty file", "blanks alone")
 
 
 @pytest.mark.parametrize("one", DIRTY, ids=[one.name for one in DIRTY])

@@ -173,6 +173,7 @@ VALUES = {
 }
 
 
+_A_WORD = re.compile(r"(a|[a-z]{2,}) ")  # k and t are names, and so is what stands in quotes
 _OF_READING = ("encoding", "separator", "sheet", "header_row", "decimal", "date_format")
 # How a page writes the parts of a date, and how a plan does; the longest first.
 _DATE_PARTS = {"YYYY": "%Y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "DD": "%d"}
@@ -243,14 +244,17 @@ def on_page(
 
     >>> from indiff.errors import option
     >>> print(on_page(UserError("no <value>", way_out=f"Set {option('seed', 3)}"), "0a"))
-    no &lt;value&gt;. Set <a href="/data/0a/adversary#seed">Seed of everything random</a>: 3.
+    No &lt;value&gt;. Set <a href="/data/0a/adversary#seed">Seed of everything random</a>: 3.
     """
     words = {
         Data: lambda part: escape(part.text if data else "a value"),
         Option: lambda part: _linked(part, dataset, fields),
         str: lambda part: escape(_lettered_dates(part)),
     }
-    told = Markup().join(words[type(part)](part) for part in error.parts)
+    first, *rest = error.parts
+    if isinstance(first, str) and _A_WORD.match(first):  # a page begins a sentence as people do
+        first = first[0].upper() + first[1:]
+    told = Markup().join(words[type(part)](part) for part in (first, *rest))
     named = [part.of or part.name for part in error.parts if isinstance(part, Option)]
     if dataset is None or error.field is None or _field(error.field) is None or named:
         return told

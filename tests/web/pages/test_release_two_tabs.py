@@ -103,8 +103,8 @@ def test_roles_of_a_stale_tab_do_not_undo_those_of_another(site: Site, dataset: 
 @pytest.mark.parametrize(
     ("typed", "sentence", "anchor"),
     [
-        ({"models": []}, "at least one model must be ticked", "h-models"),
-        ({"known": []}, "at least one column that the adversary knows", "h-models"),
+        ({"models": []}, "At least one model must be ticked", "h-models"),
+        ({"known": []}, "At least one column that the adversary knows", "h-models"),
         ({"limit-delta": "a tenth"}, "must be a number", "limit-delta"),
         ({"limit-delta": "5"}, "is a number from 0 to 2; got 5", "limit-delta"),
         ({"limit-k": "0"}, "is a number of at least 1; got 0", "limit-k"),

@@ -264,19 +264,10 @@ class Plan(_Section):
     @cached_property
     def policy(self) -> Policy | None:
         """The policy that the plan names, read from its file."""
-        from indiff.audit.plan.policies import read_policy
+        from indiff.audit.plan.policies import check_confirmed, read_policy
 
         found = None if self.context.policy is None else read_policy(self.context.policy)
-        known = () if found is None else found.confirmable
-        for name in self.context.confirmed:
-            if name not in known:
-                raise unknown("point to confirm", name, known, field="confirmed")
-        if self.context.confirmed and self.context.voucher is None:
-            raise UserError(
-                "somebody vouches for what no program can check; nobody is named",
-                way_out=f"Say who: {option('confirmed_by')}",
-                field="confirmed_by",
-            )
+        check_confirmed(found, self.context.confirmed, self.context.voucher)
         return found
 
     @property

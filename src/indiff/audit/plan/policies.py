@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from indiff.audit.plan.limits import check_limit_names, check_ranges, is_stricter
 from indiff.audit.plan.options import Context
 from indiff.data.side_files import read_toml
-from indiff.errors import UserError, did_you_mean, unknown
+from indiff.errors import UserError, did_you_mean, option, unknown
 
 PRESETS = Path(__file__).parent / "presets"
 CHANCES = ("prosecutor", "marketer")  # of a correct link, if somebody tries
@@ -190,6 +191,20 @@ def read_policy(policy: str) -> Policy:
     way_out = "Check the path, or name a preset"
     found = read_toml(place, "a policy", way_out, shown=place.name, field="policy")
     return _checked(found, place)
+
+
+def check_confirmed(policy: Policy | None, points: Sequence[str], voucher: str | None) -> None:
+    """Refuse points that a policy does not ask for, and points for which nobody vouches."""
+    known = () if policy is None else policy.confirmable
+    for name in points:
+        if name not in known:
+            raise unknown("point to confirm", name, known, field="confirmed")
+    if points and voucher is None:
+        raise UserError(
+            "somebody vouches for what no program can check; nobody is named",
+            way_out=f"Say who: {option('confirmed_by')}",
+            field="confirmed_by",
+        )
 
 
 def _checked(found: dict[str, Any], place: Path) -> Policy:

@@ -35,7 +35,7 @@ def checked_names(names: Sequence[object], where: str) -> tuple[list[str], list[
         if not isinstance(name, str):
             raise UserError(
                 f"column names must be text; column {position} of {where} is called {name!r}: "
-                "rename it, in pandas with frame.columns = frame.columns.map(str)."
+                "write its name as text."
             )
         stripped = name.strip()
         if not stripped:
