@@ -101,9 +101,9 @@ def test_an_emptied_form_says_nothing(site: Site, dataset: str) -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"review_by": "31.12.2027"}, "a day is written 2027-12-31"),
+        ({"review_by": "31.12.2027"}, "A day is written 2027-12-31"),
         ({"purpose": "x" * 501}, "must have at most 500 characters"),
-        ({"policy": "../secret.toml"}, "no policy"),
+        ({"policy": "../secret.toml"}, "No policy"),
         ({"release_model": "secret"}, "must be"),
     ],
 )

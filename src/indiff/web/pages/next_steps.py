@@ -26,7 +26,7 @@ _HERE: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] 
     (re.compile(r"--fix( delta=\S+)?"), "“Remove outliers”"),
     (re.compile(r"--budget"), "“At most so many records”"),
     (re.compile(r"confirm '[^']*' in the plan"), "answer the open points and tick it"),
-    (re.compile(r"the plan's context does not say"), "the page before the start does not say"),
+    (re.compile(r"the plan's context does not say"), "not filled in before the start"),
     (re.compile(r"\bthe plan\b"), "what was chosen"),
     (re.compile(r"^The plan\b"), "What was chosen"),
     (

@@ -82,7 +82,7 @@
   };
 
   // What people vouch for belongs to the policy that is chosen; without a script all of it is there.
-  const policy = document.getElementById("policy");
+  const policy = document.querySelector("select#policy");
   const vouch = () => {
     const parts = [...document.querySelectorAll("[data-policy]")];
     for (const one of parts) one.hidden = one.dataset.policy !== policy.value;
