@@ -45,8 +45,8 @@ SAID: dict[str, dict[float, str]] = {
     },
     "reidentification.itpr": {
         0: "No group tells anything about whose record it is.",
-        0.284: "Give every group an even share of the doubt about whose record it is: the most "
-        "telling group leaves 71.6% of its share.",
+        0.284: "The most telling group leaves 71.6% of its share of the doubt about whose record "
+        "it is: 100% would tell nothing, 0% everything.",
         1: "In at least one group there is no doubt whose record it is.",
     },
     "reidentification.dr": {
@@ -79,8 +79,8 @@ SAID: dict[str, dict[float, str]] = {
     },
     "inference.itpr": {
         0: "No group tells anything about diagnosis.",
-        0.5: "Give every group an even share of the doubt about diagnosis: the most telling group "
-        "leaves 50% of its share.",
+        0.5: "The most telling group leaves 50% of its share of the doubt about diagnosis: 100% "
+        "would tell nothing, 0% everything.",
         1: "In some groups everyone has the same diagnosis.",
     },
     "inference.dr": {

@@ -13,6 +13,7 @@ import pyarrow.csv
 import pytest
 
 import indiff
+from indiff.audit.provenance import file_fingerprint
 from indiff.errors import InternalError, UserError
 
 DATA: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "diagnosis"}
@@ -54,6 +55,22 @@ def test_every_file_that_was_read_is_named(patients: pa.Table, tmp_path: Path) -
     assert [one["part"] for one in of_frame] == ["hierarchy"]
 
 
+def test_the_plan_itself_is_one_of_the_files(patients: pa.Table, tmp_path: Path) -> None:
+    pyarrow.csv.write_csv(patients, tmp_path / "data.csv")
+    place = tmp_path / "plan.toml"
+    place.write_text(
+        '[data]\npath = "data.csv"\nquasi = ["age", "sex"]\nsensitive = "diagnosis"\n'
+        '[adversary]\nmodels = ["naive-bayes"]\nmembership = false\n[report]\nworst = 0\n'
+    )
+    for result in (
+        indiff.run_audit(place),
+        indiff.run_audit(indiff.read_plan(place), plan_file=place),
+    ):
+        told = {one["part"]: one for one in result.document["files"]["input"]}
+        assert told["plan"]["name"] == "plan.toml"
+        assert told["plan"]["fingerprint"] == file_fingerprint(place)
+
+
 def test_all_files_of_a_pattern_are_named(patients: pa.Table, tmp_path: Path) -> None:
     for place in (0, 1):
         pyarrow.csv.write_csv(patients.slice(75 * place, 75), tmp_path / f"part-{place}.csv")
@@ -71,6 +88,7 @@ def test_what_is_written_is_what_the_report_names(
     (told,) = result.document["files"]["release"]
     assert told == {
         "name": place.name, "sha256": sha(place), "bytes": place.stat().st_size, "rows": 150,
+        "about": "diagnosis",
     }  # fmt: skip
     assert place.stat().st_mode & 0o777 == 0o600
     assert indiff.read_table(place, quasi=["age", "sex"], sensitive="diagnosis").source.num_rows

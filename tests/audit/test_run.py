@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -141,7 +142,10 @@ def test_two_runs_differ_in_timing_alone(audited: Any, patients: Any) -> None:
     first, second = json.loads(audited.to_json()), json.loads(again.to_json())
     del first["timing"], second["timing"]
     assert json.dumps(first) == json.dumps(second)
-    assert audited.to_markdown() == again.to_markdown()
+    texts = [
+        re.sub(r"(?m)^- (started|duration): .*$", "", x.to_markdown()) for x in (audited, again)
+    ]
+    assert texts[0] == texts[1]
 
 
 def test_written_and_read_again(audited: Any, tmp_path: Path) -> None:

@@ -308,3 +308,27 @@ def test_a_column_that_names_people_fails_wherever_it_stands() -> None:
     # What is worse than incomplete stays so.
     for code in (Exit.EXCEEDED, Exit.INTERRUPTED, Exit.INCOMPLETE):
         assert with_columns(Verdict(code, ()), [other]).exit_code == code
+
+
+def _delta(who: str, value: float, about: str = "ill") -> Finding:
+    chosen = metric("delta", about=about, model=who)
+    words = {"about": about}
+    return chosen.found(f"delta:{about}:{who}", value, words, about=about, exactness="exact")
+
+
+def test_the_gravest_reason_comes_first_and_a_limit_is_named_once() -> None:
+    k = metric("k").found("k", 4, exactness="exact")
+    found = [k, _delta("bayes", 0.5), _delta("tree", 2.0), _delta("tree", 0.8, "income")]
+    _, verdict = judge(found, {"k": 5, "delta": 0.4})
+    first, second, third = verdict.reasons
+    assert first == "Differential test of ill: δ by tree is 2, above the limit 0.4"
+    assert second.startswith("Differential test of income: δ by tree is 0.8")
+    assert third == "Smallest group (k) is 4, below the limit 5"
+    assert verdict.status == "fail"
+
+
+def test_what_is_without_bound_is_the_gravest() -> None:
+    found = [_delta("tree", 0.8), _delta("tree", float("inf"), "income")]
+    _, verdict = judge(found, {"delta": 0.4})
+    assert "income" in verdict.reasons[0]
+    assert len(verdict.reasons) == 2

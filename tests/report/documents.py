@@ -123,10 +123,19 @@ def usual() -> dict[str, Any]:
             "groups": 602,
             "columns": [
                 {"name": "patient_id", "role": "identifier", "how": "left out"},
-                *(
-                    {"name": one, "role": "quasi", "how": "coarser"}
-                    for one in ("age", "sex", "zip")
-                ),
+                {
+                    "name": "age",
+                    "role": "quasi",
+                    "how": "coarser",
+                    "seen": {
+                        "values": 73,
+                        "released": 40,
+                        "typical": 7,
+                        "exact": 0.0,
+                        "suppressed": 0.25,
+                    },
+                },
+                *({"name": one, "role": "quasi", "how": "coarser"} for one in ("sex", "zip")),
                 {"name": "diagnosis", "role": "sensitive", "how": "unchanged"},
             ],
             "notes": [],
@@ -193,7 +202,7 @@ def usual() -> dict[str, Any]:
 
 CONTEXT = (
     "purpose", "recipients", "release_model", "controller", "author", "data_period", "attackers",
-    "knowledge", "review_by", "confidentiality",
+    "knowledge", "limits_by", "review_by", "confidentiality",
 )  # fmt: skip
 
 

@@ -11,13 +11,16 @@ from indiff.audit.metrics import METRICS
 from indiff.distances.functions import DISTANCES
 from indiff.inference.models import MODELS
 from indiff.report.glossary import glossary
+from indiff.report.markdown import render as markdown
 from indiff.report.page.html import render
 from tests.report.documents import usual
+from tests.report.test_parts import whole
 
 
 def with_finding(metric: str) -> dict[str, Any]:
     made = usual()
     made["findings"] = [{**made["findings"][0], "metric": metric, "id": metric}]
+    made["tried"] = None
     return made
 
 
@@ -72,3 +75,52 @@ def test_only_what_is_used_is_explained_in_order() -> None:
     assert not any(one.startswith("NCP") for one in listed)
     page = render(usual())
     assert all(one in page for one in listed)
+
+
+# What an officer looked for, and what it is called in a report.
+LOOKED_UP = {
+    "strongest adversary": "strongest adversary",
+    "false alarm": "false alarm",
+    "its constraint": "constraint",
+    "naive-bayes": "naive Bayes",
+    "frequency": "conditional frequency",
+    "tree": "tree",
+    "forest": "forest",
+    "logistic": "logistic",
+    "gradient-boosting": "gradient boosting",
+    "mlp": "mlp",
+    "knn": "knn",
+    "ITPR": "ITPR, information-theoretic privacy risk",
+    "DR": "DR, disclosure risk on average",
+    "δ": "δ (delta)",
+    "suppressed cells": "suppressed cell",
+    "typical cell": "typical cell",
+    "TF-TF": "TF-TF",
+    "encoding": "encoding",
+    "policy": "policy",
+    "fingerprint": "fingerprint",
+    "quasi-identifiers": "column roles",
+    "Incomplete": "pass, fail, incomplete",
+    "SHA-256": "SHA-256",
+    "interval": "interval",
+    "wasserstein": "wasserstein",
+}
+
+
+def test_every_term_that_was_looked_up_is_explained() -> None:
+    made = whole(usual())
+    made["findings"] += [
+        {**made["findings"][0], "metric": name, "id": name, "means": one.means, "title": one.title}
+        for name, one in METRICS.items()
+    ]
+    made["findings"][0]["title"] = "δ by the strongest adversary"
+    made["plan"]["adversary"] = {"distance": "wasserstein"}
+    made["tried"] |= {
+        "models": ["naive-bayes"],
+        "other_models": list(MODELS),
+        "encodings": ["TF-TF"],
+    }
+    text = markdown(made)
+    for used, term in LOOKED_UP.items():
+        assert used in text, used
+        assert f"- {term}: " in text, term

@@ -22,21 +22,47 @@ def test_ten_lines_answer_what_an_officer_asks() -> None:
     told = lines(usual())
     assert len(told) == 10
     assert told["What was audited"].startswith("5,000 records of patients.csv, on 2026-01-01")
-    assert told["Result"] == "Failed: 1 of 3 limits exceeded."
-    assert told["Why"] == "Delta by naive-bayes is 1.934, and must be at most 0.1."
+    assert told["Result, and why"] == (
+        "Failed: 2 of 6 limits exceeded, 1 not decided. Delta by naive-bayes is 1.934, and must be "
+        "at most 0.1."
+    )
     published = told["What is published"]
-    assert "Published in coarser form: age, sex, zip." in published
+    assert (
+        "Published in coarser form: age (a cell typically stands for 7 of 73 values), sex"
+        in published
+    )
     assert "Published as they are: diagnosis." in published
     assert "Left out of the release: patient_id." in published
     assert told["For whom, and what for"] == "A register; clinics."
     assert "known: age, sex, zip." in told["What an attacker may know"]
     assert "1.93" in told["Who is exposed"]
-    assert told["What was tried"].startswith("Adversaries: naive-bayes, tree. Not tried: frequency")
-    assert "9 exact, 1 not measured" in told["What was tried"]
+    tried = told["What was tried, and what not"]
+    assert tried.startswith("Adversaries: naive-bayes, tree. Not tried: frequency")
+    assert "9 exact, 1 not measured; why is said in section 7." in tried
+    assert "Every limit was checked on an exact number." in tried
+    assert "other releases of the same people" in tried
     assert told["What it does not prove"].startswith(
         "A pass is no proof that nobody can be recognised."
     )
     assert told["What to do next"] != "Decide below."
+    decides = told["Who decides, and until when"]
+    assert decides.startswith("Nobody stated who chose the policy and the limits, or why.")
+    assert "signed below. Nobody stated until when it holds" in decides
+
+
+def test_who_chose_the_limits_and_until_when_it_holds() -> None:
+    made = usual()
+    made["context"] |= {"limits_by": "the board, by its rule 7.", "review_by": "2027-12-31"}
+    told = lines(made)["Who decides, and until when"]
+    assert told.startswith("The limits were chosen by: the board, by its rule 7. indiff measures")
+    assert "looked at again by 2027-12-31, and before that when" in told
+    assert "Nobody stated" not in told
+    assert ("Who chose the limits, and why", "the board, by its rule 7.") in sheet.context_rows(
+        made
+    )
+    made["policy"] = made["context"] = None
+    told = lines(made)["Who decides, and until when"]
+    assert told.startswith("Nobody stated who chose the limits, or why.")
 
 
 def test_what_a_plan_leaves_open_is_said() -> None:
@@ -107,6 +133,29 @@ def test_a_reason_is_said_once() -> None:
     for page in (render(made), markdown(made)):
         assert page.count(reason) == 1
         assert all(f"T{place}" in page for place in range(10))
+
+
+def test_each_attribute_is_told_apart_in_files_and_exposure() -> None:
+    made = usual()
+    ((part, name, _, _),) = sheet.file_rows(made)[1:]
+    assert (part, name) == ("the release that was judged", "the file that --write-release writes")
+    (file,) = made["files"]["release"]
+    made["files"]["release"] = [{**file, "about": one} for one in ("ill", "poor")]
+    rows = [(part, name) for part, name, _, _ in sheet.file_rows(made)[1:]]
+    assert rows == [
+        (f"the release for {one} that was judged", "not written") for one in ("ill", "poor")
+    ]
+    delta = made["findings"][6]
+    made["findings"] += [
+        {**delta, "id": f"delta:{about}", "about": about, "parameters": {"above_limit": above}}
+        for about, above in (("ill", 25), ("poor", 0), ("old", 5000))
+    ]
+    told = lines(made)["Who is exposed"]
+    assert told.startswith(
+        "For 25 of 5,000 records (0.5%), an adversary learns more about ill than the limit on δ "
+        "allows. For 5,000 of 5,000 records (100%), an adversary learns more about old than"
+    )
+    assert "more about poor" not in told
 
 
 def test_notes_of_many_columns_are_one() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import platform
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
+from indiff.audit.findings.columns import released_columns
 from indiff.audit.findings.exposure import adversaries_of
 from indiff.audit.plan.plan import Plan
 from indiff.audit.provenance import write_judged
@@ -27,8 +29,7 @@ from indiff.files import check_places, make_folder, refuse_inputs, write_text
 from indiff.inference.classifier import Classifier
 from indiff.inference.encodings import ENCODINGS
 from indiff.inference.models import MODELS, as_model
-from indiff.release.regions import Interval, Missing, Region, ValueSet
-from indiff.release.release import Release, ReleasedColumn
+from indiff.release.release import Release
 from indiff.release.unmeasured import key_notes
 from indiff.report.finding import Finding
 from indiff.sanitizers.sanitizer import Promise, Sanitizer, all_kept, as_sanitizer
@@ -188,6 +189,15 @@ def settings_block(
     }
 
 
+def timing_block(started: str, begin: float, seconds: dict[str, float]) -> dict[str, Any]:
+    """Return when the audit started, and how long it and its steps took."""
+    return {
+        "started": started,
+        "seconds": round(time.perf_counter() - begin, 3),
+        "steps": {step: round(spent, 3) for step, spent in seconds.items()},
+    }
+
+
 def plan_block(plan: Plan, redaction: Redaction, sanitizer: Sanitizer | None) -> dict[str, Any]:
     """Return every parameter in effect: files by their names, values only if enough hold them."""
     found = plan.model_dump(mode="json")
@@ -323,12 +333,15 @@ def _note(role: Role, distinct: int, records: int) -> str | None:
 def release_block(
     plan: Plan,
     redaction: Redaction,
-    release: Release | None,
+    releases: Sequence[Release],
     notes: Sequence[str],
     promises: Sequence[Promise],
 ) -> dict[str, Any]:
-    """Return the release's part of the document; ``notes`` are those of the audit about it."""
-    file = plan.release.file
+    """Return the release's part of the document; ``notes`` are those of the audit about it.
+
+    Each of several sensitive attributes has a release of its own: the first stands for them.
+    """
+    file, release = plan.release.file, releases[0] if releases else None
     own: list[str] = []
     groups = None
     if release is not None:
@@ -341,42 +354,9 @@ def release_block(
         "records": 0 if release is None else len(release),
         "constraint_met": all_kept(one.kept for one in promises),
         "groups": groups,
-        "columns": _released_columns(release, redaction.table),
+        "columns": released_columns(releases, redaction.table),
         "notes": [
             *map(redaction.text, dict.fromkeys([*own, *notes])),
             *key_notes(release, plan.release.key),
         ],
     }
-
-
-def _is_raw(column: ReleasedColumn) -> bool:
-    """Tell whether every row shows its value as it is."""
-    widths = np.zeros(column.count, np.int64)
-    np.add.at(widths, column.span_region, column.span_high - column.span_low + 1)
-    used = np.unique(column.index)
-    return bool((widths[used] == 1).all()) and all(_is_value(column.make_region(i)) for i in used)
-
-
-def _is_value(region: Region) -> bool:
-    """Tell whether a region that covers one value of the table says which: not so [30, 39]."""
-    if isinstance(region, Interval):
-        return region.low == region.high
-    return isinstance(region, ValueSet | Missing)
-
-
-def _released_columns(release: Release | None, table: Table) -> list[dict[str, Any]]:
-    """Return every column of table and release with its role, and what became of it."""
-    roles = {column.name: str(column.role) for column in table.schema}
-    how: dict[str, str] = {}
-    if release is not None:
-        for one in release.columns:
-            how[one.attribute.name] = "unchanged" if _is_raw(one) else "coarser"
-        for name in release.sensitive_columns or (release.sensitive_name,):
-            how[name] = "unchanged"
-        carried = release.carried
-        for name in () if carried is None else carried.column_names:
-            how[name] = "unmeasured"
-    return [
-        {"name": name, "role": roles.get(name), "how": how.get(name, "left out")}
-        for name in dict.fromkeys([*roles, *how])
-    ]

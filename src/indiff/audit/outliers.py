@@ -45,7 +45,9 @@ def audit_rest(plan: Plan, found: Fix, table: Table, **how: Any) -> AuditResult:
     ``how`` goes to :func:`run_audit`. Which records were removed, the document does not say.
     """
     result = run_audit(plan, table, **how)
-    result.document["files"]["input"] = input_files(plan)  # from which the others come
+    result.document["files"]["input"] = input_files(
+        plan, None, how.get("plan_file")
+    )  # from which the others come
     result.document["fix"] = {
         "delta": found.limit,
         "budget": found.budget,

@@ -17,11 +17,14 @@ from indiff.release.release import Release
 USUAL_ENDING = ".csv"  # of a release that nobody asked to write
 
 
-def input_files(plan: Plan, table: Any = None) -> list[dict[str, Any]]:
+def input_files(
+    plan: Plan, table: Any = None, plan_file: str | Path | None = None
+) -> list[dict[str, Any]]:
     """Return every file that an audit reads beside a release, its fingerprint and what it is for.
 
     Neither a plain SHA-256 nor the size: with all records but one value known, they confirm it.
     ``table`` is what is audited instead of the plan's file: of a table nothing is read any more.
+    ``plan_file`` is where the plan itself was read, if it was.
     """
     named: list[tuple[str, Path]] = []
     if plan.data.path is not None and table is None:
@@ -30,6 +33,7 @@ def input_files(plan: Plan, table: Any = None) -> list[dict[str, Any]]:
     if not isinstance(table, Table):
         named += [("hierarchy", Path(path)) for path in plan.data.hierarchies.values()]
     others = {"prior": plan.adversary.prior, "ground distance": plan.adversary.ground_file}
+    others |= {"policy": plan.context.policy_file, "plan": plan_file}
     named += [(what, Path(path)) for what, path in others.items() if path is not None]
     typed = plan.data.path == STANDARD_INPUT
     return [
@@ -54,7 +58,7 @@ def judged_files(plan: Plan, releases: Sequence[Release]) -> list[dict[str, Any]
     """
     if plan.release.file is not None:
         path, rows = Path(plan.release.file), len(releases[0]) if releases else None
-        return [{"name": path.name, **file_digest(path), "rows": rows}]
+        return [{"name": path.name, **file_digest(path), "rows": rows, "about": None}]
     place = None if plan.release.write is None else Path(plan.release.write)
     ending = USUAL_ENDING if place is None else _ending(place)
     return [
@@ -62,6 +66,7 @@ def judged_files(plan: Plan, releases: Sequence[Release]) -> list[dict[str, Any]
             "name": None if place is None else place.name,
             **frame_digest(one.sorted_rows(), ending),
             "rows": len(one),
+            "about": one.sensitive_name,
         }
         for one in releases
     ]

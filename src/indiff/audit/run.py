@@ -18,7 +18,7 @@ from indiff.audit.findings.exposure import Exposure, Progress
 from indiff.audit.findings.release import Subject
 from indiff.audit.findings.tested import worst_records
 from indiff.audit.metrics import METRICS
-from indiff.audit.next_steps.case import Case
+from indiff.audit.next_steps.case import Case, Step, each_case
 from indiff.audit.next_steps.steps import next_steps
 from indiff.audit.plan.plan import Plan, check_files, check_names, read_plan
 from indiff.audit.policy.assess import judge_policy, unjudged
@@ -102,6 +102,7 @@ def run_audit(
     complete: bool = True,
     source: str | None = None,
     run: str | Path | None = None,
+    plan_file: str | Path | None = None,
 ) -> AuditResult:
     """Measure everything a plan asks for and judge it.
 
@@ -110,7 +111,8 @@ def run_audit(
     failed finding, which is never a pass. ``progress`` is called with what is being done and how
     far it is. ``command`` is the call as the report names it; if it is ``complete``, next steps
     add their options to it. ``run`` is a folder that keeps every finished target of a test that
-    asks record by record, so that the same audit goes on there if it is killed.
+    asks record by record, so that the same audit goes on there if it is killed. ``plan_file`` is
+    where a :class:`Plan` was read, whose SHA-256 the report then names.
 
     >>> import indiff
     >>> plan = indiff.Plan(
@@ -125,7 +127,8 @@ def run_audit(
     say = progress or (lambda stage, done, total: None)
     say("reading the table", 0, 0)
     read = read_data(chosen, table)
-    files = {"input": input_files(chosen, table)}
+    written = plan_file if isinstance(plan, Plan) else plan
+    files = {"input": input_files(chosen, table, written)}
     file, show = chosen.release.file, chosen.report.show_values
     sanitizer = None if file is not None else as_sanitizer(chosen.release.sanitizer)
     made = () if sanitizer is None else (chosen.release.sanitizer, describe(sanitizer))
@@ -156,12 +159,11 @@ def run_audit(
     columns = audit.attempt("columns", lambda: of_all(judging)) or ()
     judged, verdict = _judged(audit, findings, columns, exposures, promises)
     verdict, policy = _by_policy(audit, verdict, judged, columns, subjects)
-    case = Case(
-        plan=chosen, table=subjects[0].table, release=subjects[0].release, sanitizer=sanitizer,
-        test=exposures[0].combined, findings=judged, curve=parameter, columns=columns,
-        redaction=redaction, command=command if complete else None,
+    cases = each_case(
+        subjects, exposures, plan=chosen, sanitizer=sanitizer, findings=judged, curve=parameter,
+        columns=columns, redaction=redaction, command=command if complete else None,
     )  # fmt: skip
-    steps, verdict = _next_steps(audit, case, verdict)
+    steps, verdict = _next_steps(audit, cases, verdict)
     name = source or (Path(chosen.data.path).name if chosen.data.path else "a frame")
     whole = {
         "format": FORMAT,
@@ -175,7 +177,7 @@ def run_audit(
         "release": document.release_block(
             chosen,
             redaction,
-            subjects[0].release,
+            releases,
             [*_unmade(subjects), *(note for one in exposures for note in one.notes)],
             promises,
         ),
@@ -191,7 +193,7 @@ def run_audit(
             "worst": worst,
         },
         **document.settings_block(chosen, redaction, sanitizer, command),
-        "timing": _timing(started, begin, seconds),
+        "timing": document.timing_block(started, begin, seconds),
     }
     return AuditResult(
         redaction.document(json_values(whole, digits=DIGITS)),
@@ -371,21 +373,15 @@ def _by_policy(
     return found or unjudged(verdict, audit.lost["policy"])
 
 
-def _next_steps(audit: _Audit, case: Case, verdict: Verdict) -> tuple[list[Any], Verdict]:
+def _next_steps(
+    audit: _Audit, cases: Sequence[Case], verdict: Verdict
+) -> tuple[list[Step], Verdict]:
     """Return what to do next; where that fails, the verdict says so."""
-    steps = None if audit.stopped else audit.attempt("next steps", lambda: next_steps(case))
+    steps = None if audit.stopped else audit.attempt("next steps", lambda: next_steps(cases))
     if "next steps" in audit.lost:
         why = audit.lost["next steps"]
         verdict = incomplete(verdict, f"what to do next could not be worked out: {why}")
     return steps or [], verdict
-
-
-def _timing(started: str, begin: float, seconds: dict[str, float]) -> dict[str, Any]:
-    return {
-        "started": started,
-        "seconds": round(time.perf_counter() - begin, 3),
-        "steps": {step: round(spent, 3) for step, spent in seconds.items()},
-    }
 
 
 def _unmade(subjects: Sequence[Subject]) -> list[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from indiff.audit.metrics import METRICS, number
 from indiff.audit.plan.limits import PLANES, is_at_least, narrowest_name
-from indiff.report.finding import Finding, Limit, Rule, against, encoded
+from indiff.report.finding import Finding, Limit, Rule, against, encoded, gravest
 
 if TYPE_CHECKING:
     from indiff.differential.beside.result import ReleaseResult
@@ -279,7 +279,7 @@ def judge(
     ``broken`` is known never passes, such as that it does not keep its own promise.
     """
     checked = tuple(_checked(finding, limits) if limits else finding for finding in findings)
-    exceeded = [finding for finding in checked if finding.exceeded]
+    exceeded = gravest(checked)
     gaps = [*unfinished, *_gaps(checked, limits)]
     reasons = [*broken]
     reasons += [_beyond(finding) for finding in exceeded]

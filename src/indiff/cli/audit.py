@@ -65,13 +65,19 @@ def command(recipe: Recipe) -> None:
         from indiff.audit.plan.fixing import with_limit
 
         plan = with_limit(plan, delta)
-    called = _command(data, plan)
-    complete = data.suffix.lower() == ".toml" and recipe.given <= _NO_MATTER
-    raise typer.Exit(run(plan, recipe["out"], delta, recipe["budget"], called, complete))
+    called, place = _command(data, plan), data if data.suffix.lower() == ".toml" else None
+    complete = place is not None and recipe.given <= _NO_MATTER
+    raise typer.Exit(run(plan, recipe["out"], delta, recipe["budget"], called, complete, place))
 
 
 def run(
-    plan: Plan, out: Path, delta: float | None, budget: float | None, command: str, complete: bool
+    plan: Plan,
+    out: Path,
+    delta: float | None,
+    budget: float | None,
+    command: str,
+    complete: bool,
+    plan_file: Path | None,
 ) -> int:
     """Run a plan, show the outcome, write the report, and name its files last.
 
@@ -99,7 +105,9 @@ def run(
     terminal.compile_first(compile_all)
     found, fixed_paths = None, None
     with terminal.stages() as say:
-        how: dict[str, Any] = {"progress": say, "command": command, "complete": complete}
+        how: dict[str, Any] = {
+            "progress": say, "command": command, "complete": complete, "plan_file": plan_file,
+        }  # fmt: skip
         if delta is None:
             result = run_audit(plan, **how)
         else:

@@ -36,7 +36,6 @@ def command(
     """Audit a made-up table of 5,000 patients, six of them outliers, and write the report."""
     from indiff.audit.document import PDF
     from indiff.audit.plan.guess import as_toml
-    from indiff.audit.plan.plan import read_plan
     from indiff.audit.run import run_audit
     from indiff.datasets import demo, demo_hierarchies, demo_outliers, demo_table
     from indiff.datasets.patients import LIMIT
@@ -57,7 +56,7 @@ def command(
     write_text(out / PLAN, as_toml(_plan(seed)))
     terminal.compile_first(compile_all)
     audited = run_audit(
-        read_plan(out / PLAN), command=f"indiff audit {PLAN}", source="demo (made-up patients)"
+        out / PLAN, command=f"indiff audit {PLAN}", source="demo (made-up patients)"
     )
     result = strongest({one.model: one for one in audited.results})
     audited.write_release(out / RELEASE)
@@ -106,6 +105,8 @@ def _plan(seed: int) -> dict[str, dict[str, Any]]:
             "author": "indiff demo",
             "attackers": "a neighbour or a colleague of a patient",
             "knowledge": "the quasi-identifiers of a person, and that the person is a patient",
+            "limits_by": "indiff demo, as an example: k = 5 is widely used, and δ is set so that "
+            "the six planted outliers stand out",
         },
         "limits": {"k": 5, "delta": LIMIT},
         "report": {

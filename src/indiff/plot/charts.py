@@ -17,11 +17,11 @@ if TYPE_CHECKING:  # a document is drawn without loading what measured it
     from indiff.differential.strongest import StrongestResult
     from indiff.risk.measure import Risk
 
-STEP = 30
+STEP = 23
 MOST_ROWS = 30
 # Smaller distances are rounding; a logarithmic axis would give them most of its width.
 SMALLEST_DRAWN = 1e-6
-HEIGHT = 280
+HEIGHT = 200
 
 
 def cdf(

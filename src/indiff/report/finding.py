@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -253,24 +254,52 @@ def recommendation(document: Mapping[str, Any]) -> str:
     )
 
 
-def headline(document: Mapping[str, Any]) -> str:
-    """Say how many limits there are, and what became of them."""
-    listed = [one for one in document["findings"] if one.get("limit")]
-    if not listed:
-        return "no limit given"
-    names = {one["limit"]["name"] for one in listed}  # one limit is on several findings
-    over = {one["limit"]["name"] for one in listed if one.get("exceeded") is True}
-    gaps = {one["limit"]["name"] for one in listed if one["status"] != "measured"} - over
-    unsure = {one["limit"]["name"] for one in listed if one.get("exceeded") is None} - over - gaps
-    exceeded, missed, undecided = len(over), len(gaps), len(unsure)
-    kept = len(names) - exceeded - missed - undecided
-    limits = "limit" if len(names) == 1 else "limits"
-    counts = {"exceeded": exceeded, "not measured": missed, "not decided": undecided}
-    if not exceeded:
-        counts["kept"] = kept
-    first, *others = [f"{count} {what}" for what, count in counts.items() if count]
-    count, _, what = first.partition(" ")
-    return ", ".join([f"{count} of {len(names)} {limits} {what}", *others])
+def overshoot(rule: Rule, limit: float, value: float) -> float:
+    """Tell how many times a number is what its limit allows; what is no number is the worst.
+
+    >>> overshoot("at most", 0.4, 2), overshoot("at least", 5, 2), overshoot("at most", 0, 0)
+    (5.0, 2.5, 1.0)
+    """
+    high, low = (value, limit) if rule == "at most" else (limit, value)
+    if high == low:
+        return 1.0
+    return high / low if low and not math.isnan(high / low) else math.inf
+
+
+def deciding(findings: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return, for each limit on a number, the one finding that decides about it.
+
+    What several adversaries found of an attribute has one limit, and the worst of it counts: what
+    exceeds it most, else what is not known, else what comes nearest; the strongest adversary
+    stands for an equal one.
+    """
+    found: dict[Any, list[Mapping[str, Any]]] = {}
+    for one in findings:
+        if one.get("limit"):
+            about = one.get("about")
+            key = (one["metric"], about) if about is not None else one["id"]
+            found.setdefault(key, []).append(one)
+    return [min(own, key=_gravity) for own in found.values()]
+
+
+def gravest(findings: Iterable[Finding]) -> list[Finding]:
+    """Return what decides that a limit is exceeded, one finding for each, the gravest first."""
+    found = {one.id: one for one in findings if one.exceeded}
+    told = deciding(one.to_dict() for one in found.values())
+    return [found[str(one["id"])] for one in sorted(told, key=_gravity)]
+
+
+def _gravity(finding: Mapping[str, Any]) -> tuple[int, float, bool]:
+    limit = finding["limit"]
+    known = finding["status"] == "measured"
+    beyond = 0.0
+    if known:
+        rule, ends = limit["rule"], finding.get("interval") or [finding["value"]]
+        value = float(min(ends) if rule == "at least" else max(ends))
+        beyond = overshoot(rule, float(limit["value"]), value)
+    rank = 0 if finding.get("exceeded") else 1 if not known else 2
+    rank += 1 if known and finding.get("exceeded") is False else 0
+    return rank, -beyond, not str(finding["id"]).endswith(":strongest")
 
 
 def badge(finding: Mapping[str, Any]) -> tuple[str, str, int]:
@@ -309,10 +338,8 @@ def glance(findings: Iterable[Mapping[str, Any]]) -> list[Glance]:
         if not own:
             continue
         # One limit on the numbers of several adversaries is one limit.
-        told = {
-            (badge(one), (one["limit"] or {}).get("name", place)) for place, one in enumerate(own)
-        }
-        looks = sorted((look for look, _ in told), key=lambda look: (look[2], look[0]))
+        told = [*deciding(own), *(one for one in own if not one.get("limit"))]
+        looks = sorted(map(badge, told), key=lambda look: (look[2], look[0]))
         counts = Counter(word for word, _, _ in looks if word != "no limit")
         says = [
             f"{count} {word.replace('limit', 'limits') if count > 1 else word}"

@@ -28,6 +28,8 @@ _ALWAYS = (
          "what an attacker may know of a person, such as age or postcode. A sensitive attribute "
          "is what nobody shall learn about a person. Other columns are left out of both release "
          "and audit."),
+    Term("constraint", "What a sanitizer promises of its release, such as groups of at least 5. A "
+         "release that does not meet its own constraint never passes."),
     Term("exactness", "Exact: computed for every record. Estimate: sampled, with an interval that "
          "holds the true number with the stated confidence. Lower bound: not every record was "
          "tested, so the true number may be larger. Approximation: a faster way that can err."),
@@ -42,6 +44,10 @@ _ALWAYS = (
          "is checked against its worse end."),
     Term("limit", "What a number may be at most, or must be at least."),
     Term("linkability", "Joining a record of the release to a person, or to another source."),
+    Term("policy", "Limits and points that an authority or a house asks for, with their source."),
+    Term("pass, fail, incomplete", "Pass: every limit was measured and is kept. Fail: one is "
+         "exceeded, or the release breaks its own promise. Incomplete: something that a limit "
+         "needs is not known, which is no pass."),
     Term("record number", "The position of a record in the input, counted from 0."),
     Term("region", "What one coarsened cell stands for, such as the ages 40 to 49."),
     Term("release", "The table as it is to be published."),
@@ -50,6 +56,9 @@ _ALWAYS = (
     Term("SHA-256", "A checksum of a file. Two files with the same one are the same file; a "
          "changed letter changes it altogether."),
     Term("singling out", "Isolating the one record that belongs to a person."),
+    Term("suppressed cell", "A released cell that may stand for any value of its column."),
+    Term("typical cell", "The cell in the middle, if all cells of a column are put in the order of "
+         "how many values they may stand for."),
 )  # fmt: skip
 
 _WHERE_USED = (
@@ -57,6 +66,11 @@ _WHERE_USED = (
          "column of new records correctly: what the release is still good for.", ("accuracy",)),
     Term("advantage", "How much better than guessing an adversary tells people who are in the "
          "table from people who are not: 0 is guessing, 1 certainty.", ("advantage",)),
+    Term("strongest adversary", "For every record, whichever of the adversaries that were asked "
+         "sees most of it. Its δ is the largest of theirs.",
+         ("delta", "mean", "quantile", "changed_predictions")),
+    Term("false alarm", "Somebody outside the table who is taken for somebody in it.",
+         ("advantage",)),
     Term("average group size", "Released records per group, on average.", ("average_group",)),
     Term("candidate", "A released row that fits what is known of a person.", ("one_candidate",)),
     Term("changed predictions", "The share of people for whom the adversary's best guess changes "
@@ -72,9 +86,10 @@ _WHERE_USED = (
     Term("DR, disclosure risk on average", "The share of the uncertainty about whose record it is, "
          "or about a sensitive value, that the published columns remove on average: 0 is nothing, "
          "1 is all of it.", ("reidentification.dr", "inference.dr")),
-    Term("ITPR, information-theoretic privacy risk", "Give every group an even share of the "
-         "doubt: what the most telling group removes of its share, groups weighed by their size. 1 "
-         "means that somebody is identified, or that a group gives its value away.",
+    Term("ITPR, information-theoretic privacy risk", "How much of the doubt the most telling group "
+         "removes: 0 is nothing, 1 means that somebody is identified, or that a group gives its "
+         "value away. The doubt is divided evenly among the groups, and a group is weighed by its "
+         "size, so that small groups count as telling.",
          ("reidentification.itpr", "inference.itpr")),
     Term("k, smallest group", "How many records share their published quasi-identifiers at least. "
          "k = 1 means that somebody is alone.", ("k",)),
@@ -106,8 +121,9 @@ _WHERE_USED = (
          "sensitive value, in the worst group.", ("alpha",)),
     Term("β, gain", "How much more frequent a sensitive value is in some group than in the whole "
          "table, as a share of the latter: 1 means twice as frequent.", ("beta",)),
-    Term("δ (delta)", "The largest distance of the differential test over all people tested: what "
-         "the release gives away about the person who is exposed most.", ("delta",)),
+    Term("δ (delta)", "How much of a guess about a person rests on that person's own record, for "
+         "whoever is exposed most: the largest distance of the differential test. 0 means that "
+         "taking part makes no difference to anybody.", ("delta",)),
     Term("δ-disclosure", "How far the share of a value in a group may be from its share in the "
          "table, as a logarithm; infinite where a group lacks a value.", ("delta_disclosure",)),
     Term("Mondrian", "A sanitizer that splits the table into groups of similar people and "
@@ -132,8 +148,11 @@ _WHERE_USED = (
     Term("knn", "An adversary who looks at the people most alike.", ("knn",)),
     Term("encoding", "How a region becomes numbers that a model can learn from.",
          ("tree", "forest", "logistic", "gradient-boosting", "mlp", "knn", "naive-bayes")),
+    Term("TF-TF", "The usual encoding: for every column, whether the cell covers the value.",
+         ("TF-TF",)),
     Term("wasserstein", "The distance used: the differences of both beliefs, added up over all "
-         "values. It goes from 0 to 2.", ("wasserstein",)),
+         "values. It goes from 0 (the same) to 2 (certainty of one value against certainty of "
+         "another); half of it is the share of the belief that moves.", ("wasserstein",)),
     Term("emd, tv, kl, js, hellinger", "Other distances between two beliefs; the parameters name "
          "the one used.",
          ("emd", "tv", "coordinate-tv", "kl", "js", "hellinger", "max-divergence")),
@@ -145,7 +164,9 @@ def glossary(document: Mapping[str, Any]) -> list[Term]:
     plan = document.get("plan") or {}
     who = plan.get("adversary") or {}
     used = {one["metric"] for one in document["findings"]}
-    used |= {str(name).partition(":")[0] for name in who.get("models") or ()}
+    tried = document.get("tried") or {}
+    named = [*(who.get("models") or ()), *tried.get("models", ()), *tried.get("other_models", ())]
+    used |= {str(name).partition(":")[0] for name in named} | {*tried.get("encodings", ())}
     used.add(str(who.get("distance") or "").partition(":")[0])
     used.add(str(document["release"]["sanitizer"]).partition(":")[0])
     found = [*_ALWAYS, *(one for one in _WHERE_USED if used.intersection(one.uses))]

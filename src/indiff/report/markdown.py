@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from indiff import text as plain
 from indiff.report import finding as words
-from indiff.report import sheet
-from indiff.report.glossary import glossary
 from indiff.report.page.html import templates
+from indiff.report.parts import parameter_name, parts
 from indiff.text import number
 
 if TYPE_CHECKING:
@@ -19,37 +18,14 @@ if TYPE_CHECKING:
 
 # What Markdown or HTML inside it would read as markup.
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+|~!<>&$@:^=-])")
-_KINDS = {
-    "private": "Private inference: what a person's own record gives away",
-    "public": "Public inference: what the crowd gives away",
-    None: "Counts that do not tell the two apart",
-}
 
 
 def render(document: Mapping[str, Any]) -> str:
-    """Return an audit's document as Markdown; of its timing it names the day alone.
+    """Return an audit's document as Markdown, with every section that the page has.
 
     Equal documents give equal text. It holds no value of the table that the document lacks.
     """
-    measured = [one for one in document["findings"] if one["status"] == "measured"]
-    findings = {
-        name: [one for one in measured if one["question"] == name]
-        for name in words.QUESTIONS
-        if name != "table"
-    }
-    template = _environment().get_template("report.md.j2")
-    text = template.render(
-        document=document,
-        findings={name: found for name, found in findings.items() if found},
-        plan=words.flat(document["plan"]),
-        questions=words.QUESTIONS,
-        verdicts=words.VERDICTS,
-        kinds=_KINDS,
-        **sheet.parts(document),
-        reasons=sheet.not_measured(document["findings"]),
-        glossary=glossary(document),
-    )
-    return text.rstrip() + "\n"
+    return _environment().get_template("report.md.j2").render(**parts(document)).rstrip() + "\n"
 
 
 def render_comparison(document: Mapping[str, Any]) -> str:
@@ -77,6 +53,8 @@ def _environment() -> Environment:
         limit=words.limited,
         name=lambda text: Markup(escaped(plain.name(str(text)))),
         outcome=_outcome,
+        parameter=parameter_name,
+        raw=Markup,  # for our own numbers alone
         setting_note=words.setting_note,
         short=lambda text: plain.name(str(text)),
         value=_value,
@@ -120,16 +98,16 @@ def _value(one: Mapping[str, Any]) -> str:
 
 def _beside(one: Mapping[str, Any]) -> str:
     """Say what else is known of a number: before, its range, how exact it is."""
-    parts = []
+    told = []
     if one["before"] is not None:
-        parts.append(f"in the original {number(one['before'])}")
+        told.append(f"in the original {number(one['before'])}")
     if one["range"] is not None and one["range"][1] is not None:
-        parts.append(f"from {number(one['range'][0])} to {number(one['range'][1])}")
+        told.append(f"from {number(one['range'][0])} to {number(one['range'][1])}")
     if one["better"] is not None:
         good = "better" if one["question"] == "utility" else "safer"
-        parts.append(f"{'lower' if one['better'] == 'low' else 'higher'} is {good}")
-    if one["exactness"] not in (None, "exact"):
-        parts.append(str(one["exactness"]).replace("-", " "))
+        told.append(f"{'lower' if one['better'] == 'low' else 'higher'} is {good}")
+    if one["exactness"] is not None:
+        told.append(str(one["exactness"]).replace("-", " "))
     if one["limit"] is not None:
-        parts.append(f"limit: {words.limited(one)}, {_outcome(one)}")
-    return f" ({'; '.join(parts)})" if parts else ""
+        told.append(f"limit: {words.limited(one)}, {_outcome(one)}")
+    return f" ({'; '.join(told)})" if told else ""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from indiff import text as plain
 from indiff.report import finding as words
+from indiff.report.limits import STATUS, headline, limit_rows
 from indiff.text import number, percent
 
 Document = Mapping[str, Any]
@@ -21,6 +22,10 @@ NO_PROOF = (
     "tried, this table, this release and these columns. A stronger adversary, one who knows more, "
     "or one who holds a second release of the same people may learn more. It is no legal opinion."
 )
+NOT_MEASURED = (
+    "No number here is about other releases of the same people, about sources outside this table, "
+    "or about columns that are left out."
+)
 _CONTEXT = {
     "controller": "Controller",
     "author": "Author of the audit",
@@ -30,6 +35,7 @@ _CONTEXT = {
     "data_period": "Period of the data",
     "attackers": "Who might attack",
     "knowledge": "What they may know",
+    "limits_by": "Who chose the limits, and why",
     "review_by": "Review by",
     "confidentiality": "Confidentiality",
 }
@@ -37,11 +43,6 @@ _MODELS = {
     "public": "public: anybody may have it",
     "controlled": "controlled: named recipients under conditions",
     "internal": "internal: it stays in the house",
-}
-_STATUS = {
-    "passed": ("kept", "good"),
-    "failed": ("exceeded", "bad"),
-    "incomplete": ("not decided", "unsure"),
 }
 _HOW = {
     "coarser": "Published in coarser form",
@@ -52,20 +53,11 @@ _HOW = {
 DECISIONS = ("release it as it was judged", "release it under conditions", "do not release it")
 CHECK = (
     "To see whether a file is the one that was judged: indiff verify report.json FILE, or compare "
-    "all 64 characters of its SHA-256."
+    "all 64 characters of its SHA-256. The report itself is not signed: whether its numbers are "
+    "those of the table is told by indiff verify with --data."
 )
+_UNMARKED = "Confidential, as nobody stated otherwise"
 SIGNED = ("Name", "Function", "Place and date", "Signature")
-
-
-class LimitRow(NamedTuple):
-    """A limit, where it comes from, what was measured, and what became of it."""
-
-    name: str
-    source: str
-    limit: str
-    measured: str
-    outcome: str
-    look: str
 
 
 class Reason(NamedTuple):
@@ -89,15 +81,15 @@ def ten_lines(document: Document) -> list[tuple[str, str]]:
             f"{number(table['records'])} records of {plain.name(table['source'])}, on "
             f"{day(document)}, with indiff {plain.name(str(made))}.{dropped}",
         ),
-        ("Result", f"{said.word}: {words.headline(document)}."),
-        ("Why", _why(verdict["reasons"])),
+        ("Result, and why", f"{said.word}: {headline(document)}. {_why(verdict['reasons'])}"),
         ("What is published", _published(document)),
         ("For whom, and what for", _purpose(context)),
         ("What an attacker may know", _knowledge(document, context)),
         ("Who is exposed", _exposed(document)),
-        ("What was tried", _tried(document)),
+        ("What was tried, and what not", _tried(document)),
         ("What it does not prove", NO_PROOF),
         ("What to do next", _next(document)),
+        ("Who decides, and until when", _decides(document, context)),
     ]
 
 
@@ -155,7 +147,21 @@ def columns(document: Document) -> list[tuple[str, list[str]]]:
 
 
 def _published(document: Document) -> str:
-    return " ".join(f"{how}: {_names(names)}." for how, names in columns(document))
+    seen = {one["name"]: one.get("seen") for one in document["release"].get("columns") or ()}
+    told = []
+    for how, names in columns(document):
+        shown = [_names([one]) + _coarse(seen.get(one), how) for one in names[:_MOST_NAMES]]
+        more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        told.append(f"{how}: {', '.join(shown)}{more}.")
+    return " ".join(told)
+
+
+def _coarse(seen: Mapping[str, Any] | None, how: str) -> str:
+    """Say in brackets how many values a typical cell of a coarser column may stand for."""
+    if seen is None or how != _HOW["coarser"]:
+        return ""
+    typical, values = number(seen["typical"]), number(seen["values"])
+    return f" (a cell typically stands for {typical} of {values} values)"
 
 
 def _purpose(context: Mapping[str, Any]) -> str:
@@ -205,12 +211,22 @@ def _exposed(document: Document) -> str:
         else f"{one['title']} was not measured; why is said below."
         for one in told
     ]
-    above = max((one["parameters"].get("above_limit", 0) for one in known), default=0)
-    if above:
-        records = document["table"]["records"]
-        share = percent(above / records)
-        said.insert(0, f"{above:,} of {records:,} records ({share}) are above the limit on δ.")
-    return " ".join(said) or "Nothing was measured about it."
+    return " ".join([*_above(document, known), *said]) or "Nothing was measured about it."
+
+
+def _above(document: Document, deltas: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say of each sensitive attribute how many records are above the limit on δ."""
+    most: dict[str, int] = {}
+    for one in deltas:
+        about = str(one["about"])
+        most[about] = max(most.get(about, 0), one["parameters"].get("above_limit", 0))
+    records = document["table"]["records"]
+    return [
+        f"For {above:,} of {records:,} records ({percent(above / records)}), an adversary learns "
+        f"more about {plain.name(about)} than the limit on δ allows."
+        for about, above in most.items()
+        if above
+    ]
 
 
 def _tried(document: Document) -> str:
@@ -226,12 +242,36 @@ def _tried(document: Document) -> str:
     )
     missed = sum(one["status"] != "measured" for one in document["findings"])
     numbers = f"Numbers: {counts}" if counts else "Numbers: none"
-    numbers += f", {missed} not measured." if missed else "."
+    numbers += f", {missed} not measured; why is said in section 7." if missed else "."
+    deciding = words.deciding(document["findings"])
+    if deciding and all(one["exactness"] == "exact" for one in deciding):
+        numbers += " Every limit was checked on an exact number."
     if tried is None:
-        return numbers
+        return f"{numbers} {NOT_MEASURED}"
     asked = _names(tried["models"]) or "none"
     others = f" Not tried: {_names(tried['other_models'])}." if tried["other_models"] else ""
-    return f"Adversaries: {asked}.{others} {numbers}"
+    return f"Adversaries: {asked}.{others} {numbers} {NOT_MEASURED}"
+
+
+def _decides(document: Document, context: Mapping[str, Any]) -> str:
+    """Say who chose the limits, that the decision is a person's, and until when it holds."""
+    chosen = context.get("limits_by")
+    if chosen:
+        told = f"The limits were chosen by: {str(chosen).rstrip('. ')}."
+    elif document.get("policy"):
+        told = "Nobody stated who chose the policy and the limits, or why."
+    else:
+        told = "Nobody stated who chose the limits, or why."
+    day = context.get("review_by")
+    until = (
+        f"It is to be looked at again by {day}, and before that"
+        if day
+        else "Nobody stated until when it holds; it is to be looked at again"
+    )
+    return (
+        f"{told} indiff measures and decides nothing: the decision is made and signed below. "
+        f"{until} when the table, the release, its recipients or what an attacker may know changes."
+    )
 
 
 def _next(document: Document) -> str:
@@ -252,50 +292,9 @@ def context_rows(document: Document) -> list[tuple[str, str]]:
     found = [(_CONTEXT[key], str(value)) for key, value in told.items()]
     # Without a word on it the report is marked as confidential.
     open_ones = [key for key in _CONTEXT if key not in told and key != "confidentiality"]
-    if missing := [_CONTEXT[key].lower() for key in open_ones]:
-        found.append(("Not stated", ", ".join(missing)))
+    if missing := [_CONTEXT[key][0].lower() + _CONTEXT[key][1:] for key in open_ones]:
+        found.append(("Not stated", "; ".join(missing)))
     return found
-
-
-def limit_rows(document: Document) -> list[LimitRow]:
-    """Return every limit: those of the policy first, then those of the plan itself."""
-    policy = document.get("policy") or {}
-    rows = []
-    for one in policy.get("limits") or ():
-        outcome, look = _STATUS[one["status"]]
-        scope = ", ".join(str(one[key]) for key in ("kind", "scope") if one.get(key))
-        reason = f" ({one['reason']})" if one.get("reason") and look != "good" else ""
-        rows.append(
-            LimitRow(
-                str(one.get("label") or one["name"]),
-                str(one.get("source") or policy.get("source") or policy.get("title")),
-                f"{one.get('rule', '')} {number(one['limit'])} ({scope})".strip(),
-                "—" if one.get("measured") is None else number(one["measured"]),
-                f"{outcome}{reason}",
-                look,
-            )
-        )
-    outcomes = {0: "exceeded", 1: "not decided", 2: "kept", 4: "not measured"}
-    listed = {(one.get("finding"), one["limit"]) for one in policy.get("limits") or ()}
-    own = (document.get("plan") or {}).get("limits") or {}
-    of_policy = {one["name"] for one in policy.get("limits") or ()} - {*own}
-    for one in document["findings"]:
-        if not one.get("limit") or one["limit"]["name"] in of_policy:
-            continue
-        if (one["id"], one["limit"]["value"]) not in listed:
-            word, look, rank = words.badge(one)
-            told = "not measured" if one["status"] != "measured" else outcomes.get(rank, word)
-            rows.append(
-                LimitRow(
-                    one["title"],
-                    "this plan",
-                    words.limited(one),
-                    words.measured(one) if one["status"] == "measured" else "—",
-                    told,
-                    look,
-                )
-            )
-    return rows
 
 
 def policy_lines(document: Document) -> list[tuple[str, str]]:
@@ -312,7 +311,7 @@ def policy_lines(document: Document) -> list[tuple[str, str]]:
         lines.append(("Probability of an attack", number(policy["pr_attack"])))
     if policy.get("note"):
         lines.append(("Note", str(policy["note"])))
-    lines.append(("Outcome", _STATUS[policy["status"]][0] if policy.get("status") else "—"))
+    lines.append(("Outcome", STATUS[policy["status"]][0] if policy.get("status") else "—"))
     return lines
 
 
@@ -362,10 +361,14 @@ def file_rows(document: Document) -> list[tuple[str, str, str, str]]:
         (f"input: {one['part']}", str(one["name"]), "", f"fingerprint {one['fingerprint']}")
         for one in files["input"]
     ]
+    several = len(files["release"]) > 1
+    unwritten = "not written" if several else "the file that --write-release writes"
     rows += [
         (
-            "the release that was judged",
-            "the file that --write-release writes" if one["name"] is None else str(one["name"]),
+            f"the release for {plain.name(str(one['about']))} that was judged"
+            if several and one.get("about")
+            else "the release that was judged",
+            unwritten if one["name"] is None else str(one["name"]),
             f"{number(one['bytes'])} bytes",
             f"SHA-256 {one['sha256']}",
         )
@@ -378,4 +381,4 @@ def marking(document: Document) -> str:
     """Return how confidential the report is: as the plan says, or because it names values."""
     told = (document.get("context") or {}).get("confidentiality")
     shown = "contains values of the table" if document["show_values"] else ""
-    return ", ".join(str(one) for one in (told or "Confidential", shown) if one)
+    return ", ".join(str(one) for one in (told or _UNMARKED, shown) if one)

@@ -120,6 +120,7 @@ FIELDS = {
     "data_period": Field("When the data was collected"),
     "attackers": Field("Who might attack, and why"),
     "knowledge": Field("What they may know from elsewhere"),
+    "limits_by": Field("Who chose the limits, and why"),
     "review_by": Field("Day by which this is looked at again"),
     "confidentiality": Field("How the report is marked"),
     "confirmed": Field("Points of the policy that you vouch for", anchor="policy"),

@@ -231,3 +231,23 @@ def test_two_runs_propose_the_same() -> None:
     ]
     assert both[0] == both[1]
     assert both[0]
+
+
+def test_every_sensitive_attribute_has_its_steps() -> None:
+    """What is true of one attribute names it; what is true of all is said once."""
+    count = 24
+    frame = pa.table(
+        {
+            "age": list(range(count)), "sex": list("fm") * (count // 2),
+            "ill": list("ny") * (count // 2), "poor": list("nnny") * (count // 4),
+        }
+    )  # fmt: skip
+    roles = {"quasi": ["age", "sex"], "sensitive": ["ill", "poor"]}
+    result = audit(frame, "mondrian:k=2", {"delta": 0.1, "k": 3}, data=roles)
+    told = [one["text"] for one in result.document["next_steps"]]
+    assert result.bug is None
+    assert any(one.startswith("About ill: ") for one in told)
+    assert any(
+        one.startswith("About poor: Other settings are tested for the first") for one in told
+    )
+    assert len(told) == len(set(told))

@@ -177,6 +177,13 @@ def test_a_policy_that_cannot_be_judged_is_no_pass(monkeypatch: pytest.MonkeyPat
     assert result.document["policy"] is None
 
 
+def test_a_policy_that_is_met_is_no_reason_for_failing() -> None:
+    result = audited(groups_of(5), "cell-3", limits={"k": 6})
+    assert result.document["policy"]["status"] == "passed"
+    assert result.verdict["status"] == "fail"
+    assert not any("is met" in one for one in result.verdict["reasons"])
+
+
 def test_without_a_policy_the_document_has_the_context_alone() -> None:
     plan = indiff.Plan(
         data={"quasi": ["years", "sex"], "sensitive": "ill"},
@@ -189,5 +196,5 @@ def test_without_a_policy_the_document_has_the_context_alone() -> None:
     assert document["context"] == {
         "purpose": "research", "recipients": None, "release_model": None, "controller": None,
         "author": None, "data_period": None, "attackers": None, "knowledge": None,
-        "review_by": "2030-01-01", "confidentiality": None,
+        "limits_by": None, "review_by": "2030-01-01", "confidentiality": None,
     }  # fmt: skip

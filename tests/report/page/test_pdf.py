@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from indiff.errors import UserError
 from indiff.report.page import pdf
 from indiff.report.page.html import render
+from tests.command_line import call
 from tests.conftest import skip
 from tests.report.documents import hostile, usual
 
@@ -39,6 +41,16 @@ def test_at_most_eight_pages_before_the_appendix(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
     assert list(tmp_path.iterdir()) == [path]
     assert first < pages(page, path) <= 25
+
+
+@pytest.mark.system
+def test_the_demo_has_at_most_eight_pages_before_its_appendix(tmp_path: Path) -> None:
+    assert call("demo", "--out", tmp_path / "demo").code == 0
+    document = json.loads((tmp_path / "demo" / "report.json").read_text(encoding="utf-8"))
+    page = render(document)
+    assert 3 <= pages(without_appendix(page), tmp_path / "first.pdf") <= MOST_PAGES
+    pages(page, tmp_path / "whole.pdf")
+    assert b"/Outlines" in (tmp_path / "whole.pdf").read_bytes()  # the sections, as bookmarks
 
 
 @pytest.mark.system

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from indiff.audit.findings.exposure import adversaries_of
+from indiff.audit.findings.exposure import Exposure, adversaries_of
+from indiff.audit.findings.release import Subject
 from indiff.audit.plan.plan import Plan
 from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
@@ -42,9 +43,10 @@ def step(kind: str, text: str, command: str | None = None, **options: Any) -> St
 class Case:
     """What was measured in an audit.
 
-    ``table`` and ``release`` are those of the first sensitive attribute, ``test`` is what the
-    strongest adversary found of it, ``columns`` are those of the release that were not measured.
-    ``command`` is a line to which options can be added, where there is one.
+    ``table`` and ``release`` are those of one sensitive attribute, ``test`` is what the strongest
+    adversary found of it, ``columns`` are those of the release that were not measured. ``command``
+    is a line to which options can be added, where there is one. ``is_first`` is said of the
+    attribute for which other settings are tested.
     """
 
     plan: Plan
@@ -57,6 +59,7 @@ class Case:
     columns: Sequence[Unmeasured]
     redaction: Redaction
     command: str | None
+    is_first: bool = True
 
     @cached_property
     def exceeded(self) -> set[str]:
@@ -101,3 +104,19 @@ class Case:
     def quick(self) -> list[Model]:
         """The adversaries that cost little to ask once more."""
         return [one for one in self.models if isinstance(one, NaiveBayes | Frequency)]
+
+
+def each_case(
+    subjects: Sequence[Subject], exposures: Sequence[Exposure], **shared: Any
+) -> list[Case]:
+    """Return what was measured of each sensitive attribute; ``shared`` is the same for all."""
+    return [
+        Case(
+            table=one.table,
+            release=one.release,
+            test=tested.combined,
+            is_first=one is subjects[0],
+            **shared,
+        )
+        for one, tested in zip(subjects, exposures, strict=True)
+    ]

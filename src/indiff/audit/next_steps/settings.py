@@ -32,6 +32,10 @@ def from_curve(case: Case) -> Iterator[Step]:
     text, curve = case.plan.release.sanitizer, case.curve
     if case.sanitizer is None or text.partition(":")[0] not in SANITIZERS:
         return
+    if not case.is_first:
+        told = "Other settings are tested for the first sensitive attribute alone: name this one "
+        yield step("none", f"{told}first to see what would keep {case.wanted}.")
+        return
     points = [] if curve is None else [one for one in curve["points"] if _is_whole(one)]
     if curve is None or not points or curve["parameter"] not in _STRONGER:
         yield from _untried(case)

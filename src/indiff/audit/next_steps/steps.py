@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from indiff.audit.next_steps import columns, records, settings
 from indiff.audit.next_steps.case import TESTED, Case, Step, step
@@ -14,25 +14,41 @@ _NO_LIMIT = (
 )
 
 
-def next_steps(case: Case) -> list[Step]:
-    """Return what to do next; nothing where every limit holds.
+def next_steps(cases: Sequence[Case]) -> list[Step]:
+    """Return what to do next, of every sensitive attribute; nothing where every limit holds.
 
     Nothing is proposed that was not tried, or that the numbers rule out; what was tried and does
     not help is said. Whether something is tried depends on the size of the table alone, never on
     the clock: two runs of a plan propose the same.
     """
-    if not case.limits and case.plan.policy is None:
+    first = cases[0]
+    if not first.limits and first.plan.policy is None:
         return [step("none", _NO_LIMIT)]
-    found = [*_unmeasured(case), *_untested(case)]
+    found = [*_unmeasured(first), *_untested(first)]
+    own = [[*_of_attribute(case)] for case in cases]
+    for case, steps in zip(cases, own, strict=True):
+        for one in steps:
+            if all(one in others for others in own):  # true of the only one, too
+                found += [one] * (one not in found)
+            else:
+                about = short_name(case.table.sensitive.name)
+                found.append(one | {"text": f"About {about}: {one['text']}"})
+    return [one | {"text": first.redaction.text(one["text"])} for one in found]
+
+
+def _of_attribute(case: Case) -> Iterator[Step]:
+    """Propose what keeps the limits on one sensitive attribute, and say what does not."""
     if case.exceeded & set(TESTED):
-        found += [*settings.from_curve(case), *records.removal(case), *columns.told_most(case)]
-    found += [*settings.constraint(case), *columns.wider_groups(case)]
+        yield from settings.from_curve(case)
+        yield from records.removal(case)
+        yield from columns.told_most(case)
+    yield from settings.constraint(case)
+    yield from columns.wider_groups(case)
     handled = {*TESTED, *settings.CONSTRAINTS, *columns.COUNTS}
     rest = case.exceeded - handled
     if rest and not case.exceeded & handled:
         text = f"Nothing that was tried tells how to keep the limit on {' and '.join(sorted(rest))}"
-        found.append(step("none", f"{text}: coarsen columns or ask for more, and audit again."))
-    return [one | {"text": case.redaction.text(one["text"])} for one in found]
+        yield step("none", f"{text}: coarsen columns or ask for more, and audit again.")
 
 
 def _unmeasured(case: Case) -> Iterator[Step]:

@@ -196,6 +196,7 @@ distance = "wasserstein"
 # data_period = "2019 to 2023"
 # attackers = "who might try to find people in it, and why"
 # knowledge = "what they may know from elsewhere"
+# limits_by = "who chose the limits, and why these"
 # review_by = 2027-12-31     # when this is looked at again
 # confidentiality = "confidential"
 # confirmed_by = "who vouches for what no program can check"

@@ -196,6 +196,9 @@ class Context:
     data_period: Annotated[str | None, Option("When the data was collected.", "TEXT")] = None
     attackers: Annotated[str | None, Option("Who might attack, and why.", "TEXT")] = None
     knowledge: Annotated[str | None, Option("What they may know from elsewhere.", "TEXT")] = None
+    limits_by: Annotated[str | None, Option(
+        "Who chose the limits, and why these.", "TEXT",
+    )] = None
     review_by: Annotated[str | None, Option(
         "The day by which this is looked at again: 2027-12-31.", "DATE",
     )] = None

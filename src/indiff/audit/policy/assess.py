@@ -74,8 +74,8 @@ class Assessment:
         for metric, limit in self.policy.limits_for(self.plan.context.release_model).items():
             counts = which_counts(metric, limit, self.plan.limits)
             reasons += [f"{name}, {metric}: {text}" for text in counts]
-        if status == "passed":
-            reasons.append(f"every part of {name} is met")
+        if status == "passed":  # which is no reason for any other verdict than a pass
+            reasons += [f"every part of {name} is met"] * (code == Exit.NOTHING_EXCEEDED)
         elif any(one["status"] == "failed" for one in points):
             code = Exit.EXCEEDED
         elif code == Exit.NOTHING_EXCEEDED:

@@ -13,6 +13,7 @@ from typing import Any
 
 from indiff import text as plain
 from indiff.report.finding import against, setting_note
+from indiff.report.parts import by_distance, or_least
 from indiff.text import number, percent
 
 MOST_ROWS = 200
@@ -202,7 +203,7 @@ def _risk(lines: Lines) -> Figure:
     ]
     lower = sum(after < before for before, after in moved)
     higher = sum(after > before for before, after in moved)
-    worst = max(rows, key=lambda row: _or_least(row["after"]))
+    worst = max(rows, key=lambda row: or_least(row["after"]))
     summary = "Only the original could be measured."
     if worst["after"] is not None:
         summary = (
@@ -229,10 +230,6 @@ def _of(count: int, total: int) -> str:
     return f"all {total} risk metrics" if count == total else f"{count} of {total}"
 
 
-def _or_least(value: Any) -> float:
-    return -math.inf if value is None or math.isnan(float(value)) else float(value)
-
-
 def _range(limits: Sequence[Any] | None) -> str:
     if limits is None:
         return "—"
@@ -243,8 +240,8 @@ def _columns(lines: Lines) -> Figure:
     from indiff.plot import columns
 
     rows = _named(lines, "column", "metric")
-    before = max(rows, key=lambda row: _or_least(row["before"]))
-    after = max(rows, key=lambda row: _or_least(row["after"]))
+    before = max(rows, key=lambda row: or_least(row["before"]))
+    after = max(rows, key=lambda row: or_least(row["after"]))
     now = number(after["after"])
     summary = (
         f"Before sanitizing {before['column']} tells most on its own "
@@ -296,8 +293,3 @@ def _worst(lines: Lines) -> Figure:
         rows=_cells(rows, **{key: how.get(key, str) for key in titles}),
         spec=_spec(worst(rows, count=MOST_DRAWN)),
     )
-
-
-def by_distance(lines: Lines) -> list[Mapping[str, Any]]:
-    """Return the worst records of all sensitive attributes together, the most exposed first."""
-    return sorted(lines, key=lambda row: -_or_least(row["distance"]))

@@ -6,7 +6,8 @@ import base64
 import contextlib
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
@@ -17,9 +18,10 @@ from indiff.errors import InternalError, UserError
 from indiff.files import write_text
 from indiff.report import finding as words
 from indiff.report import sheet
-from indiff.report.glossary import glossary
-from indiff.report.page.figures import by_distance, figures
-from indiff.text import apart, duration, moment, number, percent
+from indiff.report.limits import headline
+from indiff.report.page.figures import figures
+from indiff.report.parts import ASKED, parameter_name, parts
+from indiff.text import apart, moment, number, percent
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -29,19 +31,6 @@ MOST_COLUMNS = 500
 MOST_RECORDS = 200
 LONGEST_HEADING = 160
 LONGEST_RUNNING = 70
-HEADINGS = {
-    "private": "Private: what one person's own record gives away",
-    "public": "Public: what the crowd teaches",
-    None: "From the published columns",
-}
-APPENDIX = {
-    "policy": "The policy",
-    "findings": "Every finding in full",
-    "why": "Most exposed records, and why",
-    "table": "The table",
-    "method": "Method and provenance",
-    "glossary": "Glossary",
-}
 
 
 def render(document: Mapping[str, Any]) -> str:
@@ -53,52 +42,23 @@ def render(document: Mapping[str, Any]) -> str:
     drawn = figures(document)
     scripts = [chart_bundle() if drawn else "", resource("charts.js")]
     styles = resource("report.css") + _running(document)
-    plan = document.get("plan") or {}
-    worst = by_distance(document["charts"].get("worst") or [])
-    here = {"policy": bool(document.get("policy")), "why": bool(worst)}
-    reasons = sheet.not_measured(document["findings"])
     template = environment().get_template("report.html.j2")
     return template.render(
-        document=document,
-        verdict=words.VERDICTS[document["verdict"]["status"]],
-        headline=words.headline(document),
-        released_elsewhere=bool((plan.get("release") or {}).get("file")),
+        **parts(document),
+        headline=headline(document),
+        released_elsewhere=bool(((document.get("plan") or {}).get("release") or {}).get("file")),
         glance=words.glance(document["findings"]),
-        questions=words.QUESTIONS,
-        findings=by_question(document["findings"]),
         figures={
             question: [one for one in drawn if one.question == question]
-            for question in ("singling-out", "linkability", "inference", "utility", "worst")
+            for question in (*ASKED, "worst")
         },
         drawn=drawn,
-        worst=worst,
-        plan=words.flat(plan),
-        headings=HEADINGS,
-        **sheet.parts(document),
-        policy=document.get("policy"),
-        tried=document.get("tried"),
-        reasons=reasons,
-        why={one.text: one.number for one in reasons},
-        glossary=glossary(document),
-        contents=_contents(document, worst),
-        appendix=[one for one in APPENDIX.items() if here.get(one[0], True)],
         scripts=scripts,
         styles=styles,
         content_policy=_policy(scripts, styles),
         most_columns=MOST_COLUMNS,
         most_records=MOST_RECORDS,
     )
-
-
-def _contents(document: Mapping[str, Any], worst: Sequence[Any]) -> list[tuple[str, str]]:
-    """Return the sections before the appendix, each by its id and its title."""
-    asked: list[Any] = ["singling-out", "linkability", "inference", "utility"]
-    found = [("sheet", "Filing sheet")]
-    found += [(name, words.QUESTIONS[name].title) for name in asked]
-    if worst:
-        found.insert(-1, ("worst", "Most exposed records"))
-    return [*found, ("released", "What was released, and what was not measured"),
-            ("reading", "What a pass is not, and how to read this report")]  # fmt: skip
 
 
 def _running(document: Mapping[str, Any]) -> str:
@@ -125,24 +85,6 @@ def css_text(text: str) -> str:
     a\\000022\\00007d\\00003c\\00002fstyle\\00003e
     """
     return "".join(one if one.isascii() and one.isalnum() else f"\\{ord(one):06x}" for one in text)
-
-
-def by_question(
-    findings: Iterable[Mapping[str, Any]],
-) -> dict[str, dict[str | None, list[dict[str, Any]]]]:
-    """Findings by question, then by private, public or neither; what exceeds its limit first."""
-    found: dict[str, dict[str | None, list[dict[str, Any]]]] = {}
-    for place, one in enumerate(findings):
-        kinds = found.setdefault(one["question"], {"private": [], "public": [], None: []})
-        kinds[one.get("inference")].append({**one, "place": place})
-    for kinds in found.values():
-        for listed in kinds.values():
-            listed.sort(key=lambda one: words.badge(one)[2])
-            said: set[str] = set()
-            for one in listed:  # what several adversaries' numbers mean is said once
-                one["gist"] = "" if one["metric"] in said else sheet.first_sentence(one["means"])
-                said |= {one["metric"]} if one["status"] == "measured" else set()
-    return found
 
 
 def _policy(scripts: Sequence[str], styles: str) -> str:
@@ -186,14 +128,26 @@ def environment() -> Environment:
         shown,
         apart=apart,
         badge=words.badge,
-        duration=duration,
+        breakable=_breakable,
         json_data=lambda value: Markup(script_json(value)),
         moment=moment,
         name=lambda text: plain.name(str(text)),
+        parameter=parameter_name,
         percent=percent,
         raw=Markup,  # for our own scripts and styles alone
         short=lambda text: plain.shortened(plain.escaped(str(text)), LONGEST_HEADING),
     )
+
+
+def _breakable(text: Any) -> Any:
+    """Return a parameter's name that may go on in the next line after a dot or an underscore.
+
+    >>> print(_breakable("data.missing_tokens"))
+    data.<wbr>missing_<wbr>tokens
+    """
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"([._])", r"\1<wbr>", str(escape(plain.message(str(text))))))
 
 
 @cache

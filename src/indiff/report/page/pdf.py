@@ -21,6 +21,7 @@ _FLAGS = (
     "--headless", "--disable-gpu", "--no-first-run", "--disable-extensions",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--host-resolver-rules=MAP * ~NOTFOUND", "--no-pdf-header-footer",
+    "--generate-pdf-document-outline",
 )  # fmt: skip
 
 

@@ -235,7 +235,7 @@ _REPORT = _taken(
 )  # fmt: skip
 _TEXTS = (
     "policy", "purpose", "recipients", "controller", "author", "data_period", "attackers",
-    "knowledge", "review_by", "confidentiality", "confirmed_by",
+    "knowledge", "limits_by", "review_by", "confidentiality", "confirmed_by",
 )  # fmt: skip
 _CONTEXT = _taken(
     plan.Context, "release_model", confirmed=Annotated[list[Short], Field(max_length=50)],

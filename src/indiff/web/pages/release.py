@@ -45,6 +45,7 @@ ASKED_APART = ("policy", "confirmed", "confirmed_by")
 # What an empty field of the report's context shows as an example.
 EXAMPLES = {
     "data_period": "2019 to 2024",
+    "limits_by": "the data protection officer, after the guideline of the house",
     "review_by": "2027-12-31",
     "confidentiality": "confidential",
 }

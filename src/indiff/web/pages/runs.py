@@ -8,9 +8,10 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from indiff.errors import UserError
-from indiff.report.finding import QUESTIONS, VERDICTS, glance, headline
+from indiff.report.finding import QUESTIONS, VERDICTS, glance
+from indiff.report.limits import headline
 from indiff.report.page.figures import by_distance
-from indiff.report.page.html import by_question
+from indiff.report.parts import by_question
 from indiff.web.api import results
 from indiff.web.api import runs as api
 from indiff.web.api.common import ID, BatchId, RunId, Server, TheServer

@@ -1,0 +1,256 @@
+"""Gathers every part of a report once, for the page and for Markdown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from indiff import text as plain
+from indiff.report import finding as words
+from indiff.report import sheet
+from indiff.report.glossary import glossary
+from indiff.report.references import references
+from indiff.text import duration, moment, number, percent
+
+Document = Mapping[str, Any]
+ASKED: tuple[Any, ...] = ("singling-out", "linkability", "inference", "utility")
+HEADINGS = {
+    "private": "Private: what one person's own record gives away",
+    "public": "Public: what the crowd teaches",
+    None: "From the published columns",
+}
+TITLES = {
+    "sheet": "Filing sheet",
+    **{name: words.QUESTIONS[name].title for name in ASKED[:-1]},
+    "worst": "Most exposed records",
+    "utility": words.QUESTIONS["utility"].title,
+    "released": "What was released, and what was not measured",
+    "reading": "What a pass is not, and how to read this report",
+}
+APPENDIX = {
+    "policy": "The policy",
+    "findings": "Every finding in full",
+    "why": "Most exposed records, and why",
+    "table": "The table",
+    "method": "Method, and how to repeat it",
+    "references": "References",
+    "glossary": "Glossary",
+}
+_READING = (
+    (
+        "The differential test",
+        "For every record the table is sanitized twice, with and without it. An adversary learns "
+        "from both releases, and the distance d between the two beliefs about that person's "
+        "sensitive value is measured. δ is the largest distance.",
+    ),
+    (
+        "δ in plain words",
+        "How much of a guess about one person rests on that person's own record. 0: the guess is "
+        "the same whether or not the person took part. 2, the most by the usual distance: the "
+        "record turns certainty of one value into certainty of another. In between, half of δ is "
+        "the share of the belief that moves: 0.4 moves up to 20 of 100 parts of it.",
+    ),
+    (
+        "ITPR and DR in plain words",
+        "How far the published columns narrow down whose record it is, or which value it has: 0 "
+        "leaves all doubt, 1 leaves none. DR is the average over all people, ITPR is about the "
+        "group that gives most away.",
+    ),
+    (
+        "Private and public inference",
+        "If the release tells something about you even without your record, it has learned from "
+        "the crowd: a public inference, and the point of publishing data. If it tells only with "
+        "your record, it is about you: a private inference, and a leak.",
+    ),
+    (
+        "Exactness",
+        "exact: computed for every record. estimate: sampled, with an interval; a limit is checked "
+        "against its worse end. lower-bound: not every record was tested, the truth can be worse. "
+        "approximation: a faster method that can err.",
+    ),
+    (
+        "Limits",
+        "A limit is set in the plan, by its policy or with the command; it says more if it was set "
+        "before the numbers were known. What failed or was not measured never counts as passed.",
+    ),
+)
+_PARAMETERS = {
+    "area_under_roc": "area under the ROC curve",
+    "true_positives_at.0.001": "found at 0.1% false alarms",
+    "true_positives_at.0.01": "found at 1% false alarms",
+    "told_apart": "share that makes a difference",
+    "infinite": "infinite distances",
+    "uncovered": "not covered by the release",
+    "uncovered_without": "not covered without their record",
+    "generalized_without": "generalized without their record",
+    "failures": "failed calls",
+    "above_limit": "records above the limit",
+    "left_out": "adversaries left out",
+}
+
+
+def parts(document: Document) -> dict[str, Any]:
+    """Return everything that both templates show, by the names that they use."""
+    worst = by_distance(document["charts"].get("worst") or [])
+    here = {"policy": bool(document.get("policy")), "why": bool(worst), "worst": bool(worst)}
+    reasons = sheet.not_measured(document["findings"])
+    return {
+        **sheet.parts(document),
+        "document": document,
+        "verdict": words.VERDICTS[document["verdict"]["status"]],
+        "questions": words.QUESTIONS,
+        "findings": by_question(document["findings"]),
+        "headings": HEADINGS,
+        "worst": worst,
+        "policy": document.get("policy"),
+        "reasons": reasons,
+        "why": {one.text: one.number for one in reasons},
+        "contents": [one for one in TITLES.items() if here.get(one[0], True)],
+        "appendix": [one for one in APPENDIX.items() if here.get(one[0], True)],
+        "titles": TITLES | APPENDIX,
+        "reading": [("What a pass is not", sheet.NO_PROOF), *_READING],
+        "facts": facts(document),
+        "seen": seen_rows(document),
+        "shared": shared(document["findings"]),
+        "repeat": repeat(document),
+        "plan": words.flat(document.get("plan") or {}),
+        "references": references(document),
+        "glossary": glossary(document),
+    }
+
+
+def by_question(
+    findings: Iterable[Mapping[str, Any]],
+) -> dict[str, dict[str | None, list[dict[str, Any]]]]:
+    """Findings by question, then by private, public or neither; what exceeds its limit first."""
+    found: dict[str, dict[str | None, list[dict[str, Any]]]] = {}
+    for place, one in enumerate(findings):
+        kinds = found.setdefault(one["question"], {"private": [], "public": [], None: []})
+        kinds[one.get("inference")].append({**one, "place": place})
+    for kinds in found.values():
+        for listed in kinds.values():
+            listed.sort(key=lambda one: words.badge(one)[2])
+            said: set[str] = set()
+            for one in listed:  # what several adversaries' numbers mean is said once
+                one["gist"] = "" if one["metric"] in said else sheet.first_sentence(one["means"])
+                said |= {one["metric"]} if one["status"] == "measured" else set()
+    return found
+
+
+def by_distance(lines: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the worst records of all sensitive attributes together, the most exposed first."""
+    return sorted(lines, key=lambda row: -or_least(row["distance"]))
+
+
+def or_least(value: Any) -> float:
+    """Return a number to sort by: what is none comes last."""
+    return -math.inf if value is None or math.isnan(float(value)) else float(value)
+
+
+def parameter_name(name: str) -> str:
+    """Write the name of a finding's parameter in words.
+
+    >>> parameter_name("records_tested"), parameter_name("true_positives_at.0.01")
+    ('records tested', 'found at 1% false alarms')
+    """
+    return _PARAMETERS.get(name, name.replace("_", " "))
+
+
+def shared(findings: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the parameters that are the same in all findings that have them, and have several.
+
+    >>> tests = [{"parameters": {"method": "refit", "model": name}} for name in ("tree", "knn")]
+    >>> shared(tests)
+    {'method': 'refit'}
+    """
+    found: dict[str, list[str]] = {}
+    for one in findings:
+        for key, value in words.flat(one["parameters"]) if one["parameters"] else ():
+            found.setdefault(key, []).append(value)
+    return {key: own[0] for key, own in found.items() if len(own) > 1 and len({*own}) == 1}
+
+
+def facts(document: Document) -> list[tuple[str, str]]:
+    """Return what is known of the release and of what was tried on it."""
+    release, tried = document["release"], document.get("tried")
+    elsewhere = ((document.get("plan") or {}).get("release") or {}).get("file")
+    groups = release["groups"]
+    rows = [
+        ("released elsewhere as" if elsewhere else "sanitizer", str(release["sanitizer"])),
+        (
+            "released records",
+            number(release["records"]) + ("" if groups is None else f" in {number(groups)} groups"),
+        ),
+        ("its constraint", words.PROMISE[release["constraint_met"]]),
+    ]
+    if tried:
+        none = "none is needed" if tried["models"] else "none"
+        rows += [
+            ("adversaries tried", _joined(tried["models"])),
+            ("adversaries not tried", _joined(tried["other_models"])),
+            ("encodings tried", _joined(tried["encodings"], none)),
+            ("encodings not tried", _joined(tried["other_encodings"])),
+        ]
+    return [*rows, *(("note", note) for note in sheet.notes(document))]
+
+
+def _joined(names: Iterable[str], none: str = "none") -> str:
+    return ", ".join(plain.name(str(one)) for one in names) or none
+
+
+def repeat(document: Document) -> list[tuple[str, str]]:
+    """Return what is needed to make the report again."""
+    timing, files = document["timing"], (document.get("files") or {}).get("input") or []
+    plan = [one for one in files if one.get("part") == "plan"]
+    where = (
+        f"{plain.name(str(plan[0]['name']))}, fingerprint {plan[0]['fingerprint']}"
+        if plan
+        else "none was read: every parameter is listed below"
+    )
+    steps = ", ".join(
+        f"{plain.name(str(step))} {duration(seconds)}" for step, seconds in timing["steps"].items()
+    )
+    shown = f"only those of at least {document['min_cell']} records"
+    return [
+        ("command", str(document["command"])),
+        ("plan file", where),
+        ("seed", str(document["seed"])),
+        (
+            "versions",
+            ", ".join(
+                f"{plain.name(str(what))} {plain.name(str(version))}"
+                for what, version in document["versions"].items()
+            ),
+        ),
+        ("started", moment(timing["started"])),
+        ("duration", duration(timing["seconds"]) + (f" ({steps})" if steps else "")),
+        ("values named", "every value (confidential)" if document["show_values"] else shown),
+        (
+            "to check it",
+            "Put the files of the filing sheet in one folder, run the command with these versions, "
+            "and compare: only times may differ. indiff verify report.json FILE --data TABLE does "
+            "both and names what differs.",
+        ),
+    ]
+
+
+def seen_rows(document: Document) -> list[tuple[str, ...]]:
+    """Return, column by column, how coarse the release is: counts and shares, never a value."""
+    rows = []
+    for one in document["release"].get("columns") or ():
+        seen = one.get("seen")
+        if seen is None:
+            continue
+        typical = f"{number(seen['typical'])} of {number(seen['values'])}"
+        rows.append(
+            (
+                str(one["name"]),
+                number(seen["values"]),
+                number(seen["released"]),
+                typical,
+                percent(seen["exact"]),
+                percent(seen["suppressed"]),
+            )
+        )
+    return rows

@@ -1,0 +1,58 @@
+"""How coarse each column of a release is, on tables small enough to be counted by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+import indiff
+from indiff.audit.findings.columns import released_columns
+
+
+def seen(sanitizer: Any, frame: pa.Table) -> dict[str, Any]:
+    table = indiff.read_table(frame, identifier="who", quasi=["age", "sex"], sensitive="ill")
+    return {one["name"]: one for one in released_columns([sanitizer.sanitize(table)], table)}
+
+
+PEOPLE = pa.table(
+    {
+        "who": list("abcdef"),
+        "age": [1, 2, 3, 11, 12, 13],
+        "sex": list("ffffff"),
+        "ill": list("ynynyn"),
+    }
+)
+
+
+def test_two_groups_of_three_ages_each() -> None:
+    found = seen(indiff.Mondrian(k=3), PEOPLE)
+    assert found["age"]["how"] == "coarser"
+    assert found["age"]["seen"] == {
+        "values": 6, "released": 2, "typical": 3, "exact": 0.0, "suppressed": 0.0,
+    }  # fmt: skip
+    assert found["sex"]["how"] == "unchanged"
+    assert found["sex"]["seen"]["exact"] == 1.0
+    assert (found["ill"]["how"], found["ill"]["seen"]) == ("unchanged", None)
+    assert (found["who"]["how"], found["who"]["seen"]) == ("left out", None)
+
+
+def test_stars_are_suppressed_cells() -> None:
+    found = seen(indiff.Suppress(), PEOPLE)
+    assert found["age"]["seen"]["suppressed"] == 1.0
+    assert (found["age"]["seen"]["released"], found["age"]["seen"]["typical"]) == (1, 6)
+
+
+def test_without_a_release_everything_is_left_out() -> None:
+    table = indiff.read_table(PEOPLE, identifier="who", quasi=["age", "sex"], sensitive="ill")
+    assert {one["how"] for one in released_columns([], table)} == {"left out"}
+
+
+def test_each_of_several_sensitive_attributes_is_published() -> None:
+    frame = PEOPLE.append_column("poor", pa.array(list("nnynny")))
+    table = indiff.read_table(
+        frame, identifier="who", quasi=["age", "sex"], sensitive=["ill", "poor"]
+    )
+    made = [indiff.Mondrian(k=3).sanitize(table.focus(name)) for name in ("ill", "poor")]
+    found = {one["name"]: one["how"] for one in released_columns(made, table)}
+    assert (found["ill"], found["poor"], found["who"]) == ("unchanged", "unchanged", "left out")
