@@ -107,6 +107,8 @@ def _as_string(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Cast to 32-bit offsets, in parts where one would not hold the text."""
     if types.is_string(column.type):
         return column
+    if types.is_string_view(column.type):  # older PyArrow cannot tell how much text a view holds
+        column = column.cast(pa.large_string())
     chunks: list[pa.Array] = []
     waiting = list(reversed(column.chunks))
     while waiting:

@@ -25,6 +25,7 @@ from indiff.differential.calls.journal import Journal
 from indiff.differential.calls.pools import DIED, Answer
 from indiff.errors import InternalError, Message, UserError, check_whole, said, unknown
 from indiff.sanitizers.oracles.function import OracleFailed
+from indiff.text import json_values
 
 Floats = NDArray[np.float64]
 Ask = Callable[[int], Any]
@@ -306,5 +307,5 @@ def _kept(code: Code, place: int, entry: Mapping[str, Any]) -> Answer:
 
 def _entry(answer: Answer, code: Code) -> Mapping[str, Any]:
     if answer.failure is not None:
-        return {"calls": answer.tries, "failed": answer.failure}
+        return {"calls": answer.tries, "failed": json_values(answer.failure)}  # without values
     return {"calls": answer.tries, **code.write(answer.place, answer.value)}
