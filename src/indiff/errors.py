@@ -39,15 +39,6 @@ class Option(NamedTuple):
         """
         return f"{self.name}={'' if self.value is None else repr(self.value)}"
 
-    def in_words(self) -> str:
-        """Return the option for a document, which people read who may know only the page.
-
-        >>> Option("missing", "drop").in_words(), Option("rows_in_order", True).in_words()
-        ("the option “missing” ('drop')", 'the option “rows in order”')
-        """
-        value = "" if self.value is None or self.value is True else f" ({self.value!r})"
-        return f"the option “{self.name.replace('_', ' ')}”{value}"
-
 
 Part = str | Data | Option
 
@@ -159,6 +150,21 @@ class UserError(ValueError):
         'ages are numbers; got a value. See --bins.'
         """
         return self.message.worded(option, data)
+
+    def with_options(self, word: Callable[[Option], str]) -> UserError:
+        """Return the error with its options in other words; what comes from the data stays marked.
+
+        >>> error = UserError("an age is a number", way_out=f"Give {option('missing', 'drop')}")
+        >>> print(error.with_options(lambda part: f"{part.name} = {part.value}"))
+        an age is a number. Give missing = drop.
+        """
+
+        def put(found: re.Match[str]) -> str:
+            part = _option(found[2]) if found[1] == _OPTION else None
+            return word(part) if isinstance(part, Option) else found[0]
+
+        rule, way_out = (_MARKED.sub(put, text) for text in (self.rule, self.way_out))
+        return UserError(rule, self.got, way_out, field=self.field)
 
 
 class InternalError(RuntimeError):

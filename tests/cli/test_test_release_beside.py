@@ -28,9 +28,9 @@ def nameless(files: tuple[Path, Path]) -> tuple[Path, Path]:
     return files
 
 
-def words(files: tuple[Path, Path]) -> list[str]:
+def words(files: tuple[Path, Path], command: str = "test") -> list[str]:
     return [
-        "test", str(files[0]), "--quasi", "age", "--sensitive", "ill", "--identifier", "id",
+        command, str(files[0]), "--quasi", "age", "--sensitive", "ill", "--identifier", "id",
         "--release", str(files[1]),
     ]  # fmt: skip
 
@@ -136,9 +136,40 @@ def test_the_encoding_of_the_data_is_the_releases_too_unless_it_has_its_own(
     release.write_bytes(RELEASE.replace("yes", "grün").encode("cp1252"))
     named = [*words(files), "--key", "id", "--encoding", "cp1252"]
     assert call(*named).code == 0
-    release.write_bytes(RELEASE.replace("yes", "grün").encode())
+    release.write_bytes(RELEASE.replace("yes", "grün").encode())  # which nothing else could be
+    assert call(*named).code == 0
     assert call(*named, "--release-encoding", "utf-8").code == 0
+    release.write_bytes(RELEASE.replace("yes", "grün").encode("mac-roman"))
     assert call(*named).code == 2
+    assert call(*named, "--release-encoding", "mac-roman").code == 0
+
+
+def test_the_message_about_a_release_names_the_option_of_the_release(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    files[0].write_text(DATA.replace("yes", "grün"), encoding="utf-8")
+    files[1].write_bytes("age,ill\n<40,grün\n<40,no\n>=40,no\n>=40,no\n".encode("cp1252"))
+    for command in ("test", "audit"):
+        given = words(files, command)
+        given += ["--out", str(tmp_path / "report")] if command == "audit" else []
+        ended = call(*given)
+        assert ended.code == 2
+        assert "give --release-encoding cp1252" in ended.err
+        assert not (tmp_path / "report").exists()  # nor does an empty folder stay behind
+        assert call(*given, "--release-encoding", "cp1252").code in (0, 3)
+        for made in (tmp_path / "report").glob("*"):
+            made.unlink()
+
+
+def test_a_message_about_a_plan_names_its_keys(files: tuple[Path, Path], tmp_path: Path) -> None:
+    data = tmp_path / "gaps.csv"
+    data.write_text("age,ill\n31,yes\n,no\n40,no\n", encoding="utf-8")
+    plan = tmp_path / "plan.toml"
+    plan.write_text('[data]\npath = "gaps.csv"\nsensitive = ["ill"]\n', encoding="utf-8")
+    ended = call("audit", str(plan), "--out", str(tmp_path / "report"))
+    assert ended.code == 2
+    assert 'missing = "drop" in [data] of the plan' in ended.err
+    assert "--missing" not in ended.err
 
 
 def test_some_records_are_a_lower_bound_even_of_an_approximation(files: tuple[Path, Path]) -> None:

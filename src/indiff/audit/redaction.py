@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from indiff.audit.plan.shell import in_shell
 from indiff.data.expressions import evaluate
 from indiff.data.side_files import label_of
 from indiff.data.table import Table
@@ -94,7 +95,7 @@ class Redaction:
 
     def _worded(self, message: Message) -> str:
         return message.worded(
-            Option.in_words, (lambda part: part.text) if self.show_values else self._part
+            _in_words, (lambda part: part.text) if self.show_values else self._part
         )
 
     def _part(self, part: Data) -> str:
@@ -157,6 +158,15 @@ _PART = re.compile(
     r"|(?P<plain>[^\W\d]\w*|\s|[-<>=!+*/%()|&,.:~^])|(?P<strange>.)",
     re.DOTALL,
 )
+
+
+def _in_words(part: Option) -> str:
+    """Name an option for a document, which people read who know the page or the command line.
+
+    >>> _in_words(Option("missing", "drop")), _in_words(Option("rows_in_order", True))
+    ('the option “missing” (--missing drop)', 'the option “rows in order” (--rows-in-order)')
+    """
+    return f"the option “{part.name.replace('_', ' ')}” ({in_shell(part)})"
 
 
 def other_names(table: Table, min_cell: int) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from indiff.audit.plan.recipe import OPTIONS, Recipe, read_limits
-from indiff.audit.plan.shell import worded_for_shell
+from indiff.audit.plan.shell import for_plan, worded_for_shell
 from indiff.audit.verdict import Exit
 from indiff.cli.warmup import compile_all
 from indiff.errors import UserError
@@ -36,7 +36,16 @@ _BESIDE_INIT = ("data", "init", *_HOW_READ)
 
 def command(recipe: Recipe) -> None:
     """Measure everything, check the limits, and write a report: HTML, JSON and Markdown."""
-    data, delta = Path(recipe["data"]), None
+    data = Path(recipe["data"])
+    try:
+        _audit(recipe, data)
+    except UserError as error:
+        raise for_plan(error) if _is_plan(data) else error from None
+
+
+def _audit(recipe: Recipe, data: Path) -> None:
+    """Write a first plan, or run the one that the options make or name."""
+    delta = None
     if recipe["fix"] is not None:
         delta = read_limits([recipe["fix"]], ["delta"])["delta"]
     elif recipe["budget"] is not None:
@@ -51,7 +60,7 @@ def command(recipe: Recipe) -> None:
         _write_first_plan(data, reading)
         return
     limits = read_limits(recipe["limit"])
-    if data.suffix.lower() == ".toml":
+    if _is_plan(data):
         plan = _from_file(recipe, data, limits)
     elif recipe["sensitive"]:
         plan = recipe.plan(limits=limits)
@@ -65,9 +74,20 @@ def command(recipe: Recipe) -> None:
         from indiff.audit.plan.fixing import with_limit
 
         plan = with_limit(plan, delta)
-    called, place = _command(data, plan), data if data.suffix.lower() == ".toml" else None
+    called, place = _command(data, plan), data if _is_plan(data) else None
     complete = place is not None and recipe.given <= _NO_MATTER
-    raise typer.Exit(run(plan, recipe["out"], delta, recipe["budget"], called, complete, place))
+    out, is_new = recipe["out"], not recipe["out"].exists()
+    try:
+        code = run(plan, out, delta, recipe["budget"], called, complete, place)
+    except UserError:
+        if is_new and out.is_dir() and not any(out.iterdir()):
+            out.rmdir()  # nothing came of it
+        raise
+    raise typer.Exit(code)
+
+
+def _is_plan(data: Path) -> bool:
+    return data.suffix.lower() == ".toml"
 
 
 def run(
@@ -164,7 +184,7 @@ def _refuse_beside(recipe: Recipe, allowed: tuple[str, ...], rule: str) -> None:
 
 def _command(data: Path, plan: Plan) -> str:
     """Return the call without the options that can hold values of the table."""
-    if data.suffix.lower() == ".toml":
+    if _is_plan(data):
         return f"indiff audit {shlex.quote(data.name)}"
     how = plan.release.sanitizer if plan.release.file is None else Path(plan.release.file).name
     option = "--sanitizer" if plan.release.file is None else "--release"

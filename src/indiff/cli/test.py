@@ -255,7 +255,7 @@ def test_beside(
         test_release(
             table.focus(sensitive.name), recipe["release"], key=plan.release.key,
             rows_in_order=plan.release.rows_in_order, model=recipe.model, distance=who.distance,
-            targets=records, prior=who.prior, known=who.known, encoding=release_encoding(plan),
+            targets=records, prior=who.prior, known=who.known, encoding=plan.release.encoding,
             suppressed=plan.release.suppressed,
         )
         for sensitive in table.sensitives
@@ -272,16 +272,6 @@ def records_of(
 
     drawn = choose_targets(table, find_people(table, None), targets, seed=seed).people
     return table.records[drawn.rows].tolist()
-
-
-def release_encoding(plan: Plan) -> str | None:
-    """Return the release's own encoding, or that of the data where both are text."""
-    from indiff.data.reading.input_files import TEXT
-
-    files = (Path(str(plan.release.file)), Path(str(plan.data.path)))
-    both_text = {file.suffix.lower() for file in files} <= set(TEXT)
-    own = plan.release.encoding
-    return plan.data.encoding if own is None and both_text else own
 
 
 def document_of(table: Table, results: Sequence[Any], answers: Sequence[Answers]) -> dict[str, Any]:

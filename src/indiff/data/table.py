@@ -102,6 +102,7 @@ class Table:
     dropped: int = 0
     missing: MissingPolicy = "error"
     notes: tuple[str, ...] = ()
+    encoding: str | None = None
 
     def __len__(self) -> int:
         return len(self.records)
@@ -291,6 +292,7 @@ def read_table(
         dropped=dropped,
         missing=missing,
         notes=tuple(notes),
+        encoding=encoding,
     )
 
 

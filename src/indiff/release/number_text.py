@@ -2,6 +2,8 @@
 
 In a date column a year (``1976``) or a month (``1976-07``) stands for all its days, also as an end
 of an interval: ``[1970, 1980[`` ends with 1979, ``]1970, 1980]`` begins with 1971.
+
+A column may be written as people do: ``1.234,5``, ``31.07.1976``. That is a style of all its cells.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import datetime
 import math
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -43,10 +46,40 @@ Span = tuple[float, float]
 """The first and the last number that an end stands for: they differ for a year or a month."""
 
 
+@dataclass(frozen=True)
+class Style:
+    """How people write the numbers or dates of a column, where not as programs do."""
+
+    words: str
+    pattern: re.Pattern[str]
+    decimal: str = "."
+    order: str = ""
+
+
+def _numbers_with(decimal: str, groups: str) -> re.Pattern[str]:
+    whole = rf"\d+|[1-9]\d{{0,2}}(?:[{groups}]\d{{3}})+"
+    return re.compile(rf"[+-]?(?:{whole})(?:{re.escape(decimal)}\d*)?", re.ASCII)
+
+
+_BLANKS = "'’ \u00a0\u2009\u202f"
+_DAY_LAST = re.compile(r"(?:(?:(\d{1,2})[./-])?(\d{1,2})[./-])?(\d{4})", re.ASCII)
+NUMBER_STYLES = (
+    Style("numbers with a comma before the fraction", _numbers_with(",", f".{_BLANKS}"), ","),
+    Style("numbers with signs between thousands", _numbers_with(".", f",{_BLANKS}")),
+)
+DATE_STYLES = (
+    Style("dates with the day first", _DAY_LAST, order="dm"),
+    Style("dates with the month first", _DAY_LAST, order="md"),
+)
+
+
 class NumberText:
     """Writes and reads the regions of one numeric or date column."""
 
-    def __init__(self, column: Attribute) -> None:
+    def __init__(
+        self, column: Attribute, style: Style | None = None, has_missing: bool | None = None
+    ) -> None:
+        self._style = style
         self._values = column.values
         self._is_date = column.is_date
         self._what = "date" if column.is_date else "number"
@@ -55,7 +88,9 @@ class NumberText:
             if column.is_date
             else "write 20, [20, 40], (20, 40], 20-40, 20 to 40, <40, >=40, 40+ or *."
         )
-        self._has_missing = any(plain(value) is None for value in column.values[-1:].tolist())
+        if has_missing is None:
+            has_missing = any(plain(value) is None for value in column.values[-1:].tolist())
+        self._has_missing = has_missing
 
     def write(self, region: Region) -> str:
         """Return the region as text."""
@@ -160,8 +195,13 @@ class NumberText:
         if text in _INFINITE:
             return _INFINITE[text], _INFINITE[text]
         if self._is_date:
-            return _days(text)
-        if not _NUMBER.fullmatch(text):
+            return _days(text, self._style)
+        if self._style is not None:
+            if not self._style.pattern.fullmatch(text):
+                return None
+            whole, _, fraction = text.partition(self._style.decimal)
+            text = re.sub(r"[^\d+-]", "", whole) + (f".{fraction}" if fraction else "")
+        elif not _NUMBER.fullmatch(text):
             return None
         try:
             number: float = int(text)
@@ -173,7 +213,10 @@ class NumberText:
         if text[:1] != "{" or text[-1:] != "}":
             return None
         members: set[Value] = set()
-        for part in text[1:-1].split(","):
+        parts = self._parts(text[1:-1])
+        if self._style is not None and len(parts) < 2:
+            return None
+        for part in parts:
             if part.strip() == MISSING and self._has_missing:
                 members.add(None)
                 continue
@@ -185,6 +228,10 @@ class NumberText:
                 )
             members.add(span[0])
         return ValueSet(frozenset(members))
+
+    def _parts(self, text: str) -> list[str]:
+        """Split at commas; where they stand in numbers, at those before a blank, or semicolons."""
+        return text.split(",") if self._style is None else re.split(r";|,\s", text)
 
     def _read_mask(self, text: str) -> Interval | None:
         """Read ``750**`` where all numbers that begin so have as many digits."""
@@ -235,7 +282,7 @@ class NumberText:
         if len(text) < 2 or text[0] not in "[](" or text[-1] not in "[])":
             return None
         inner, ends = text[1:-1], []
-        for parts in (inner.split(","), inner.split(";")):
+        for parts in (self._parts(inner), inner.split(";") if self._style is None else ()):
             spans = [self._span(part) for part in parts]
             if len(spans) == 2 and spans[0] is not None and spans[1] is not None:
                 ends.append((spans[0], spans[1]))
@@ -273,12 +320,17 @@ class NumberText:
         return Interval(low, high, low_closed, high_closed)
 
 
-def _days(text: str) -> Span | None:
+def _days(text: str, style: Style | None) -> Span | None:
     """Return the first and the last day of a day, a month or a year, counted from 1970."""
-    match = _PERIOD.fullmatch(text)
+    match = (_PERIOD if style is None else style.pattern).fullmatch(text)
     if match is None:
         return None
     year, month, day = match.groups()
+    if style is not None:
+        first_part, second, year = match.groups()
+        day, month = (first_part, second) if style.order == "dm" else (second, first_part)
+        if first_part is None:  # a month and a year have one order
+            day, month = None, second
     try:
         first = last = datetime.date(int(year), int(month or 1), int(day or 1))
         if day is None:

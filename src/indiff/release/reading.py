@@ -7,28 +7,31 @@ error and never a guess.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from indiff.data.reading.door import GAPS, Raw, read_raw
+from indiff.data.reading.door import GAPS, Raw, read_raw, typed
 from indiff.data.reading.input_files import Reading, format_of, opened
 from indiff.data.reading.separated import SeparatedText
 from indiff.data.schema import Kind
 from indiff.data.side_files import label_of
 from indiff.data.table import Attribute, Table
 from indiff.errors import Message, UserError, from_data, marked, option, unknown
-from indiff.release.number_text import NumberText
-from indiff.release.regions import Anything, Region, UnreadableRegion, shown
+from indiff.release.number_text import DATE_STYLES, NUMBER_STYLES, NumberText, Style
+from indiff.release.regions import Anything, Interval, Region, UnreadableRegion, shown
 from indiff.release.release import Release, ReleasedColumn, notation_of
 from indiff.release.value_text import ValueText
 
 _MOST_SHAPES = 3
+_THOUSANDS = re.compile(r"(?<!\d)[1-9]\d{0,2}\.\d{3}(?!\d)")  # or a fraction of three digits
 
 
 def read_release(
@@ -61,7 +64,14 @@ def read_release(
     for name in wanted:
         if name not in frame.column_names:
             raise unknown("column", name, frame.column_names)
+    frame, left_out = _without_suppressed(frame, wanted, table, tokens)
     columns, notes = _read_columns(frame, table, tokens)
+    if len(left_out):
+        notes = (
+            *notes,
+            f"{len(left_out):,} released {'row says' if len(left_out) == 1 else 'rows say'} "
+            "nothing, as every cell is suppressed: left out, as if not published",
+        )
     weights = None
     if "weight" in frame.column_names and "weight" not in table.column_names:
         weights = _read_weights(frame["weight"])
@@ -82,7 +92,34 @@ def read_release(
             ]
         ),
         notes=notes,
+        left_out=left_out,
     )
+
+
+def _without_suppressed(
+    frame: pa.Table, wanted: Sequence[str], table: Table, tokens: Collection[str]
+) -> tuple[pa.Table, NDArray[np.intp]]:
+    """Leave out rows of which every cell is suppressed, the sensitive ones too; return which.
+
+    They say nothing of anybody, and counted as rows they would only make others look safer.
+    """
+    hidden = {"*", *(token.strip() for token in tokens)}
+    known = {label_of(part) for value in table.sensitive.values for part in _as_tuple(value)}
+    if hidden & known:
+        return frame, np.empty(0, np.intp)
+    empty = np.ones(frame.num_rows, dtype=bool)
+    for name in reversed(wanted):  # the sensitive ones, which are seldom suppressed, first
+        if empty.any():
+            cells = pc.utf8_trim_whitespace(pc.fill_null(frame[name].cast(pa.string()), ""))
+            found = pc.is_in(cells, value_set=pa.array(sorted(hidden), pa.string()))
+            empty &= found.to_numpy()
+    if empty.all() or not empty.any():
+        return frame, np.empty(0, np.intp)
+    return frame.filter(pa.array(~empty)), np.flatnonzero(empty)
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
 
 
 def _read_columns(
@@ -93,13 +130,16 @@ def _read_columns(
     for attribute in table.attributes:
         texts = frame[attribute.name].cast(pa.string()).to_pylist()
         try:
-            regions, index = read_regions(texts, attribute, suppressed)
+            dropped = table.missing == "drop"
+            regions, index, style = read_regions(texts, attribute, suppressed, dropped=dropped)
         except UnreadableRegion as error:
             refusals.append((attribute.name, error))
             continue
         columns.append(ReleasedColumn.of(attribute, regions, index))
+        if style is not None:
+            notes.append(f"column {attribute.name!r} of the release is read as {style.words}")
         blank = sum(not (text or "").strip() for text in texts) if "" not in suppressed else 0
-        missing = int((attribute.codes == attribute.missing_code).sum())
+        missing = table.source[attribute.name].null_count
         if blank > missing:
             notes.append(
                 Message(
@@ -121,33 +161,101 @@ def _read_columns(
 
 
 def read_regions(
-    texts: Sequence[str | None], column: Attribute, suppressed: Collection[str] = ()
-) -> tuple[tuple[Region, ...], NDArray[np.int32]]:
+    texts: Sequence[str | None],
+    column: Attribute,
+    suppressed: Collection[str] = (),
+    *,
+    dropped: bool = False,
+) -> tuple[tuple[Region, ...], NDArray[np.int32], Style | None]:
     """Return the distinct regions of a column's cells, and the place of each cell's among them.
 
-    Every distinct text is read once. The texts in ``suppressed`` stand for anything, the empty one
-    for blank cells. An error names the column, the first row that cannot be read, counted from 1
-    below the header, and up to three shapes of such cells: never a value.
+    Numbers and dates may be in another style than a program's, which is returned, too. Where the
+    original's records with a missing value were ``dropped``, a blank cell is that value, and covers
+    nobody who is left. Every distinct text is read once. The texts in ``suppressed`` stand for
+    anything, the empty one for blank cells. An error names the column, the first row that cannot be
+    read, counted from 1 below the header, and up to three shapes of such cells: never a value.
     """
     place: dict[str | None, int] = {}
     rows = np.fromiter(
         (place.setdefault(text, len(place)) for text in texts), np.int32, count=len(texts)
     )
-    notation = notation_of(column)
     tokens = frozenset(token.strip() for token in suppressed)
+    is_numeric, has_missing = column.kind == Kind.NUMERIC, dropped or None
+    notation = NumberText(column, None, has_missing) if is_numeric else notation_of(column)
+    plain = _Told.of(place, notation, tokens)
+    chosen, style = plain, None
+    if is_numeric and (plain.unreadable or any(_THOUSANDS.search(x or "") for x in place)):
+        chosen, style = _in_style(place, column, tokens, plain, has_missing)
+    if chosen.unreadable:
+        unread = np.isin(rows, [place[text] for text in chosen.unreadable])
+        raise _refusal(column, chosen.unreadable, np.flatnonzero(unread))
     regions: dict[Region, int] = {}
-    meaning = np.full(len(place), -1, np.int32)
-    unreadable: dict[str | None, UnreadableRegion] = {}
-    for text, number in place.items():
-        try:
-            region = notation.read(text) if not tokens else _read(text, notation, tokens)
-        except UnreadableRegion as error:
-            unreadable[text] = error
-            continue
-        meaning[number] = regions.setdefault(region, len(regions))
-    if unreadable:
-        raise _refusal(column, unreadable, np.flatnonzero(meaning[rows] < 0))
-    return tuple(regions), meaning[rows]
+    meaning = np.array([regions.setdefault(one, len(regions)) for one in chosen.regions], np.int32)
+    return tuple(regions), meaning[rows], style
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What the distinct cells of a column say in one notation, and which cannot be read in it."""
+
+    regions: list[Region]
+    unreadable: dict[str | None, UnreadableRegion]
+
+    @staticmethod
+    def of(
+        texts: Iterable[str | None], notation: NumberText | ValueText, tokens: frozenset[str]
+    ) -> _Told:
+        told = _Told([], {})
+        for text in texts:
+            try:
+                region = notation.read(text) if not tokens else _read(text, notation, tokens)
+            except UnreadableRegion as error:
+                told.unreadable[text] = error
+                continue
+            told.regions.append(region)
+        return told
+
+    def fits(self, column: Attribute) -> int:
+        """Count the ends of intervals that lie among the column's values."""
+        known = [value for value in column.values.tolist() if value is not None and value == value]
+        ends = [
+            end for one in self.regions if isinstance(one, Interval) for end in (one.low, one.high)
+        ]
+        return sum(min(known) <= end <= max(known) for end in ends) if known else 0
+
+
+def _in_style(
+    texts: Iterable[str | None],
+    column: Attribute,
+    tokens: frozenset[str],
+    plain: _Told,
+    has_missing: bool | None,
+) -> tuple[_Told, Style | None]:
+    """Read numbers or dates as people write them, where every cell of the column allows it.
+
+    Of two ways to read all cells, the one that lies among the original's values counts; where both
+    do as often, nobody knows.
+    """
+    texts = list(texts)
+    ways: list[tuple[_Told, Style | None]] = [] if plain.unreadable else [(plain, None)]
+    for style in DATE_STYLES if column.is_date else NUMBER_STYLES:
+        told = _Told.of(texts, NumberText(column, style, has_missing), tokens)
+        if not told.unreadable and all(told.regions != other.regions for other, _ in ways):
+            ways.append((told, style))
+    if not ways:
+        return plain, None
+    ways.sort(key=lambda way: -way[0].fits(column))
+    if len(ways) > 1 and ways[0][0].fits(column) == ways[1][0].fits(column):
+        said = [
+            style.words if style else "numbers with a point before the fraction"
+            for _, style in ways[:2]
+        ]
+        raise UnreadableRegion(
+            f"column {column.name!r} can be read in more than one way: {' and '.join(said)}",
+            way_out="Write numbers with a point before the fraction and no other sign, and dates "
+            "as 2020-01-31",
+        )
+    return ways[0]
 
 
 def _read(text: str | None, notation: NumberText | ValueText, tokens: frozenset[str]) -> Region:
@@ -200,9 +308,17 @@ def read_released(source: Any, table: Table, *, encoding: str | None = None) -> 
     """Read a released file or frame; text stays as written, though it may look like numbers.
 
     In separated text ``1.0`` and ``1e5`` are numbers to a reader, and no longer the values ``1.0``
-    and ``1e5`` that the original column of text has.
+    and ``1e5`` that the original column of text has. Text that is not UTF-8 is in the encoding
+    that is given, or else in the table's.
     """
-    raw = read_raw(source, encoding=encoding, missing_tokens=(), detect=False)
+    try:
+        raw = read_raw(source, encoding=encoding, missing_tokens=(), detect=False)
+    except UserError as error:
+        if error.field != "encoding":
+            raise
+        if encoding is None and table.encoding is not None:
+            return read_released(source, table, encoding=table.encoding)
+        raise UserError(error.rule, error.got, error.way_out, field="release_encoding") from None
     if not isinstance(source, str | Path) or format_of(source) != "text":
         return raw
     frame = raw.frame
@@ -265,7 +381,9 @@ def _read_classes(frame: pa.Table, table: Table) -> NDArray[np.int32]:
             raise UserError(
                 f"row {row + 1} of the release, column {sensitive.name!r}: "
                 f"{from_data(cell if joint else cell[0])} is not a sensitive value of the table; a "
-                "release keeps the sensitive values as they are."
+                "release keeps the sensitive values as they are",
+                way_out="Where it is suppressed, suppress every cell of such a row, or publish "
+                "without it: a row that shows the others still tells who was hidden",
             )
         classes[row] = place[cell]
     return classes
@@ -276,6 +394,10 @@ def _texts(column: pa.ChunkedArray, values: Sequence[Any]) -> list[str]:
     cells = column.to_pylist()
     known = {label_of(value) for value in values}
     if not any(isinstance(value, str) for value in values):
+        if pa.types.is_string(column.type):  # 1.234,5
+            blank = pc.equal(pc.utf8_trim_whitespace(column), "")
+            read = typed("", pc.if_else(blank, pa.scalar(None, pa.string()), column)).values
+            cells = cells if pa.types.is_string(read.type) else read.to_pylist()
         # An empty cell made text of a column of numbers, or another tool writes 2.0 for 2.
         return [cell if cell in known else _number_text(cell) for cell in map(label_of, cells)]
     if not pa.types.is_floating(column.type):

@@ -146,7 +146,7 @@ class Release:
     are the columns of what was read that are neither a quasi-identifier nor sensitive, nor
     suppressed throughout, ``kept`` those of the table that were kept as they are:
     :mod:`indiff.release.unmeasured` judges both. ``notes`` say what of a file may have been meant
-    differently.
+    differently, ``left_out`` which of its rows say nothing and are no rows of this.
     """
 
     columns: tuple[ReleasedColumn, ...]
@@ -162,6 +162,7 @@ class Release:
     sensitive_columns: tuple[str, ...] = ()
     unread: pa.Table | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
+    left_out: Sequence[int] | NDArray[np.intp] = ()
 
     def __len__(self) -> int:
         return len(self.classes)

@@ -126,7 +126,7 @@ def plan_text(
 ) -> str:
     """Return a commented plan for a table whose roles were guessed, with what was noted of it."""
     reading = [
-        f"{name} = {_value(value)}"
+        f"{name} = {toml_value(value)}"
         for name, value in (how_read or {}).items()
         if value not in (None, [""])
     ]
@@ -139,12 +139,16 @@ def plan_text(
         for one in guesses
         if one.role == "sensitive" and one.kind == "numeric" and one.distinct > FEW
     }
-    bins = ["# A sensitive number is taken in quantiles.", f"bins = {_value(many)}"] if many else []
+    bins = (
+        ["# A sensitive number is taken in quantiles.", f"bins = {toml_value(many)}"]
+        if many
+        else []
+    )
     comments = [
         f"#   {short_name(one.column)}: {one.role} ({one.kind}), {one.reason}" for one in guesses
     ]
     roles = {
-        role: _value([one.column for one in guesses if one.role == role])
+        role: toml_value([one.column for one in guesses if one.role == role])
         for role in ("identifier", "quasi", "sensitive", "other")
     }
     return _PLAN.format(
@@ -240,7 +244,9 @@ def as_toml(plan: Mapping[str, Mapping[str, Any]], command: str = "indiff audit 
         f"#   {command}",
     ]
     for section, values in plan.items():
-        said = [f"{_key(key)} = {_value(one)}" for key, one in values.items() if one is not None]
+        said = [
+            f"{_key(key)} = {toml_value(one)}" for key, one in values.items() if one is not None
+        ]
         lines += ["", f"[{section}]", *said] if said else []
     return "\n".join(lines) + "\n"
 
@@ -249,12 +255,13 @@ def _key(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else quoted(name)
 
 
-def _value(value: Any) -> str:
+def toml_value(value: Any) -> str:
+    """Return a value as TOML writes it."""
     if isinstance(value, Mapping):
-        pairs = ", ".join(f"{_key(name)} = {_value(one)}" for name, one in value.items())
+        pairs = ", ".join(f"{_key(name)} = {toml_value(one)}" for name, one in value.items())
         return f"{{{pairs}}}"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_value, value))}]"
+        return f"[{', '.join(map(toml_value, value))}]"
     return quoted(value) if isinstance(value, str) else repr(value).lower()
 
 

@@ -126,7 +126,7 @@ class Release:
         "FILE", BESIDE, "release", Path,
     )] = None
     encoding: Annotated[str | None, Option(
-        "Of the release, where it is not DATA's.", "E", BESIDE, "release-encoding",
+        "Of the release, where it is neither UTF-8 nor DATA's.", "E", BESIDE, "release-encoding",
     )] = None
     suppressed: Annotated[Names, Option(
         "A text that stands for a suppressed cell of the release, beside *: NA, or '' for blank "
@@ -355,8 +355,8 @@ COMMANDS = {
     ),
     "audit": (
         "data", "init", *_TABLE, "individual", "sanitizer", "release", "key", "rows-in-order",
-        "suppressed", *_ADVERSARY, "targets", "method", *_SAMPLING, "time", "policy", "limit",
-        "parameter", "task", "fix", "budget", "worst", "min-cell", "show-values", "title", "out",
-        "write-release", "pdf",
+        "release-encoding", "suppressed", *_ADVERSARY, "targets", "method", *_SAMPLING, "time",
+        "policy", "limit", "parameter", "task", "fix", "budget", "worst", "min-cell",
+        "show-values", "title", "out", "write-release", "pdf",
     ),
 }

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from indiff.audit.plan.recipe import OPTIONS
-from indiff.errors import WITHHELD, Data, Message, Option, UserError
+from indiff.errors import WITHHELD, Data, Message, Option, UserError, option
 
 _FLAGS = {one.field: one.name for one in OPTIONS.values()} | {name: name for name in OPTIONS}
 
@@ -20,10 +20,38 @@ def for_shell(error: UserError, *, show_values: bool = False) -> str:
     >>> for_shell(UserError("memory_limit must be a size", "x", field="memory_limit"))
     '--memory-limit must be a size; got x.'
     """
-    words, field = error.worded(in_shell, _shown(show_values)), error.field or ""
+    error, field = of_release(error), error.field or ""
+    words = error.worded(in_shell, _shown(show_values))
     if field in _FLAGS and words.startswith(f"{field} must "):
         return f"--{_FLAGS[field]}{words.removeprefix(field)}"
     return words
+
+
+def of_release(error: UserError) -> UserError:
+    """Return an error about the encoding of a release with the name that this has in the shell."""
+    if error.field != "release_encoding":
+        return error
+    return error.with_options(lambda part: option(f"release_{part.name}", part.value))
+
+
+def for_plan(error: UserError) -> UserError:
+    """Return an error with its options as the keys of a plan, which whoever wrote one looks for.
+
+    >>> print(for_plan(UserError("ages are numbers", way_out=f"Give {option('missing', 'drop')}")))
+    ages are numbers. Give missing = "drop" in [data] of the plan.
+    """
+    return of_release(error).with_options(_in_plan)
+
+
+def _in_plan(part: Option) -> str:
+    one = OPTIONS.get(_FLAGS.get(part.of or part.name, part.name.replace("_", "-")))
+    if one is None or not one.section:
+        return option(*part[:2], of=part.of)
+    from indiff.audit.plan.guess import toml_value
+
+    value = f"{part.name}={_typed(part.value)}" if part.of else part.value
+    said = "" if value is None else f" = {toml_value(value)}"
+    return f"{one.field}{said} in [{one.section}] of the plan"
 
 
 def _shown(show_values: bool) -> Callable[[Data], str]:

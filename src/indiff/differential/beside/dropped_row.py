@@ -173,6 +173,7 @@ def _read(
         return "release", release, release.to_arrow()
     frame = read_released(release, table, encoding=encoding).frame
     read = replace(read_release(frame, table, suppressed=suppressed), backend=table.backend)
+    frame = frame.take(np.delete(np.arange(frame.num_rows), read.left_out))
     return Path(release).name if isinstance(release, str | Path) else "frame", read, frame
 
 

@@ -277,12 +277,15 @@ def match_in_order(table: Table, release: Release) -> tuple[Rows, list[str]]:
     >>> match_in_order(table, read_release(table.source, table))
     (array([0, 1]), [])
     """
-    if len(release) == table.source.num_rows:
-        return table.records.astype(np.intp), []
-    if len(release) == len(table):
-        return np.arange(len(table), dtype=np.intp), [
-            f"the release has the {len(table):,} records that were not dropped, in their order"
-        ]
+    told = f"the release has the {len(table):,} records that were not dropped, in their order"
+    for left_out in ((), release.left_out):  # rows that say nothing may be more, or instead
+        size = len(release) + len(left_out)
+        row = np.full(size, -1, np.intp)
+        row[np.delete(np.arange(size), left_out)] = np.arange(len(release))
+        if size == table.source.num_rows:
+            return row[table.records], []
+        if size == len(table):
+            return row, [told]
     raise UserError(
         f"{option('rows_in_order')} needs as many released rows as records",
         f"{len(release):,} rows for {table.source.num_rows:,} records",
