@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.schema import Kind
 from indiff.data.table import Attribute
-from indiff.release.reading import read_regions
+from indiff.release.cells import read_regions
 from indiff.release.regions import (
     Anything,
     Coverage,

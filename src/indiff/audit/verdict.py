@@ -118,22 +118,24 @@ def incomplete(verdict: Verdict, reason: str) -> Verdict:
     return replace(verdict, exit_code=code, reasons=(*verdict.reasons, reason))
 
 
-def with_columns(verdict: Verdict, columns: Sequence[Unmeasured]) -> Verdict:
+def with_columns(
+    verdict: Verdict, columns: Sequence[Unmeasured], repeated: Sequence[str] = ()
+) -> Verdict:
     """Return the verdict on a release that has these unmeasured columns, which it names first.
 
-    Columns that name people fail any release, whatever its numbers. Others leave the verdict
-    incomplete, with or without a limit: what they tell about a person, nobody knows.
+    Columns that name people fail any release, whatever its numbers, and so do ``repeated`` records.
+    Others leave it incomplete, with or without a limit: nobody knows what they tell of a person.
 
     >>> from indiff.release.unmeasured import Unmeasured
     >>> verdict = Verdict(Exit.NOTHING_EXCEEDED, ("every limit holds",))
     >>> with_columns(verdict, [Unmeasured("born", False, "as it is in the original")]).status
     'incomplete'
     """
-    if not columns:
+    if not columns and not repeated:
         return verdict
     from indiff.release.unmeasured import broken, gaps  # --help needs none of it
 
-    named, unknown = broken(columns), gaps(columns)
+    named, unknown = [*broken(columns), *repeated], gaps(columns)
     code = verdict.exit_code or (Exit.INCOMPLETE if unknown else Exit.NOTHING_EXCEEDED)
     code = Exit.EXCEEDED if named else code
     return replace(verdict, exit_code=code, reasons=(*named, *unknown, *verdict.reasons))
@@ -225,16 +227,16 @@ def judge_releases(results: Sequence[ReleaseResult], limits: Mapping[str, float]
     """Check the limits; an approximation can show that one is exceeded, never that it is kept."""
     tests = [result.test for result in results if result.test is not None]
     verdict = judge_tests(tests, limits)
-    columns = results[0].unmeasured
+    content = results[0].unmeasured, results[0].repeated
     if verdict.exit_code != Exit.NOTHING_EXCEEDED or not limits:
-        return with_columns(verdict, columns)
+        return with_columns(verdict, *content)
     reason = (
         "nothing exceeded, but the dropped-row test is an approximation: no pass"
         if tests
         else "the dropped-row test was skipped, so no limit could be checked: no pass"
     )
     incomplete = replace(verdict, exit_code=Exit.INCOMPLETE, reasons=(reason,))
-    return with_columns(incomplete, columns)
+    return with_columns(incomplete, *content)
 
 
 def judge_risk(risk: Risk, limits: Mapping[str, float]) -> Verdict:

@@ -17,6 +17,7 @@ from indiff.data.side_files import label_of
 from indiff.data.table import Table
 from indiff.errors import UserError, why_exhausted
 from indiff.release.release import Release
+from indiff.release.repeated import repeats
 from indiff.report.finding import Finding
 from indiff.risk import Risk, measure_risk
 from indiff.risk.values import GROUNDS
@@ -62,6 +63,11 @@ class Subject:
     def why_not(self) -> str | None:
         """Why nothing can be measured of its release."""
         return None if self.reason is None else f"there is no release: {self.reason}"
+
+    @property
+    def repeated(self) -> list[str]:
+        """Say that the release is a copy of records, where it is."""
+        return repeats(self.release, self.table)
 
     def titled(self, findings: Sequence[Finding]) -> list[Finding]:
         """Name the attribute in every title, where each of several has a release of its own."""

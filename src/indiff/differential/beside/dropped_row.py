@@ -29,6 +29,7 @@ from indiff.inference.background import Prior, with_background
 from indiff.inference.models import is_randomized_model
 from indiff.release.reading import read_release, read_released
 from indiff.release.release import Release
+from indiff.release.repeated import repeats
 from indiff.release.unmeasured import Unmeasured, broken, gaps, judge_columns, key_notes
 from indiff.sanitizers.sanitizer import Identity
 
@@ -157,6 +158,7 @@ def test_release(
         fingerprint=table.fingerprint,
         table_size=len(table),
         unmeasured=columns,
+        repeated=tuple(repeats(read, table)),
         backend=table.backend,
         seconds=time.perf_counter() - start,
     )

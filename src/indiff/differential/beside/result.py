@@ -66,7 +66,7 @@ class ReleaseResult:
 
     ``linkage`` and ``shift`` are always there; ``test`` is None, and ``skipped`` says why, where
     it is not known which released row is whose. ``unmeasured`` are the columns of the release that
-    neither looks at.
+    neither looks at; ``repeated`` says that it is a copy of records, where it is.
     """
 
     name: str
@@ -81,6 +81,7 @@ class ReleaseResult:
     fingerprint: str
     table_size: int
     unmeasured: tuple[Unmeasured, ...] = ()
+    repeated: tuple[str, ...] = ()
     backend: str = field(default="pyarrow", repr=False)
     seconds: float = field(default=0.0, compare=False)
 
