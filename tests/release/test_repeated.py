@@ -52,9 +52,17 @@ def test_half_of_the_rows_are_enough_and_fewer_are_not(copied: int) -> None:
 
 
 def test_what_several_records_share_or_what_was_changed_is_no_copy() -> None:
-    shared = {"age": [30, 30, 40, 40], "job": list("aabb"), "ill": ["no", "yes", "no", "yes"]}
+    shared: dict[str, list[Any]] = {
+        "age": [30, 30, 40, 40],
+        "job": list("aabb"),
+        "ill": ["no", "yes", "no", "yes"],
+    }
     assert told(table_of(shared), shared) == []
-    other = {"age": [30, 31, 40, 41], "job": list("aabb"), "ill": ["no", "yes", "no", "yes"]}
+    other: dict[str, list[Any]] = {
+        "age": [30, 31, 40, 41],
+        "job": list("aabb"),
+        "ill": ["no", "yes", "no", "yes"],
+    }
     assert told(table_of(other), other)
     assert told(table_of(other), {**other, "ill": ["yes", "no", "yes", "no"]}) == []
     assert told(table_of(other), {**other, "age": ["[30, 31]"] * 2 + ["[40, 41]"] * 2}) == []

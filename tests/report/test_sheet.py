@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from indiff.report import sheet
+from indiff.report.limits import limit_rows
 from indiff.report.markdown import render as markdown
 from indiff.report.page.html import css_text, render
 from tests.report.documents import bare, usual
@@ -70,7 +71,7 @@ def test_what_a_plan_leaves_open_is_said() -> None:
     told = lines(made)
     assert told["For whom, and what for"].startswith("The plan does not say.")
     assert told["Who is exposed"] == "Smallest group (k) was not measured; why is said below."
-    assert sheet.limit_rows(made) == []
+    assert limit_rows(made) == []
     ((label, text),) = sheet.context_rows(made)
     assert label == "Not stated"
     assert "recipients" in text
@@ -93,7 +94,7 @@ def test_one_quasi_identifier_and_nine_other_columns_are_all_named() -> None:
 
 
 def test_limits_of_the_policy_and_of_the_plan_with_their_source() -> None:
-    rows = sheet.limit_rows(usual())
+    rows = limit_rows(usual())
     assert [(one.source, one.outcome.partition(" (")[0]) for one in rows] == [
         ("Guide 0, 2020, section 4", "kept"),
         ("Guide 1, 2020, section 4", "exceeded"),
@@ -107,7 +108,7 @@ def test_limits_of_the_policy_and_of_the_plan_with_their_source() -> None:
     assert (rows[5].limit, rows[5].measured) == ("at most 0.1", "1.934")
     made = usual()  # a limit of the policy that its finding has, too, is listed once
     made["policy"]["limits"][0] |= {"finding": "k", "limit": 5}
-    assert [one.name for one in sheet.limit_rows(made)].count("Smallest group (k)") == 0
+    assert [one.name for one in limit_rows(made)].count("Smallest group (k)") == 0
     told = dict(sheet.policy_lines(usual()))
     assert told["Policy"] == "The guide"
     assert "could not be checked" in told["Not verified"]
@@ -117,9 +118,9 @@ def test_a_limit_that_was_not_measured_or_decided_is_not_kept() -> None:
     made = usual()
     limit = {"name": "advantage", "rule": "at most", "value": 0.1}
     made["findings"][-1]["limit"] = limit
-    assert sheet.limit_rows(made)[-1].outcome == "not measured"
+    assert limit_rows(made)[-1].outcome == "not measured"
     made["findings"][-2] |= {"limit": limit, "exceeded": None}
-    assert sheet.limit_rows(made)[-2].outcome == "not decided"
+    assert limit_rows(made)[-2].outcome == "not decided"
 
 
 def test_a_reason_is_said_once() -> None:

@@ -32,7 +32,10 @@ def input_files(
         named += [("table", path) for path in paths]
     if not isinstance(table, Table):
         named += [("hierarchy", Path(path)) for path in plan.data.hierarchies.values()]
-    others = {"prior": plan.adversary.prior, "ground distance": plan.adversary.ground_file}
+    others: dict[str, str | Path | None] = {
+        "prior": plan.adversary.prior,
+        "ground distance": plan.adversary.ground_file,
+    }
     others |= {"policy": plan.context.policy_file, "plan": plan_file}
     named += [(what, Path(path)) for what, path in others.items() if path is not None]
     typed = plan.data.path == STANDARD_INPUT

@@ -237,7 +237,7 @@ def repeat(document: Document) -> list[tuple[str, str]]:
 
 def seen_rows(document: Document) -> list[tuple[str, ...]]:
     """Return, column by column, how coarse the release is: counts and shares, never a value."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for one in document["release"].get("columns") or ():
         seen = one.get("seen")
         if seen is None:

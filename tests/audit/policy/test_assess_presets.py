@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from indiff.audit.plan.policies import PRESETS, preset_names
-from indiff.report.sheet import limit_rows
+from indiff.report.limits import limit_rows
 from indiff.report.terminal.audit import show_audit
 from indiff.report.terminal.tables import WIDTH, open_console
 from tests.audit.policy.tables import CONTEXT, audited, groups_of, outcome, with_a_column

@@ -64,7 +64,7 @@ def _seen(column: ReleasedColumn) -> tuple[bool, dict[str, Any]]:
     values = len(column.attribute.values)
     whole = (cells >= values) & (values > 1)
     order = np.argsort(cells, kind="stable")
-    middle = np.searchsorted(np.cumsum(rows[order]), (total + 1) // 2)
+    middle = int(np.searchsorted(np.cumsum(rows[order]), (total + 1) // 2))
     return bool(exact.all()), {
         "values": values,
         "released": len(np.unique(column.same[used])),

@@ -10,8 +10,7 @@ from starlette.responses import Response
 from indiff.errors import UserError
 from indiff.report.finding import QUESTIONS, VERDICTS, glance
 from indiff.report.limits import headline
-from indiff.report.page.figures import by_distance
-from indiff.report.parts import by_question
+from indiff.report.parts import by_distance, by_question
 from indiff.web.api import results
 from indiff.web.api import runs as api
 from indiff.web.api.common import ID, BatchId, RunId, Server, TheServer

@@ -41,10 +41,10 @@ def test_results_logs_and_run_folders_tell_no_rare_value(
     site.work()
     found = site.client.get(f"{V1}/runs/{run}").json()
     assert found["state"] == "done", found
-    for path in ("document", "worst", "above?threshold=0.1"):
-        answer = site.client.get(f"{V1}/runs/{run}/{path}")
+    for part in ("document", "worst", "above?threshold=0.1"):
+        answer = site.client.get(f"{V1}/runs/{run}/{part}")
         assert answer.status_code == 200
-        assert told(answer.content, values) == [], path
+        assert told(answer.content, values) == [], part
     assert told(site.client.get(f"/runs/{run}").content, values) == []
     assert told(caplog.text, values) == []
     folder = site.server.settings.run_folder(run)
