@@ -103,10 +103,10 @@ def commands(folder: Path) -> dict[str, Command]:
     return {
         "risk": lambda data, roles: ["risk", str(data), *roles],
         "sanitize": lambda data, roles: [
-            "sanitize", str(data), *roles, *mondrian, "--out", out, "--overwrite",
+            "sanitize", str(data), *roles, *mondrian, "--out", out,
         ],
         "test": lambda data, roles: ["test", str(data), *roles, *mondrian, *few],
-        "compare": lambda data, roles: ["compare", str(data), *roles, *mondrian, *few],
+        "compare": lambda data, roles: ["compare", str(data), *roles, *mondrian],
         "audit": lambda data, roles: [
             "audit", str(data), *roles, *mondrian, *few, "--out", str(folder / "report"),
         ],
