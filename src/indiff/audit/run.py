@@ -158,8 +158,7 @@ def run_audit(
     judging = (judge_columns(one.release, one.table, chosen.release.key) for one in subjects)
     columns = audit.attempt("columns", lambda: of_all(judging)) or ()
     judged, verdict = _judged(audit, findings, columns, exposures, promises)
-    copied = [] if sanitizer is not None else [text for one in subjects for text in one.repeated]
-    verdict = with_columns(verdict, (), copied[:1])
+    verdict = with_columns(verdict, (), [] if sanitizer else subjects[0].repeated)
     verdict, policy = _by_policy(audit, verdict, judged, columns, subjects)
     cases = each_case(
         subjects, exposures, plan=chosen, sanitizer=sanitizer, findings=judged, curve=parameter,
