@@ -37,9 +37,7 @@ def test_rows_that_say_nothing_do_not_hide_a_copy() -> None:
     alone = sum([row[:2] for row in rows].count(row[:2]) == 1 for row in rows)
     assert alone > 30
     copy = {name: [*map(str, cells), "*", "*"] for name, cells in frame.items()}
-    assert told(table, copy)[0].startswith(
-        f"the release repeats records unchanged, in {alone} of its 40 rows: "
-    )
+    assert told(table, copy)[0].startswith(f"the release repeats {alone} of its 40 rows unchanged")
 
 
 @pytest.mark.parametrize("copied", [19, 20])
@@ -73,7 +71,7 @@ def test_many_wide_columns_are_told_apart() -> None:
     names = [f"q{place}" for place in range(8)]
     frame = dict(zip(names, values, strict=True)) | {"ill": ["a", "b"] * 500}
     table = read_table(pa.table(frame), quasi=names, sensitive="ill")
-    assert "in 1,000 of its 1,000 rows" in told(table, frame)[0]
+    assert "repeats 1,000 of its 1,000 rows" in told(table, frame)[0]
     turned = frame | {"q7": list(reversed(range(1000)))}
     assert told(table, turned) == []
 
@@ -83,9 +81,9 @@ def test_agrees_with_a_plain_count() -> None:
         frame = people(size, seed)
         table = table_of(frame)
         rows = list(zip(*frame.values(), strict=True))
-        mixed = {**frame, "ill": people(size, seed + 100)["ill"]}
+        mixed = {**frame, "ill": frame["ill"][1:] + frame["ill"][:1]}
         unique = [row for row in rows if [other[:2] for other in rows].count(row[:2]) == 1]
         found = sum(row in unique for row in zip(*mixed.values(), strict=True))
         said = told(table, mixed)
         assert bool(said) == (2 * found >= size)
-        assert not said or f"in {found} of its {size} rows" in said[0]
+        assert not said or f"repeats {found} of its {size} rows" in said[0]

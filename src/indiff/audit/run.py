@@ -165,6 +165,7 @@ def run_audit(
         columns=columns, redaction=redaction, command=command if complete else None,
     )  # fmt: skip
     steps, verdict = _next_steps(audit, cases, verdict)
+    notes = [*_unmade(subjects), *(note for one in exposures for note in one.notes)]
     name = source or (Path(chosen.data.path).name if chosen.data.path else "a frame")
     whole = {
         "format": FORMAT,
@@ -175,13 +176,7 @@ def run_audit(
         "policy": policy,
         "next_steps": steps,
         "table": document.table_block(read, name, redaction),
-        "release": document.release_block(
-            chosen,
-            redaction,
-            releases,
-            [*_unmade(subjects), *(note for one in exposures for note in one.notes)],
-            promises,
-        ),
+        "release": document.release_block(chosen, redaction, releases, notes, promises),
         "files": files,
         "fix": None,
         "tried": document.tried_block(chosen, [name for one in exposures for name in one.results]),
