@@ -224,7 +224,7 @@ def test_an_error_names_the_column_and_the_first_row() -> None:
     ("cells", "column", "message"),
     [
         (["47", "Peter 7", "x", "40ish", "1/2"], AGE, r"row 2 and 3 more: 'aaaaa 9' is no "
-         r"number.*Other shapes: 'a', '99aaa'\. If its cells are codes.*kinds={'column': 'cat"),
+         r"number.*Other shapes: 'a', '99aaa'\. .*If its cells are codes.*kinds={'column': 'cat"),
         (["NA", "47"], AGE, r"row 1: 'aa' is no number.*give suppressed=\['NA'\]"),
         (["47", None], AGE, r"row 2: an empty cell needs.*give suppressed=\[''\]"),
         (["Men"], SEX, r"row 1: 'aaa' is no value.*hierarchies={'column': 'FILE'}"),
