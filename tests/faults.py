@@ -1,7 +1,8 @@
 """A disk that fails: counts what indiff writes, and lets the n-th write go wrong.
 
-Every write of the one file writer and of the journal passes here: making a file or a folder,
-writing to it, bringing it to disk, renaming it, cutting it. The four faults:
+Every write of the one file writer, of the journal and of the server's database passes here: making
+a file or a folder, writing to it, bringing it to disk, renaming it, cutting it; and each statement
+of SQL that changes something. The four faults:
 
 - ``full``: half of the bytes are written, then there is no room, also for whatever comes later;
 - ``failing``: the write, or the flush, fails once with an input/output error;
@@ -15,6 +16,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -27,6 +29,11 @@ from indiff import files
 FAULTS = ("full", "failing", "memory", "killed")
 COUNTED = ("write", "fsync", "replace", "ftruncate", "mkdir", "open")
 FROZEN = ("unlink", "rmdir")  # these fail after a kill only
+WRITING = (
+    "BEGIN IMMEDIATE", "INSERT", "UPDATE", "DELETE", "COMMIT", "PRAGMA journal_mode",
+    "PRAGMA wal_checkpoint",
+)  # fmt: skip
+NO_ROOM = "No space left on device"
 # Our own calls, and those that the standard library makes for us.
 SEEN = ("indiff", "tempfile", "pathlib", "shutil")
 
@@ -49,16 +56,22 @@ class Disk:
             raise Killed
         self.names.append(name)
         now = len(self.names) == self.at
-        if self.is_full and name in ("write", "mkdir", "open"):
-            raise OSError(errno.ENOSPC, "No space left on device")
+        if self.is_full and name in ("write", "mkdir", "open", "sql"):
+            raise self._error(name)
         if not now:
             return
         if self.fault == "memory":
             raise MemoryError
-        if self.fault == "failing":
-            raise OSError(errno.EIO, "Input/output error")
         self.is_full, self.is_dead = self.fault == "full", self.fault == "killed"
-        raise Killed if self.is_dead else OSError(errno.ENOSPC, "No space left on device")
+        raise Killed if self.is_dead else self._error(name)
+
+    def _error(self, name: str) -> Exception:
+        full = self.fault == "full"
+        if name != "sql":
+            return OSError(*(errno.ENOSPC, NO_ROOM) if full else (errno.EIO, "Input/output error"))
+        error = sqlite3.OperationalError("database or disk is full" if full else "disk I/O error")
+        error.sqlite_errorcode = sqlite3.SQLITE_FULL if full else sqlite3.SQLITE_IOERR_FSYNC
+        return error
 
     def write(self, put: Callable[[Any], int], data: Any) -> int:
         """Write bytes; of a write that fails, half of them."""
@@ -77,6 +90,7 @@ class Disk:
             for name in (*COUNTED, *FROZEN):
                 patches.enter_context(patch.object(os, name, self._passing(name)))
             patches.enter_context(patch.object(files, "open", self._open, create=True))
+            patches.enter_context(patch.object(sqlite3, "connect", self._connect()))
             yield self
 
     def _passing(self, name: str) -> Callable[..., Any]:
@@ -95,6 +109,23 @@ class Disk:
             return real(*words, **named)
 
         return passing
+
+    def _connect(self) -> Callable[..., Any]:
+        disk, real = self, sqlite3.connect
+
+        class Connection(sqlite3.Connection):
+            def execute(self, text: str, *values: Any) -> Any:
+                if text.startswith(WRITING):
+                    disk.count("sql")
+                elif disk.is_dead:
+                    raise Killed
+                return super().execute(text, *values)
+
+            def executescript(self, text: str) -> Any:
+                disk.count("sql")
+                return super().executescript(text)
+
+        return lambda *words, **named: real(*words, **named, factory=Connection)
 
     def _open(self, name: str, mode: str) -> Any:
         disk = self

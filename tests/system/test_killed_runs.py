@@ -87,6 +87,19 @@ def test_twenty_kills_and_the_same_bytes(
 
 
 @pytest.mark.system
+def test_a_hundred_kills_anywhere_in_a_command() -> None:
+    """Reading, measuring, writing: the results of every run are those of an undisturbed one."""
+    script = Path(__file__).parents[2] / "benchmarks" / "kills.py"
+    done = subprocess.run(
+        [sys.executable, str(script), "--times", "100"], capture_output=True, text=True,
+        check=False, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "100 kills in" in done.stdout
+    assert "0 temporary files left" in done.stdout
+
+
+@pytest.mark.system
 def test_a_second_process_is_refused(tmp_path: Path) -> None:
     first = start(tmp_path, 1)
     while not (tmp_path / "run" / "journal").exists():

@@ -40,6 +40,12 @@ class NotFoundError(Refused):
 DISK_FULL = Refused(
     507, "the disk that holds the data folder is full; delete runs or datasets, or make room on it."
 )
+DISK_FAILED = Refused(
+    500, "the disk that holds the data folder failed, and this was not kept; see to it, try again."
+)
+NO_MEMORY = Refused(
+    503, "the memory of this machine does not suffice for this; close other programs, try again."
+)
 
 
 def is_disk_full(error: BaseException | None) -> bool:
@@ -53,6 +59,24 @@ def is_disk_full(error: BaseException | None) -> bool:
     if isinstance(error, sqlite3.OperationalError):
         return error.sqlite_errorcode in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def exhausted(error: Exception) -> Refused | None:
+    """Say that disk or memory gave way; None where it was something else.
+
+    >>> print(exhausted(MemoryError()), exhausted(ZeroDivisionError()), sep="|")
+    the memory of this machine does not suffice for this; close other programs, try again.|None
+    """
+    if is_disk_full(error):
+        return DISK_FULL
+    cause = error.__context__ if isinstance(error, UserError) else error
+    if isinstance(cause, sqlite3.OperationalError):
+        failed = cause.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY)
+    else:
+        failed = isinstance(cause, OSError) and cause.errno in (errno.EIO, errno.EROFS)
+    if failed:
+        return DISK_FAILED
+    return NO_MEMORY if isinstance(cause, MemoryError) else None
 
 
 class Field(NamedTuple):
@@ -336,7 +360,7 @@ def as_error(error: Exception) -> UserError:
     if isinstance(error, HTTPException):
         return Refused(error.status_code, f"{error.detail}.")
     assert isinstance(error, UserError)
-    return DISK_FULL if is_disk_full(error) else error
+    return exhausted(error) or error
 
 
 def status_of(error: UserError) -> int:

@@ -178,6 +178,37 @@ def test_the_queue_goes_on_after_a_full_disk(
     assert capsys.readouterr().err.count("internal error (OperationalError)") == 1
 
 
+def test_a_job_whose_worker_never_started_does_not_run_for_ever(
+    store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No process could be started, and there was no room to write that down."""
+    store.add_jobs("run", add_dataset(store), [("mondrian", {})])
+    queue, end = Queue(store), Store.end
+    tries: list[str] = []
+
+    def no_process(job: object, attempt: int) -> Worker:
+        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    def failing(self: Store, job: str, state: str, problem: UserError | None = None) -> bool:
+        tries.append(job)
+        if len(tries) == 1:
+            raise MemoryError
+        return end(self, job, state, problem)
+
+    monkeypatch.setattr(Store, "end", failing)
+    monkeypatch.setattr("indiff.web.jobs.queue.TRY_AGAIN", 0.01)
+    monkeypatch.setattr(queue, "_spawn", no_process)
+    queue.start()
+    limit = time.monotonic() + 20
+    while store.unfinished():
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+    queue.stop()
+    assert len(tries) == 3  # the profile's twice, and the run's
+    assert "could not start a worker process" in str(store.job(tries[0])["problem"])
+    assert capsys.readouterr().err.count("MemoryError") == 1
+
+
 def test_what_a_kill_cut_off_is_swept_away(store: Store) -> None:
     dataset = add_dataset(store)
     (run,) = store.add_jobs("run", dataset, [("mondrian", {})])

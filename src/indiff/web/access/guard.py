@@ -18,7 +18,7 @@ from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from indiff.web.access.sessions import Session, Sessions, same
-from indiff.web.refusals import API, DISK_FULL, Refused, is_disk_full, refusal
+from indiff.web.refusals import API, Refused, exhausted, refusal
 from indiff.web.store.settings import is_loopback
 
 UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
@@ -172,8 +172,8 @@ class Guard:
 def _as_refused(error: Exception) -> Refused:
     if isinstance(error, Refused):
         return error
-    if is_disk_full(error):
-        return DISK_FULL
+    if (known := exhausted(error)) is not None:
+        return known
     log_without_values(error)
     return Refused(500, f"internal error ({type(error).__name__}); please report it.")
 

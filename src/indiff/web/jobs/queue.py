@@ -123,7 +123,7 @@ class Queue:
                     self._remove_deleted()
                     pause = LOOK_EVERY if self._workers else REMOVE_EVERY
                 failing = False
-            except (sqlite3.Error, OSError) as error:
+            except (sqlite3.Error, OSError, MemoryError) as error:
                 if not failing:  # say it once: jobs must go on as soon as they can
                     log_without_values(error)
                 failing, pause = True, TRY_AGAIN
@@ -152,7 +152,11 @@ class Queue:
             self._workers.pop(job)
 
     def _start_next(self) -> None:
-        waiting = [job for job in self.store.unfinished() if job["state"] == "queued"]
+        unfinished = self.store.unfinished()
+        for one in unfinished:
+            if one["state"] == "running" and one["id"] not in self._workers:
+                self._end_unstarted(one["id"], "nor write that down")
+        waiting = [job for job in unfinished if job["state"] == "queued"]
         while waiting:
             running = [worker.job for worker in self._workers.values()]
             job = choose(waiting, running, self.store.settings.workers)
@@ -165,11 +169,14 @@ class Queue:
             try:
                 self._workers[job["id"]] = self._spawn(job, attempt)
             except OSError as error:
-                problem = UserError(
-                    f"this machine could not start a worker process ({error.strerror})",
-                    way_out="Close other programs and start the run again",
-                )
-                self.store.end(job["id"], "failed", problem)
+                self._end_unstarted(job["id"], str(error.strerror))
+
+    def _end_unstarted(self, job: str, why: str) -> None:
+        problem = UserError(
+            f"this machine could not start a worker process ({why})",
+            way_out="Close other programs and start the run again",
+        )
+        self.store.end(job, "failed", problem)
 
     def _spawn(self, job: dict[str, Any], attempt: int) -> Worker:
         settings = self.store.settings

@@ -7,18 +7,19 @@ import os
 import re
 import resource
 import signal
+import sqlite3
 import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from indiff.errors import UserError
-from indiff.web.refusals import DISK_FULL, ID, is_disk_full
+from indiff.web.refusals import ID, exhausted
 from indiff.web.store.database import Database
 from indiff.web.store.settings import Settings
 from indiff.web.store.store import Store
@@ -48,7 +49,8 @@ class Reporter:
         self._values.update(values)
         if changed or time.monotonic() - self._last >= REPORT_EVERY:
             self._last = time.monotonic()
-            self.store.report(self.job, self.attempt, **self._values)
+            with suppress(sqlite3.OperationalError):  # how far it is, is no part of what it finds
+                self.store.report(self.job, self.attempt, **self._values)
 
 
 def main(words: list[str]) -> None:
@@ -89,12 +91,11 @@ def _work_of(job: dict[str, Any]) -> Job:
 
 
 def _explained(error: Exception, data_dir: Path) -> UserError:
-    if is_disk_full(error):
-        return DISK_FULL
+    known = exhausted(error)
+    if known is not None:
+        return UserError(OUT_OF_MEMORY) if isinstance(error, MemoryError) else known
     if isinstance(error, UserError):
         return without_folders(error, data_dir)
-    if isinstance(error, MemoryError):
-        return UserError(OUT_OF_MEMORY)
     last = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
     return UserError(f"internal error ({place}); please report it, without data.")

@@ -96,10 +96,15 @@ class Database:
 
     def prepare(self) -> None:
         """Make the file, private to its owner, and bring its tables up to date."""
-        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
-        self.path.chmod(0o600)
         try:
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+            self.path.chmod(0o600)
             self._bring_up_to_date()
+        except (OSError, sqlite3.OperationalError) as error:
+            raise UserError(
+                f"{str(self.path)!r} must be a file that can be written; it is not ({error})",
+                way_out="See to the disk, or choose another --data-dir",
+            ) from None
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode not in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
                 raise
