@@ -83,7 +83,7 @@ def test_what_was_recognised_is_shown_and_whose_row_is_whose_is_offered(browser:
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (released("zip"), "no column 'zip'"),
+        (released("zip"), "No column 'zip'"),
         (released(age=lambda row: "young"), "'aaaaa' is no number or interval"),
         (released(diagnosis=lambda row: "HIV"), "is not a sensitive value of the table"),
         (released(age=lambda row: "NA"), "Texts of it that mean “suppressed”: NA"),
@@ -160,4 +160,4 @@ def test_a_program_gets_the_same_answer(site: Site) -> None:
     site.work()
     good, bad = site.client.get(address).json()
     assert good["recognised"]["unmeasured"] == []
-    assert "no column 'zip'" in bad["problem"]
+    assert "No column 'zip'" in bad["problem"]

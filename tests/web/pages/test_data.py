@@ -144,7 +144,7 @@ def test_each_loading_of_the_page_is_a_form_of_its_own(browser: Site) -> None:
 def test_a_role_that_does_not_exist_is_refused(browser: Site) -> None:
     place = opened(browser, people())
     for field, sentence in (
-        ("role-3", "role must be 'identifier'"),
+        ("role-3", "Role must be 'identifier'"),
         ("kind-3", "must be 'numeric'"),
     ):
         sent = {"csrf": browser.token, "role-3": "quasi", field: "king"}

@@ -93,7 +93,7 @@
 
   // A page that asks again and again says so if nobody answers, or if its session has ended.
   const lost = document.getElementById("lost");
-  document.body.addEventListener("htmx:sendError", () => { lost.hidden = false; });
+  document.body.addEventListener("htmx:sendError", () => { lost.hidden = false; lost.setAttribute("role", "alert"); });
   document.body.addEventListener("htmx:afterOnLoad", () => { lost.hidden = true; });
   document.body.addEventListener("htmx:responseError", (event) => {
     if (event.detail.xhr.status === 401) window.location.reload();
