@@ -78,6 +78,7 @@ def test_a_plan_gives_what_the_options_give(
     one, other = document(tmp_path / "a"), document(tmp_path / "b")
     for found in (one, other):
         del found["timing"], found["command"]
+    assert one["files"]["input"].pop()["part"] == "plan"  # whose file it names
     assert one == other
     beside = call("audit", plan, "--limit", "delta=0.001", "--show-values", "--out", "c")
     assert beside.code == 1

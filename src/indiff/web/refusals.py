@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 from indiff.audit.metrics import METRICS
 from indiff.audit.plan.limits import limit_names
 from indiff.errors import Data, Option, UserError, option
+from indiff.web.written import lettered_dates, written
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -200,44 +201,6 @@ VALUES = {
 
 _A_WORD = re.compile(r"(a|[a-z]{2,}) ")  # k and t are names, and so is what stands in quotes
 _OF_READING = ("encoding", "separator", "sheet", "header_row", "decimal", "date_format")
-# How a page writes the parts of a date, and how a plan does; the longest first.
-_DATE_PARTS = {"YYYY": "%Y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "DD": "%d"}
-
-
-def coded_dates(text: str) -> str:
-    """Return how dates are written as a plan says it.
-
-    >>> coded_dates("DD.MM.YYYY"), coded_dates("MMM born=MM/DD/YYYY; seen=excel")
-    ('%d.%m.%Y', 'MMM born=%m/%d/%Y; seen=excel')
-    """
-    parts = []
-    for part in text.split(";"):
-        column, sign, told = part.rpartition("=")
-        for letters, code in _DATE_PARTS.items():
-            told = told.replace(letters, code)
-        parts.append(column + sign + told)
-    return ";".join(parts)
-
-
-def _lettered_dates(text: str) -> str:
-    for letters, code in _DATE_PARTS.items():
-        text = text.replace(code, letters)
-    return text
-
-
-def written(value: Any) -> str:
-    """Write a value as a form's field takes it.
-
-    >>> written(["", "?", "NA"]), written({"birth": "%d.%m.%Y"}), written(5.0), written(None)
-    ('"", ?, NA', 'birth=DD.MM.YYYY', '5', '')
-    """
-    if isinstance(value, Mapping):
-        return "; ".join(f"{name}={_lettered_dates(str(one))}" for name, one in value.items())
-    if isinstance(value, str) and "%" in value:
-        return _lettered_dates(value)
-    if isinstance(value, list | tuple):
-        return ", ".join(one or '""' for one in map(str, value))
-    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def in_json(error: UserError, *, data: bool = True) -> str:
@@ -274,7 +237,7 @@ def on_page(
     words = {
         Data: lambda part: escape(part.text if data else "a value"),
         Option: lambda part: _linked(part, dataset, fields),
-        str: lambda part: escape(_lettered_dates(part)),
+        str: lambda part: escape(lettered_dates(part)),
     }
     first, *rest = error.parts
     if isinstance(first, str) and _A_WORD.match(first):  # a page begins a sentence as people do

@@ -35,7 +35,7 @@ def test_who_is_exposed_is_counted() -> None:
     assert result.finding("delta:ill:frequency").parameters["above_limit"] == above
     exposed = dict(ten_lines(result.document))["Who is exposed"]
     share = f"{100 * above / 200:g}"
-    assert exposed.startswith(f"{above} of 200 records ({share}%) are above the limit on δ.")
+    assert exposed.startswith(f"For {above} of 200 records ({share}%), an adversary learns more ")
 
 
 def test_nobody_above_the_limit_is_not_counted() -> None:

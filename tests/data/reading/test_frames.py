@@ -202,7 +202,7 @@ def test_the_frame_is_left_as_it_was() -> None:
             "the frame has two columns called 'a' (columns 1 and 2)",
         ),
         (pd.DataFrame([[1, 2]], columns=["a", "a "]), "the frame has two columns called 'a'"),
-        (pd.DataFrame([[1, 2]]), "column 1 of the frame is called 0: rename it, in pandas with"),
+        (pd.DataFrame([[1, 2]]), "column 1 of the frame is called 0: write its name as text."),
         (
             pd.DataFrame([[1]], columns=pd.Index(["\ud800"], dtype=object)),
             "column names must be valid Unicode; column 1",

@@ -160,4 +160,4 @@ def test_a_program_gets_the_same_answer(site: Site) -> None:
     site.work()
     good, bad = site.client.get(address).json()
     assert good["recognised"]["unmeasured"] == []
-    assert "No column 'zip'" in bad["problem"]
+    assert "no column 'zip'" in bad["problem"]

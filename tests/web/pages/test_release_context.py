@@ -23,6 +23,7 @@ TOLD = {
     "data_period": "2019 to 2024",
     "attackers": "a neighbour, 5%Yearly at most",
     "knowledge": "age and sex",
+    "limits_by": "the board, after two cases elsewhere",
     "review_by": "2027-12-31",
     "confidentiality": "confidential",
 }

@@ -26,17 +26,8 @@ from indiff.web.access.sessions import IDLE_HOURS, IDLE_SECONDS, Session, same
 from indiff.web.access.uploads import CHUNK, receive
 from indiff.web.api.choices import plainly
 from indiff.web.api.models import AdversaryChoice, Context, Reading, ReleaseChoice, RunRequest
-from indiff.web.refusals import (
-    FIELDS,
-    OF_RELEASE,
-    VALUES,
-    Refused,
-    answers,
-    as_error,
-    coded_dates,
-    on_page,
-    written,
-)
+from indiff.web.refusals import FIELDS, OF_RELEASE, VALUES, Refused, answers, as_error, on_page
+from indiff.web.written import coded_dates, written
 
 Made = TypeVar("Made", bound=BaseModel)
 

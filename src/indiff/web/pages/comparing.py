@@ -9,7 +9,8 @@ from typing import Any
 from indiff.report.finding import QUESTIONS, badge
 from indiff.web.api.results import side_by_side
 from indiff.web.jobs.audit import largest_delta
-from indiff.web.refusals import FIELDS, VALUES, limit_label, written
+from indiff.web.refusals import FIELDS, VALUES, limit_label
+from indiff.web.written import written
 
 Document = Mapping[str, Any]
 Named = Sequence[tuple[str, Document]]
