@@ -90,8 +90,8 @@ SAID: dict[str, dict[float, str]] = {
     },
     "l": {
         1: "In some groups everyone has the same diagnosis.",
-        1.2: "In no group do more than 83.33% have the same diagnosis, so that whoever knows a "
-        "person's group guesses it right with at most that chance.",
+        1.2: "In no group do more than 83.33% have the same diagnosis, so that whoever goes by "
+        "a person's group alone guesses it right with at most that chance.",
     },
     "distinct_l": {
         1: "In some groups everyone has the same diagnosis.",

@@ -151,8 +151,8 @@ _WHERE_USED = (
     Term("TF-TF", "The usual encoding: for every column, whether the cell covers the value.",
          ("TF-TF",)),
     Term("wasserstein", "The distance used: the differences of both beliefs, added up over all "
-         "values. It goes from 0 (the same) to 2 (certainty of one value against certainty of "
-         "another); half of it is the share of the belief that moves.", ("wasserstein",)),
+         "values. It goes from 0 (the same) to 2 (no value in common); half of it is "
+         "the share of the belief that moves.", ("wasserstein",)),
     Term("emd, tv, kl, js, hellinger", "Other distances between two beliefs; the parameters name "
          "the one used.",
          ("emd", "tv", "coordinate-tv", "kl", "js", "hellinger", "max-divergence")),

@@ -47,9 +47,10 @@ _READING = (
     (
         "δ in plain words",
         "How much of a guess about one person rests on that person's own record. 0: the guess is "
-        "the same whether or not the person took part. 2, the most by the usual distance: the "
-        "record turns certainty of one value into certainty of another. In between, half of δ is "
-        "the share of the belief that moves: 0.4 moves up to 20 of 100 parts of it.",
+        "the same whether or not the person took part. 2, the most by the usual distance: no "
+        "value that is thought possible with the record is thought possible without it. In "
+        "between, half of δ is the share of the belief that moves: 0.4 moves up to 20 of 100 parts "
+        "of it.",
     ),
     (
         "ITPR and DR in plain words",

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pyarrow as pa
 
 import indiff
+from indiff.audit.findings.tested import findings_of
 from indiff.report.sheet import columns, ten_lines
+
+
+def planned(limit: float, sanitizer: str = "mondrian:k=5") -> indiff.Plan:
+    return indiff.Plan(
+        data={"quasi": ["age", "sex"], "sensitive": ["ill"]},
+        release={"sanitizer": sanitizer},
+        adversary={"models": ["frequency"]},
+        limits={"delta": limit},
+    )
 
 
 def audited(limit: float, sanitizer: str = "mondrian:k=5") -> indiff.AuditResult:
@@ -18,13 +30,7 @@ def audited(limit: float, sanitizer: str = "mondrian:k=5") -> indiff.AuditResult
             "ill": rng.choice(["a", "b", "c"], 200),
         }
     )
-    plan = indiff.Plan(
-        data={"quasi": ["age", "sex"], "sensitive": ["ill"]},
-        release={"sanitizer": sanitizer},
-        adversary={"models": ["frequency"]},
-        limits={"delta": limit},
-    )
-    return indiff.run_audit(plan, frame)
+    return indiff.run_audit(planned(limit, sanitizer), frame)
 
 
 def test_who_is_exposed_is_counted() -> None:
@@ -48,3 +54,12 @@ def test_what_every_row_shows_as_it_is_is_not_called_coarser() -> None:
     }
     told = dict(columns(audited(2.0, "suppress").document))
     assert told == {"Published in coarser form": ["age", "sex"], "Published as they are": ["ill"]}
+
+
+def test_the_quantile_of_an_estimate_lies_between_its_ends() -> None:
+    """Of 200 distances the 198th is the 99% quantile; so of their lower and of their upper ends."""
+    (exact,) = audited(0.4).results
+    upper = np.arange(200) / 100
+    estimate = dataclasses.replace(exact, lower=upper / 2, upper=upper)
+    found = {one.metric: one for one in findings_of(estimate, planned(0.4))}
+    assert found["quantile"].interval == (1.97 / 2, 1.97)

@@ -10,6 +10,8 @@ import indiff
 from indiff.audit.metrics import METRICS
 from indiff.audit.plan.limits import (
     check_ranges,
+    is_at_least,
+    is_stricter,
     limit_names,
     range_of,
     risk_limits,
@@ -97,3 +99,16 @@ def test_a_recommendation_has_ranges() -> None:
 )
 def test_of_two_limits_on_a_number_the_stricter_counts(own: Any, asked: Any, counts: Any) -> None:
     assert with_stricter(own, asked) == counts
+
+
+@pytest.mark.parametrize("name", ["k", "h_conditional", "h_normalised"])
+def test_more_is_better_of_what_an_adversary_does_not_know(name: str) -> None:
+    """What is left of the doubt (ITPR, conditional entropy) protects, as many people alike do."""
+    assert is_at_least(name)
+    assert is_stricter(name, 0.9, 0.5)
+
+
+@pytest.mark.parametrize("name", ["delta", "mean", "quantile", "itpr", "t"])
+def test_less_is_better_of_what_an_adversary_learns(name: str) -> None:
+    assert not is_at_least(name)
+    assert is_stricter(name, 0.5, 0.9)

@@ -403,7 +403,7 @@ def test_without_a_release_only_the_original_has_a_risk() -> None:
         row["after"] = None
     text = squeezed(Parsed(render(made)).text)
     assert "Only the original could be measured." in text
-    assert "Sanitizing lowers" not in text
+    assert "Of what is drawn here, sanitizing lowers" not in text
 
 
 @pytest.fixture

@@ -207,8 +207,8 @@ def _risk(lines: Lines) -> Figure:
     summary = "Only the original could be measured."
     if worst["after"] is not None:
         summary = (
-            f"Sanitizing lowers {_of(lower, len(rows))}, raises {_of(higher, len(rows))}. The "
-            f"largest afterwards is {worst['metric']} of {worst['about']}: "
+            f"Of what is drawn here, sanitizing lowers {_of(lower, len(rows))}, "
+            f"raises {_of(higher, len(rows))}. The largest afterwards is {worst['metric']} of {worst['about']}: "
             f"{number(worst['after'])}, from {number(worst['before'])}."
         )
     if unbounded := sum((row.get("range") or (0, 0))[1] is None for row in rows):
