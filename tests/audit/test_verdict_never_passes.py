@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -110,3 +111,42 @@ def test_a_random_function_is_judged_by_a_run_of_it(patients: pa.Table) -> None:
     ).take(range(40))
     result = indiff.differential_test(table, shake, targets=range(2), runs=30, jobs=1)
     assert result.unmeasured[0].name == "patient_id"
+
+
+PROGRAM = """
+import csv, pathlib, sys
+calls = pathlib.Path(sys.argv[3])
+count = len(calls.read_text()) if calls.exists() else 0
+calls.write_text("c" * (count + 1))
+with open(sys.argv[1]) as source, open(sys.argv[2], "w") as target:
+    rows = [{**row, "age": "*"} for row in csv.DictReader(source)]
+    kept = [name for name in rows[0] if name != "id" or count == 1]
+    writer = csv.DictWriter(target, kept, extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(rows)
+"""
+
+
+def test_an_identifier_in_the_release_of_the_second_attribute_alone(tmp_path: Path) -> None:
+    """The program names people when it is called for the second time, and never else."""
+    (tmp_path / "program.py").write_text(PROGRAM)
+    program = (
+        f"{sys.executable} {tmp_path / 'program.py'} {{input}} {{output}} {tmp_path / 'calls'}"
+    )
+    people = pa.table(
+        {
+            "id": [f"p{place}" for place in range(8)],
+            "age": range(8),
+            "ill": list("xyxyxyxy"),
+            "fit": list("uuuuvvvv"),
+        }
+    )
+    plan = indiff.Plan(
+        data={"identifier": ["id"], "quasi": ["age"], "sensitive": ["ill", "fit"]},
+        release={"sanitizer": f"command:{program}"},
+        adversary={"models": ["frequency"]},
+        limits={"k": 2},
+    )
+    result = indiff.run_audit(plan, people)
+    assert result.verdict["exit_code"] == 1
+    assert result.verdict["reasons"][0] == "the release has the identifier 'id', which names people"

@@ -208,7 +208,8 @@ def _risk(lines: Lines) -> Figure:
     if worst["after"] is not None:
         summary = (
             f"Of what is drawn here, sanitizing lowers {_of(lower, len(rows))}, "
-            f"raises {_of(higher, len(rows))}. The largest afterwards is {worst['metric']} of {worst['about']}: "
+            f"raises {_of(higher, len(rows))}. The largest afterwards is "
+            f"{worst['metric']} of {worst['about']}: "
             f"{number(worst['after'])}, from {number(worst['before'])}."
         )
     if unbounded := sum((row.get("range") or (0, 0))[1] is None for row in rows):
