@@ -264,6 +264,7 @@ def _is_the_same_in_a_terminal(page: Page, place: Path) -> None:
     by_page = json.loads((place / "report.json").read_text(encoding="utf-8"))
     by_command = json.loads((place / "indiff-audit" / "report.json").read_text(encoding="utf-8"))
     assert by_page.pop("timing").keys() == by_command.pop("timing").keys()
+    assert by_command["files"]["input"].pop()["part"] == "plan"  # which the page keeps itself
     assert by_page == by_command
 
 
