@@ -56,3 +56,12 @@ def test_each_of_several_sensitive_attributes_is_published() -> None:
     made = [indiff.Mondrian(k=3).sanitize(table.focus(name)) for name in ("ill", "poor")]
     found = {one["name"]: one["how"] for one in released_columns(made, table)}
     assert (found["ill"], found["poor"], found["who"]) == ("unchanged", "unchanged", "left out")
+
+
+def test_a_sensitive_attribute_in_bins_is_coarser() -> None:
+    frame = pa.table({"age": [20, 30, 40, 50], "cost": [1.0, 2.0, 3.0, 4.0]})
+    for bins, how in ((2, "coarser"), (None, "unchanged")):
+        table = indiff.read_table(frame, quasi=["age"], sensitive="cost", bins=bins)
+        release = indiff.Mondrian(k=2).sanitize(table)
+        (cost,) = (one for one in released_columns([release], table) if one["name"] == "cost")
+        assert cost["how"] == how

@@ -28,8 +28,10 @@ def released_columns(releases: Sequence[Release], table: Table) -> list[dict[str
             how[name] = "unchanged" if raw else "coarser"
             if release.weights is None and len(release):
                 seen[name] = part
+        binned = {one.name for one in table.sensitives if one.binned}
         for one in releases:
-            how |= dict.fromkeys(one.sensitive_columns or (one.sensitive_name,), "unchanged")
+            kept = "coarser" if one.sensitive_name in binned else "unchanged"
+            how |= dict.fromkeys(one.sensitive_columns or (one.sensitive_name,), kept)
         carried = release.carried
         for name in () if carried is None else carried.column_names:
             how.setdefault(name, "unmeasured")
