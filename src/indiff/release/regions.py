@@ -231,3 +231,15 @@ def region_of(attribute: Attribute, low: int, high: int) -> Region:
         first, last = attribute.values[low].item(), attribute.values[high].item()
         return Interval(int(first), int(last)) if attribute.is_date else Interval(first, last)
     return ValueSet(frozenset(plain(value) for value in attribute.values[low : high + 1]))
+
+
+def is_value(region: Region) -> bool:
+    """Tell whether a region says which one value it stands for: not so [30, 39].
+
+    >>> is_value(Interval(30, 30)), is_value(Interval(30, 39)), is_value(Missing())
+    (True, False, True)
+    """
+    if isinstance(region, Interval):
+        return region.low == region.high
+    one = isinstance(region, ValueSet) and len(region.values) == 1
+    return one or isinstance(region, Missing)

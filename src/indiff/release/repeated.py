@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
-from indiff.release.regions import Interval, Missing, Region, ValueSet
+from indiff.release.regions import is_value
 from indiff.release.release import Release, ReleasedColumn
 
 ENOUGH = 0.5  # of the released rows: what repeats so many is a copy, whatever else it has
@@ -59,12 +59,5 @@ def _points(column: ReleasedColumn) -> NDArray[np.int64]:
     """Return the code of the one value that a region names, or −1 where it names more or others."""
     code = np.full(column.count, -1, np.int64)
     code[column.span_region] = column.span_low
-    is_point = np.fromiter(map(_is_point, column.regions), bool, count=column.count)
+    is_point = np.fromiter(map(is_value, column.regions), bool, count=column.count)
     return np.where(is_point, code, -1)
-
-
-def _is_point(region: Region) -> bool:
-    if isinstance(region, Interval):
-        return region.low == region.high
-    one = isinstance(region, ValueSet) and len(region.values) == 1
-    return one or isinstance(region, Missing)

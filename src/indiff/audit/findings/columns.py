@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from indiff.data.table import Table
-from indiff.release.regions import Interval, Missing, Region, ValueSet
+from indiff.release.regions import is_value
 from indiff.release.release import Release, ReleasedColumn
 
 
@@ -58,7 +58,7 @@ def _seen(column: ReleasedColumn) -> tuple[bool, dict[str, Any]]:
     cells, total = widths[used], max(int(rows.sum()), 1)
     exact = np.array(
         [
-            width == 1 and _is_value(column.make_region(i))
+            width == 1 and is_value(column.make_region(i))
             for i, width in zip(used, cells, strict=True)
         ],
         bool,
@@ -74,10 +74,3 @@ def _seen(column: ReleasedColumn) -> tuple[bool, dict[str, Any]]:
         "exact": float(rows[exact].sum() / total),
         "suppressed": float(rows[whole].sum() / total),
     }
-
-
-def _is_value(region: Region) -> bool:
-    """Tell whether a region that covers one value of the table says which: not so [30, 39]."""
-    if isinstance(region, Interval):
-        return region.low == region.high
-    return isinstance(region, ValueSet | Missing)
