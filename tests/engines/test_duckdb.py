@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from indiff.engines.protocol import MOST_ROWS, connect
-from indiff.errors import InternalError
+from indiff.data.reading.source import Source
+from indiff.engines.duckdb import DuckDBEngine, enough_memory
+from indiff.engines.protocol import MOST_ROWS, Resources, connect
+from indiff.errors import InternalError, UserError
 
 
 def test_nothing_is_downloaded_and_nothing_is_left_behind() -> None:
@@ -73,3 +78,99 @@ def test_texts_of_a_frame_are_numbered_before_they_are_counted(
         numbering.setattr("indiff.engines.duckdb.FEW_TEXTS", most)
         for table in (TEXTS, coded, pl.from_arrow(TEXTS)):
             assert kinds_and_cells(table) == (kind, "ENUM('')", CELLS)
+
+
+@pytest.mark.parametrize("engine", ["in-process", "duckdb"])
+def test_an_engine_uses_what_it_may(engine: Any) -> None:
+    may_use = Resources(threads=1, memory_limit="200MiB")
+    made = connect(pa.table({"a": [1]}), ["a"], {"cells": [0]}, engine=engine, resources=may_use)
+    names = ("threads", "memory_limit", "enable_progress_bar")
+    found = made.query(f"SELECT {', '.join(f'current_setting({name!r})' for name in names)}")
+    assert found == [(1, "200.0 MiB", False)]
+    made.close()
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    return tmp_path / "temporary"
+
+
+def test_whoever_is_refused_leaves_nothing_behind(temporary: Path) -> None:
+    for table, resources in (
+        (pa.table({"a": [1]}), Resources(memory_limit="much")),
+        (pa.table({"a": [[1]]}), Resources()),
+        (pa.table({"a": pa.array([], pa.int64())}), Resources()),
+    ):
+        with pytest.raises(UserError) as refused:
+            connect(table, ["a"], {"cells": [0]}, engine="duckdb", resources=resources)
+        assert [*temporary.iterdir()] == [], refused.value  # which keeps the engine from going
+
+
+def test_what_is_forgotten_loaded_or_closed_is_gone() -> None:
+    engine: Any = connect(pa.table({"a": [1]}), ["a"], {"cells": [0]}, engine="duckdb")
+    name = engine.put({"x": [1, 2]}, ["BIGINT"])
+    tables = "SELECT COUNT(*) FROM duckdb_tables() WHERE table_name = "
+    assert engine.query(f"{tables}'{name}'") == [(1,)]
+    engine.forget(name)
+    assert engine.query(f"{tables}'{name}'") == [(0,)]
+    views = "SELECT view_name FROM duckdb_views() WHERE NOT internal"
+    assert engine.query(views) == [("source",)], "what was loaded is copied, and let go"
+    folder = tempfile.TemporaryDirectory()
+    engine.source = replace(engine.source, folder=folder)
+    engine.close()
+    assert not Path(folder.name).exists()
+    with pytest.raises(duckdb.ConnectionException):
+        engine.query("SELECT 1")
+
+
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        (Source("spark", "Spark DataFrame", spark=object()), "a Spark DataFrame"),
+        (Source("parquet", "s3://b/a.parquet", ("s3://b/a.parquet",)), "'s3://b/a.parquet'"),
+    ],
+)
+def test_what_only_spark_reads(source: Source, what: str) -> None:
+    with pytest.raises(UserError, match=f"{what} is counted by Spark"):
+        DuckDBEngine(source, ["a"], (), Resources())
+
+
+@pytest.mark.parametrize("engine", ["in-process", "duckdb"])
+def test_the_name_of_a_folder_is_no_column(engine: Any, tmp_path: Path) -> None:
+    (tmp_path / "year=2020").mkdir()
+    path = tmp_path / "year=2020" / "a[1].parquet"
+    pq.write_table(pa.table({"year": [1, 1, 2]}), path)
+    made = connect(path, ["year"], {"cells": [0]}, engine=engine)
+    assert made.query(f"SELECT * FROM {made.counts['cells']} ORDER BY c0") == [(1, 2), (2, 1)]
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        ("a.csv", b"x,y\n1,2\n"),
+        ("a.TXT", b"x,y\n1,2\n"),
+        ("a.tsv", b"x\ty\n1\t2\n"),
+        ("a.TSV", b"x\ty\n1\t2\n"),
+        ("a.parquet", b"PAR1"),
+        ("a.PARQUET", b"PAR1"),
+        ("a.pq", b"PAR1"),
+    ],
+)
+def test_the_ending_of_a_file_says_its_format(name: str, begins: bytes, tmp_path: Path) -> None:
+    engine = connect(pa.table({"a": [1]}), ["a"], {"cells": [0]}, engine="duckdb")
+    engine.write("SELECT 1 AS x, 2 AS y", str(tmp_path / name), [])
+    engine.close()
+    assert (tmp_path / name).read_bytes().startswith(begins)
+
+
+def test_memory_that_does_not_suffice_is_the_limit_s_fault_only_where_there_is_one() -> None:
+    with pytest.raises(MemoryError), enough_memory(Resources()):
+        raise duckdb.OutOfMemoryException
+    with (
+        pytest.raises(UserError, match=r"memory_limit must suffice .*'1MB'"),
+        enough_memory(Resources(memory_limit="1MB")),
+    ):
+        raise duckdb.OutOfMemoryException

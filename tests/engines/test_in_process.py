@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indiff.engines.in_process import (
+    BATCH,
     Coder,
     NotCountedHere,
     Tally,
@@ -104,3 +105,111 @@ def test_auto_chooses_by_the_number_of_combinations() -> None:
         engine = connect(table, ["a", "b"], {"cells": [0, 1]})
         assert engine.name == expected
         engine.close()
+
+
+def counted_by_tally(batches: list[pa.Array]) -> dict[Any, int]:
+    coder = Coder([""])
+    tally = Tally([coder], [[0]])
+    for batch in batches:
+        tally.add([batch])
+    assert tally.rows == sum(map(len, batches))
+    total = Tally.total([tally], 0)
+    values = coder.values().to_pylist()
+    return {values[place]: int(total[place]) for place in np.nonzero(total)[0]}
+
+
+@pytest.mark.parametrize(
+    "batches",
+    [
+        [[0], [0, None], [0]],
+        [[5, None], [4, None]],  # 4 stood for missing in the first batch
+        [[5, None], [4, 9, None]],
+        [[5], [5, None], [4], [3, None, None]],
+        [[None], [3], [None], [2, None]],
+        [[1, 2, 3], [2], [9, 1], [-7, None]],
+        [[2**63 - 2, 2**63 - 1], [2**63 - 1, None]],
+        [[-(2**63), None], [-(2**63) + 1]],
+        [[2**62, 2**62 - 1, None], [-(2**62), None]],
+        [[1, None], [2**40], [1, 2**40, None]],
+        [[], [1], []],
+    ],
+)
+def test_every_whole_number_is_counted_whatever_the_batches(batches: list[list[Any]]) -> None:
+    """No value may be taken for the missing one, however the table of codes grows."""
+    expected = Counter(value for batch in batches for value in batch)
+    assert counted_by_tally([pa.array(batch, pa.int64()) for batch in batches]) == expected
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+@pytest.mark.parametrize("sign", ["int", "uint"])
+def test_every_width_of_whole_numbers_is_counted_to_its_ends(sign: str, bits: int) -> None:
+    kind: pa.DataType = getattr(pa, f"{sign}{bits}")()
+    low, high = (0, 2**bits - 1) if sign == "uint" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    for batches in (
+        [[low, high, high]],
+        [[low, None, high]],
+        [[high], [None], [low, None]],
+        [[high - 1, high], [None, high]],
+    ):
+        expected = Counter(value for batch in batches for value in batch)
+        assert counted_by_tally([pa.array(batch, kind) for batch in batches]) == expected
+
+
+def test_a_batch_of_any_length_fits() -> None:
+    batches = [[1] * length for length in (3, 20, BATCH + 1, 2)]
+    assert counted_by_tally([pa.array(one, pa.int32()) for one in batches]) == {1: BATCH + 26}
+
+
+def test_texts_whose_dictionaries_differ_from_batch_to_batch() -> None:
+    batches: list[list[str | None]] = [["b", "a"], ["a", None], ["a", ""], ["b", "c", "c"]]
+    expected = {"a": 3, "b": 2, "c": 2, None: 2}
+    assert counted_by_tally([pa.array(one) for one in batches]) == expected
+    coded = [pa.array(one).dictionary_encode() for one in batches]
+    assert counted_by_tally(coded) == expected
+
+
+def test_32_columns_are_counted_together_and_one_more_is_not() -> None:
+    for number, expected in ((32, "in-process"), (33, "duckdb")):
+        nothing = pa.table({f"c{i}": pa.nulls(3, pa.int64()) for i in range(number)})
+        countings = {"cells": range(number), "people": [0]}
+        engine = connect(nothing, nothing.column_names, countings)
+        assert engine.name == expected
+        assert engine.query(f"SELECT n FROM {engine.counts['people']}") == [(3,)]
+        engine.close()
+
+
+@pytest.mark.parametrize(
+    ("threads", "row_group_size", "expected"),
+    [(2, 10, [2]), (1, 10, []), (7, 100, []), (7, 34, [3])],
+)
+def test_no_more_threads_than_allowed_or_than_parts(
+    threads: int,
+    row_group_size: int,
+    expected: list[int],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One after the other, the first thread takes all parts: the others count nothing."""
+    started = []
+
+    class OneAfterTheOther:
+        def __init__(self, workers: int) -> None:
+            started.append(workers)
+
+        def __enter__(self) -> Any:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def map(self, work: Any, tallies: Any) -> Any:
+            return map(work, tallies)
+
+    monkeypatch.setattr("indiff.engines.in_process.ThreadPoolExecutor", OneAfterTheOther)
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"a": [*range(100)]}), path, row_group_size=row_group_size)
+    engine = connect(
+        path, ["a"], {"cells": [0]}, engine="in-process", resources=Resources(threads=threads)
+    )
+    assert engine.query(f"SELECT COUNT(*), SUM(n) FROM {engine.counts['cells']}") == [(100, 100)]
+    engine.close()
+    assert started == expected

@@ -1,18 +1,20 @@
 """Plants one small bug after another in the modules that decide, and names those no test sees.
 
-``make mutants`` or ``python -m tests.mutants [--only audit] [--minutes 20] [--count 100]``. The
+``make mutants`` or ``python -m tests.mutants [--only audit] [--minutes 60] [--seed fresh]``. The
 tests of a group run once to learn which of them run which line; then every bug gets a process of
 its own, in which the tests that run the changed line are run until one fails. Compiled kernels
 are left out: their tests compare every bit with plain Python. First come the bugs of
 ``planted.toml``, which some tests once let pass; then all changes that ``changes.py`` can make, in
-an order drawn with the seed.
+an order drawn with the seed, until the group's part of the time is up.
 
 Results are kept in ``build/mutants``: a run goes on where the last one stopped, and tries again
-what was changed since, or what no test saw before there were new tests.
+what was changed since, or what no test saw before there were new tests. ``--seed fresh`` draws a
+seed and believes no earlier result.
 
 A bug that no test sees is a missing test, or it changes nothing that anybody can observe: then
-``explained.toml`` says why. Ends with 1 where fewer than nine in ten are caught, where one is
-neither caught nor explained, or where a test fails with no bug planted.
+``explained.toml`` says why. One with which a test never ends is looked at a second time, with more
+patience, before it counts as caught. Ends with 1 where fewer than nine in ten of a group are
+caught, where one is neither caught nor explained, or where a test fails with no bug planted.
 """
 
 from __future__ import annotations
@@ -22,11 +24,15 @@ import importlib
 import json
 import os
 import random
+import subprocess
 import sys
 import tempfile
 import time
 import tomllib
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.mutants.changes import PACKAGE, ROOT, Mutant, mutants_of, named
 from tests.mutants.learning import Learned, learn
@@ -35,6 +41,8 @@ from tests.mutants.planting import Outcome, Planter
 HERE = Path(__file__).parent
 KEPT = ROOT / "build" / "mutants"
 LEAST_SCORE = 0.9
+CAUGHT = ("caught", "timed out")
+BLOCK = 60
 
 _AUDIT_TESTS = (
     *("tests/audit/findings", "tests/audit/plan/test_limits.py", "tests/audit/test_metrics.py"),
@@ -122,20 +130,20 @@ def _warm() -> None:
 class _Results:
     """What became of the mutants of a group, in a file that grows by a line for each."""
 
-    def __init__(self, group: str, planter: Planter) -> None:
+    def __init__(self, group: str, planter: Planter, afresh: bool) -> None:
         self.file = KEPT / f"{group}.jsonl"
         self.planter = planter
         self.outcomes: dict[str, Outcome] = {}
         self.words = os.dup(2)  # also from a copy of this process, which says nothing else
-        lines = self.file.read_text().splitlines() if self.file.exists() else []
-        self.earlier = {one["name"]: one for one in map(json.loads, lines)}
+        self.place = self.file.stat().st_size if self.file.exists() else 0
+        self.earlier = {} if afresh else _lines_of(self.file, 0)
 
     def _key(self, mutant: Mutant, kind: str) -> str:
         """Return what a result is about: for a survivor, the tests that did not see it, too."""
         learned: Learned = self.planter.learned
         files = {test.split("::")[0] for test in self.planter.tests_for(mutant)}
         tests = "".join(learned.digests.get(file, "")[:8] for file in sorted(files))
-        return mutant.source if kind == "caught" else f"{mutant.source} {tests}"
+        return mutant.source if kind in CAUGHT else f"{mutant.source} {tests}"
 
     def known(self, mutant: Mutant) -> bool:
         """Say whether the mutant was tried before; then its outcome is that."""
@@ -146,32 +154,70 @@ class _Results:
         return True
 
     def add(self, mutant: Mutant, outcome: Outcome) -> None:
-        """Keep and print a result."""
+        """Keep a result, and print one that is not caught."""
         line = {"name": mutant.name, "kind": outcome.kind, "test": outcome.test}
         line["key"] = self._key(mutant, outcome.kind)
         with self.file.open("a") as stream:
             stream.write(json.dumps(line, ensure_ascii=False) + "\n")
         if outcome.kind != "caught":
-            where = (
-                f"line {mutant.lines.start}"
-                if self.planter.tests_for(mutant)
-                else "no test runs it"
-            )
-            os.write(self.words, f"  {outcome.kind}: {mutant.name} ({where})\n".encode())
+            tests = self.planter.tests_for(mutant)
+            where = f"line {mutant.lines.start}" if tests else "no test runs it"
+            self.say(f"  {outcome.kind}: {mutant.name} ({where})")
+
+    def say(self, text: str) -> None:
+        """Print a line at once."""
+        os.write(self.words, f"{text}\n".encode())
 
     def reload(self, mutants: list[Mutant]) -> None:
-        """Read what another process added."""
-        self.earlier = (
-            {one["name"]: one for one in map(json.loads, self.file.read_text().splitlines())}
-            if self.file.exists()
-            else {}
-        )
+        """Read what other processes added."""
+        self.earlier |= _lines_of(self.file, self.place)
         for mutant in mutants:
             self.known(mutant)
 
 
-def run_group(name: str, seconds: float, seed: int, count: int | None) -> bool:
-    """Try a group's mutants until the time is up, print its line, and say whether all is well."""
+def _lines_of(file: Path, place: int) -> dict[str, Any]:
+    """Return the results that stand in a file from a place on, the last of each name."""
+    text = file.read_bytes()[place:].decode() if file.exists() else ""
+    return {one["name"]: one for one in map(json.loads, text.splitlines())}
+
+
+@dataclass(frozen=True)
+class _Score:
+    """The figures of a group."""
+
+    group: str
+    possible: int
+    kinds: Counter[str]
+    explained: int
+    open_ones: list[str]
+    broken: list[str]
+
+    @property
+    def share(self) -> float:
+        """The part that was caught of those that are not explained."""
+        counted = self.kinds.total() - self.explained
+        return sum(self.kinds[kind] for kind in CAUGHT) / counted if counted else 0.0
+
+    @property
+    def is_well(self) -> bool:
+        """Say whether the group is in order."""
+        return self.share >= LEAST_SCORE and not self.open_ones and not self.broken
+
+    def __str__(self) -> str:
+        cells = (
+            *(self.group, self.possible, self.kinds.total(), self.kinds["caught"]),
+            *(self.kinds["timed out"], self.explained, len(self.open_ones), f"{self.share:.1%}"),
+        )
+        return f"| {' | '.join(map(str, cells))} |"
+
+
+HEADS = """
+| group | can be planted | tried | caught | never ended | explained | open | score |
+|---|---|---|---|---|---|---|---|"""
+
+
+def run_group(name: str, end: float, jobs: int, asked: argparse.Namespace) -> _Score:
+    """Try a group's mutants until ``end`` by the clock, and return its figures."""
     places, tests = GROUPS[name]
     files = _files(places)
     started = time.monotonic()
@@ -182,73 +228,89 @@ def run_group(name: str, seconds: float, seed: int, count: int | None) -> bool:
     examples = [str(one.relative_to(ROOT)) for one in files if ">>>" in one.read_text()]
     learned = learn(sorted(changed), (*tests, *examples), KEPT / "learned")
     drawn = [one for file in files for one in mutants_of(file)]
-    random.Random(seed).shuffle(drawn)
-    mutants = [*bugs, *drawn[:count]]
+    random.Random(asked.seed).shuffle(drawn)
+    mutants = [*bugs, *drawn[: asked.count]]
     print(
         f"{name}: {len(learned.seconds)} tests learned in {time.monotonic() - started:.0f} s, "
         f"{len(bugs)} bugs were written down, {len(drawn)} more can be planted",
         file=sys.stderr,
         flush=True,
     )
-    end = time.monotonic() + seconds
+    started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        planter = Planter(learned, Path(folder))
-        results = _Results(name, planter)
+        planter = Planter(learned, Path(folder), jobs)
+        results = _Results(name, planter, asked.afresh)
         new = [one for one in mutants if not results.known(one)]
+        results.outcomes.clear()
+        tried = 0
+        for first in range(0, len(new), BLOCK):  # a part of each kind, wherever the time ends
+            tried = first + BLOCK
+            block = new[first:tried]
 
-        def tell(mutant: Mutant, outcome: Outcome) -> bool:
-            results.add(mutant, outcome)
-            return time.monotonic() < end
+            def tell(mutant: Mutant, outcome: Outcome) -> bool:
+                results.add(mutant, outcome)
+                return time.monotonic() < end
 
-        planter.called([one for one in new if one.called], tell)
-        for mutant, outcome in planter.imported([one for one in new if not one.called]):
-            if not tell(mutant, outcome):
+            planter.imported([one for one in block if not one.called], tell)
+            planter.called([one for one in block if one.called], tell)
+            passed = (time.monotonic() - started) / 60
+            results.say(f"  {name}: {min(tried, len(new))} of {len(new)} in {passed:.1f} minutes")
+            if time.monotonic() >= end:
                 break
-        results.reload(mutants)
+        reached = mutants.index(new[tried - 1]) + 1 if tried < len(new) else len(mutants)
+        results.reload(mutants[:reached])
         catchers = {one.test for one in results.outcomes.values()} & learned.seconds.keys()
         broken = [*learned.broken, *(planter.control(sorted(catchers)) if new else ())]
     for test in broken:
         print(f"  fails with no bug planted: {test}", file=sys.stderr, flush=True)
-    return _score(name, len(drawn), results.outcomes) and not broken
+    return _scored(name, len(drawn) + len(bugs), results.outcomes, broken)
 
 
-def _score(group: str, all_of_them: int, outcomes: dict[str, Outcome]) -> bool:
-    """Print the line of a group, and what is open; say whether nothing is."""
+def _scored(group: str, possible: int, outcomes: dict[str, Outcome], broken: list[str]) -> _Score:
+    """Return the figures of a group, and print what is open."""
     explained = tomllib.loads((HERE / "explained.toml").read_text(encoding="utf-8"))
-    kinds = {name: one.kind for name, one in outcomes.items()}
-    caught = [name for name, kind in kinds.items() if kind == "caught"]
-    late = [name for name, kind in kinds.items() if kind == "timed out"]
-    unseen = [name for name, kind in kinds.items() if kind == "survived"]
+    unseen = [name for name, one in outcomes.items() if one.kind not in CAUGHT]
     open_ones = [name for name in unseen if name not in explained]
-    known = len(unseen) - len(open_ones)
-    score = len(caught) / max(len(kinds) - known, 1)
-    print(
-        f"{group}: {len(kinds)} tried of {all_of_them} and the written ones, {len(caught)} caught, "
-        f"{known} explained, {len(open_ones)} survived, {len(late)} timed out: {score:.1%}",
-        flush=True,
-    )
+    kinds = Counter(one.kind for one in outcomes.values())
     for name in open_ones:
-        print(f"  open: {name}")
-    return score >= LEAST_SCORE and not open_ones
+        print(f"  open: {name}", flush=True)
+    return _Score(group, possible, kinds, len(unseen) - len(open_ones), open_ones, broken)
 
 
-def main() -> None:
-    """Run the groups asked for and print the line of each."""
+def _asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0] if __doc__ else None)
     parser.add_argument(
         "--only", choices=[*GROUPS], action="append", help="a group; may be repeated"
     )
-    parser.add_argument("--minutes", type=float, default=20, help="time for each group")
-    parser.add_argument("--seed", type=int, default=1, help="the order in which bugs are planted")
+    parser.add_argument("--minutes", type=float, default=60, help="time for all groups together")
+    parser.add_argument("--seed", default="1", help="of the order of bugs; fresh: a new one")
     parser.add_argument("--count", type=int, help="how many bugs of a group, beside the written")
-    given = parser.parse_args()
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at once")
+    asked = parser.parse_args()
+    asked.afresh = asked.seed == "fresh"
+    asked.seed = random.SystemRandom().randrange(10**6) if asked.afresh else int(asked.seed)
+    return asked
+
+
+def main() -> None:
+    """Run the groups asked for and print the figures of each."""
+    asked = _asked()
     os.chdir(ROOT)
     KEPT.mkdir(parents=True, exist_ok=True)
     _warm()
-    seconds = 60 * given.minutes
-    groups = given.only or GROUPS
-    well = [run_group(name, seconds, given.seed, given.count) for name in groups]
-    sys.exit(0 if all(well) else 1)
+    groups = list(asked.only or GROUPS)
+    end = time.monotonic() + 60 * asked.minutes
+    scores = []
+    for number, name in enumerate(groups):
+        now = time.monotonic()
+        part = (end - now) / (len(groups) - number)  # what one leaves, the next ones have
+        scores.append(run_group(name, now + part, asked.jobs, asked))
+    commit = subprocess.run(
+        ("git", "describe", "--always", "--dirty"), capture_output=True, text=True, check=False
+    ).stdout.strip()
+    print(f"\n{time.strftime('%Y-%m-%d')}, commit {commit}, seed {asked.seed}\n{HEADS}")
+    print("\n".join(map(str, scores)), flush=True)
+    sys.exit(0 if all(one.is_well for one in scores) else 1)
 
 
 if __name__ == "__main__":

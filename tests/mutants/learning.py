@@ -7,7 +7,7 @@ import json
 import os
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ class Learned:
 
         What runs when the module is imported concerns every test that runs a line of the file.
         """
-        lines = self.lines.get(str(mutant.file), {})
+        lines = self.lines.get(str(mutant.file.relative_to(ROOT)), {})
         chosen = mutant.lines if mutant.called else range(max(lines, default=0) + 1)
         able = {test for line in chosen for test in lines.get(line, ())}.difference(self.broken)
         order = [one for one in quick if one in able]
@@ -57,7 +57,8 @@ class Learned:
 class _Recorder:
     """A pytest plugin that runs every test, and what it shares with others, by its own name."""
 
-    def __init__(self, files: list[Path]) -> None:
+    def __init__(self, files: list[Path], tell: Callable[[str, dict[str, Any]], None]) -> None:
+        self.tell = tell  # gets what was learned of a test file when its tests have run
         self.coverage = coverage.Coverage(
             data_file=None, config_file=False, include=[str(one) for one in files]
         )
@@ -92,17 +93,20 @@ class _Recorder:
         started = time.process_time()
         yield
         self.seconds[item.nodeid] = round(time.process_time() - started, 3)
+        file = item.nodeid.split("::")[0]
+        if nextitem is None or nextitem.nodeid.split("::")[0] != file:
+            self.tell(file, self._found())
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.failed:
             self.failed.add(report.nodeid)
 
-    def found(self) -> dict[str, Any]:
-        """Return what was learned, as plain data."""
+    def _found(self) -> dict[str, Any]:
+        """Return what was learned so far, as plain data."""
         data = self.coverage.get_data()
         lines: dict[str, dict[int, list[str]]] = {}
         for file in data.measured_files():
-            lines[file] = {
+            lines[str(Path(file).relative_to(ROOT))] = {
                 line: sorted({t for one in contexts for t in self.shared.get(one, [one]) if t})
                 for line, contexts in data.contexts_by_lineno(file).items()
             }
@@ -123,23 +127,26 @@ def learn(files: list[Path], tests: tuple[str, ...], folder: Path) -> Learned:
     ]
     known = {path: _kept(path, files, folder) for path in paths}
     if stale := [path for path, one in known.items() if one is None]:
-        fresh, said = (folder / f"{os.getpid()}.{end}" for end in ("part", "txt"))
+        said = folder / f"{os.getpid()}.txt"
+
+        def keep(path: str, found: dict[str, Any]) -> None:
+            fresh = folder / f"{os.getpid()}.part"
+            fresh.write_text(json.dumps(_of_file(found, path, files)))
+            fresh.replace(_place(path, folder))
 
         def work() -> int:
-            recorder = _Recorder(files)
-            code = pytest.main([*PYTEST, *stale], plugins=[recorder])
-            fresh.write_text(json.dumps(recorder.found()))
-            return int(code)
+            for path in stale:  # also of a file without tests
+                _place(path, folder).unlink(missing_ok=True)
+            return int(pytest.main([*PYTEST, *stale], plugins=[_Recorder(files, keep)]))
 
         ended = in_child(work, 3600, said)
         if ended not in (0, 1, 5):
             raise SystemExit(f"the tests cannot be run (pytest ended with {ended}; see {said}).")
-        found = json.loads(fresh.read_text())
-        fresh.unlink()
         said.unlink()
         for path in stale:
-            known[path] = one = _of_file(found, path, files)
-            _place(path, folder).write_text(json.dumps(one))
+            if not _place(path, folder).exists():  # no test of it runs
+                keep(path, {"seconds": {}, "lines": {}, "broken": []})
+        known |= {path: _kept(path, files, folder) for path in stale}
     return _together({path: one for path, one in known.items() if one is not None})
 
 
@@ -151,13 +158,17 @@ def _digest(path: str | Path) -> str:
     return hashlib.sha256((ROOT / path).read_bytes()).hexdigest()[:16]
 
 
+def _named(files: list[Path]) -> list[str]:
+    return [str(file.relative_to(ROOT)) for file in files]
+
+
 def _kept(path: str, files: list[Path], folder: Path) -> dict[str, Any] | None:
     """Return what is known of a test file, if it and the files that it runs are as they were."""
     place = _place(path, folder)
     one: dict[str, Any] = json.loads(place.read_text()) if place.exists() else {}
-    if not one or one["key"] != _digest(path) or not {*map(str, files)} <= {*one["measured"]}:
+    if not one or one["key"] != _digest(path) or not {*_named(files)} <= {*one["measured"]}:
         return None
-    same = all(Path(file).exists() and _digest(file) == key for file, key in one["runs"].items())
+    same = all((ROOT / file).exists() and _digest(file) == key for file, key in one["runs"].items())
     return one if same else None
 
 
@@ -174,7 +185,7 @@ def _of_file(found: dict[str, Any], path: str, files: list[Path]) -> dict[str, A
     }
     return {
         "key": _digest(path),
-        "measured": [str(file) for file in files],
+        "measured": _named(files),
         "runs": {file: _digest(file) for file, by_line in lines.items() if by_line},
         "seconds": {test: took for test, took in found["seconds"].items() if test.startswith(mine)},
         "broken": [test for test in found["broken"] if test.startswith(mine)],

@@ -7,10 +7,12 @@ import importlib
 import importlib.machinery
 import importlib.util
 import math
+import os
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
@@ -19,27 +21,33 @@ import pytest
 
 from tests.mutants.changes import Mutant
 from tests.mutants.learning import PYTEST, Learned
-from tests.mutants.processes import TIMED_OUT, in_child
+from tests.mutants.processes import FAILED, TIMED_OUT, allow, in_child, start, wait
 
 SECONDS_OF_TESTS = 20.0  # of the tests that run a line, as many as take this long
-PATIENCE = 30.0, 10.0  # seconds of the processor for a mutant: so many, and so often the tests' own
+PATIENCE = 8.0, 8.0  # seconds of the processor for a test: so many, and so often its own
+SECOND_LOOK = 3.0  # times as patient
+SECONDS_TO_IMPORT = 60.0
+SECONDS_OF_A_GROUP = 100_000.0
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a mutant: ``caught``, ``survived`` or ``timed out``; by which test."""
+    """What became of a mutant: ``caught``, ``survived``, ``timed out`` or ``not planted``."""
 
     kind: str
-    test: str = ""
+    test: str = ""  # by which it was caught
+
+
+Tell = Callable[[Mutant, Outcome], bool]
 
 
 class Planter:
     """Tries mutants; those tests come first that saw others in the same file."""
 
-    def __init__(self, learned: Learned, folder: Path) -> None:
+    def __init__(self, learned: Learned, folder: Path, jobs: int = 1) -> None:
         self.learned = learned
-        self.note = folder / "failed"
-        self.basetemp = folder / "tmp"
+        self.folder = folder
+        self.jobs = jobs
         self.catchers: dict[Path, list[str]] = defaultdict(list)
 
     def tests_for(self, mutant: Mutant) -> list[str]:
@@ -47,26 +55,30 @@ class Planter:
         most = math.inf if mutant.replaced[0] else SECONDS_OF_TESTS  # a written one deserves all
         return self.learned.tests_for(mutant, most, self.catchers[mutant.file][-5:])
 
-    def _try(self, mutant: Mutant, run: Callable[[list[str]], str | None]) -> Outcome:
+    def _try(self, mutant: Mutant, run: Callable[[list[str], float], str | None]) -> Outcome:
         """Run the mutant's tests in a child by ``run``, which names one that fails."""
         tests = self.tests_for(mutant)
         if not tests:
             return Outcome("survived")
+        note = self.folder / f"failed{os.getpid()}"
 
-        def work() -> int:
-            failed = run(tests)
-            self.note.write_text(failed or "")
+        def work(patience: float = 1.0) -> int:
+            failed = run(tests, patience)
+            note.write_text(failed or "")
             return 1 if failed else 0
 
-        took = sum(self.learned.seconds[test] for test in tests)
-        ended = in_child(work, PATIENCE[0] + PATIENCE[1] * took)
+        ended = in_child(work, SECONDS_TO_IMPORT)
+        if ended == TIMED_OUT:
+            ended = in_child(lambda: work(SECOND_LOOK), SECOND_LOOK * SECONDS_TO_IMPORT)
         if ended == TIMED_OUT:
             return Outcome("timed out")
+        if ended == FAILED:
+            return Outcome("not planted")
         if ended not in (0, 1):
             return Outcome("caught", f"the process, which ended with {ended}")
         if ended == 0:
             return Outcome("survived")
-        test = self.note.read_text()
+        test = note.read_text()
         earlier = self.catchers[mutant.file]
         if test in self.learned.seconds and self.learned.seconds[test] < 2:
             if test in earlier:
@@ -74,20 +86,24 @@ class Planter:
             earlier.append(test)
         return Outcome("caught", test)
 
-    def imported(self, mutants: list[Mutant]) -> Iterator[tuple[Mutant, Outcome]]:
+    def imported(self, mutants: list[Mutant], tell: Tell) -> None:
         """Try mutants of what runs at import: nothing of ours is imported before they are made."""
-        for mutant in mutants:
 
-            def run(tests: list[str], mutant: Mutant = mutant) -> str | None:
+        def try_one(mutant: Mutant) -> Outcome:
+            options = [*PYTEST, "-x", "--basetemp", str(self.basetemp())]
+
+            def run(tests: list[str], patience: float) -> str | None:
                 finder: Any = _Finder(mutant)
                 sys.meta_path.insert(0, finder)
-                watcher = _Watcher()
-                code = pytest.main([*self._options(), "-x", *tests], plugins=[watcher])
+                watcher = _Watcher(self.learned, patience)
+                code = pytest.main([*options, *tests], plugins=[watcher])
                 return None if code == 0 else watcher.failed or "the import"
 
-            yield mutant, self._try(mutant, run)
+            return self._try(mutant, run)
 
-    def called(self, mutants: list[Mutant], tell: Callable[[Mutant, Outcome], bool]) -> None:
+        self.share(mutants, try_one, tell)
+
+    def called(self, mutants: list[Mutant], tell: Tell) -> None:
         """Try mutants of functions, in copies of a process in which every test is collected.
 
         ``tell`` gets each result and says whether to go on.
@@ -99,50 +115,76 @@ class Planter:
             return
 
         def work() -> int:
-            pytest.main([*self._options(), *files], plugins=[_Loop(self, mutants, tell)])
+            pytest.main([*PYTEST, *files], plugins=[_Loop(self, mutants, tell)])
             return 0
 
-        in_child(work, 100_000)
+        in_child(work, SECONDS_OF_A_GROUP)
 
-    def _options(self) -> list[str]:
-        return [*PYTEST, "--basetemp", str(self.basetemp)]
+    def share(
+        self, mutants: list[Mutant], try_one: Callable[[Mutant], Outcome], tell: Tell
+    ) -> None:
+        """Try mutants in as many processes as may work at once."""
+
+        def work(part: list[Mutant]) -> int:
+            for mutant in part:
+                if not tell(mutant, try_one(mutant)):
+                    break
+            return 0
+
+        parts = [mutants[number :: self.jobs] for number in range(self.jobs)]
+        started = [start(partial(work, part), SECONDS_OF_A_GROUP) for part in parts if part]
+        for child in started:
+            wait(child)
+
+    def basetemp(self) -> Path:
+        """Return the folder in which tests that this process starts put their files."""
+        return self.folder / f"tmp{os.getpid()}"
 
     def control(self, tests: list[str]) -> list[str]:
         """Return those of the tests that fail with no bug planted."""
         watcher = _Watcher()
+        note = self.folder / "control"
         if not tests:
             return []
 
         def work() -> int:
-            pytest.main([*self._options(), *tests], plugins=[watcher])
-            self.note.write_text("\n".join(watcher.every))
+            pytest.main([*PYTEST, "--basetemp", str(self.basetemp()), *tests], plugins=[watcher])
+            note.write_text("\n".join(watcher.every))
             return 0
 
-        in_child(work, 100_000)
-        return self.note.read_text().split("\n") if self.note.read_text() else []
+        if in_child(work, SECONDS_OF_A_GROUP) != 0:
+            raise SystemExit("the tests that caught bugs cannot be run without one.")
+        return note.read_text().splitlines()
 
 
 class _Watcher:
-    """A pytest plugin that notes which tests fail."""
+    """A pytest plugin that notes which tests fail, and stops one that takes too long."""
 
-    def __init__(self) -> None:
+    def __init__(self, learned: Learned | None = None, patience: float = 1.0) -> None:
         self.every: list[str] = []
+        self.learned, self.patience = learned, patience
 
     @property
     def failed(self) -> str:
         return self.every[0] if self.every else ""
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        if self.learned is not None:
+            _be_patient(self.learned, nodeid, self.patience)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.failed:
             self.every.append(report.nodeid)
 
 
+def _be_patient(learned: Learned, test: str, patience: float) -> None:
+    allow(patience * (PATIENCE[0] + PATIENCE[1] * learned.seconds[test]))
+
+
 class _Loop:
     """A pytest plugin that, once the tests are collected, runs some of them for every mutant."""
 
-    def __init__(
-        self, planter: Planter, mutants: list[Mutant], tell: Callable[[Mutant, Outcome], bool]
-    ) -> None:
+    def __init__(self, planter: Planter, mutants: list[Mutant], tell: Tell) -> None:
         self.planter, self.mutants, self.tell = planter, mutants, tell
 
     def pytest_runtestloop(self, session: Any) -> bool:
@@ -152,19 +194,27 @@ class _Loop:
         functions = _functions({str(one.file) for one in self.mutants})
         gc.collect()
         gc.freeze()  # what the copies share stays shared
-        for mutant in self.mutants:
 
-            def run(tests: list[str], mutant: Mutant = mutant) -> str | None:
+        def try_one(mutant: Mutant) -> Outcome:
+            basetemp = self.planter.basetemp()
+
+            def run(tests: list[str], patience: float) -> str | None:
+                session.config._tmp_path_factory._given_basetemp = basetemp
                 _exchange(mutant, functions)
                 chosen = [items[test] for test in tests if test in items]
                 for item, following in zip(chosen, [*chosen[1:], None], strict=True):
-                    item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+                    _be_patient(self.planter.learned, item.nodeid, patience)
+                    try:
+                        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+                    except KeyboardInterrupt:
+                        return str(item.nodeid)
                     if session.testsfailed:
                         return str(item.nodeid)
                 return None
 
-            if not self.tell(mutant, self.planter._try(mutant, run)):
-                break
+            return self.planter._try(mutant, run)
+
+        self.planter.share(self.mutants, try_one, self.tell)
         return True
 
 
