@@ -17,6 +17,8 @@ import pytest
 
 import indiff
 from indiff.audit.verdict import Check
+from indiff.cli.risk import _check_engine
+from indiff.errors import UserError
 from tests.command_line import ANSI, call, call_alone, write_people
 
 # ITPR paper, Table 5, row 4: eight records, ages 30 (six times) and 47 (twice): 0.83.
@@ -423,3 +425,120 @@ def test_what_is_elsewhere_is_no_file_here(
     assert f"Risk of {address}\n" in ended.out
     ended = call("risk", people, "--quasi", "age", "--json", people)
     assert ended.code == 2
+
+
+@pytest.mark.parametrize(
+    ("engine", "master", "threads", "expected"),
+    [
+        ("auto", None, None, "here"),
+        ("auto", None, 2, "here"),
+        ("in-process", None, 2, "here"),
+        ("duckdb", None, None, "here"),
+        ("spark", None, None, "spark"),
+        ("spark", None, 2, "spark"),
+        ("auto", "local[2]", None, "spark"),
+        ("spark", "local[2]", None, "spark"),
+        ("in-process", "local[2]", None, "--master is for Spark"),
+        ("duckdb", "local[2]", None, "--master is for Spark"),
+        ("auto", "local[2]", 2, "--threads is for this machine"),
+        ("spark", "local[2]", 2, "--threads is for this machine"),
+        ("sparc", None, None, "no engine 'sparc'"),
+    ],
+)
+def test_what_goes_with_which_engine(
+    engine: str,
+    master: str | None,
+    threads: int | None,
+    expected: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+    monkeypatch.setattr("indiff.engines.spark.require_spark", lambda: asked.append("spark"))
+    if expected in ("here", "spark"):
+        _check_engine(engine, master, threads)
+        assert asked == (["spark"] if expected == "spark" else [])
+    else:
+        with pytest.raises(UserError, match=expected):
+            _check_engine(engine, master, threads)
+
+
+def test_an_engine_is_refused_before_any_file_is_read(tmp_path: Path) -> None:
+    ended = call("risk", tmp_path / "nowhere.csv", "--engine", "sparc")
+    assert (ended.code, "no engine 'sparc'" in ended.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("ending", "options", "expected"),
+    [
+        (".csv", (), False),
+        (".TSV", (), False),
+        (".txt", (), False),
+        (".parquet", (), True),
+        (".xlsx", (), True),
+        (".csv", ("--engine", "in-process"), True),
+        (".parquet", ("--engine", "in-process"), True),
+        (".parquet", ("--engine", "duckdb"), False),
+        (".csv", ("--engine", "duckdb"), False),
+        (".parquet", ("--master", "local[2]"), False),
+    ],
+)
+def test_the_kernel_is_compiled_first_where_it_counts(
+    ending: str,
+    options: tuple[str, ...],
+    expected: bool,
+    ages: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = indiff.measure_risk(ages, quasi=["age"], details=False)
+    compiled = []
+    monkeypatch.setattr("indiff.engines.spark.require_spark", lambda: None)
+    monkeypatch.setattr("indiff.risk.measure_risk", lambda *_, **__: found)
+    monkeypatch.setattr("indiff.report.terminal.tables.compile_first", compiled.append)
+    ended = call("risk", f"ages{ending}", "--quasi", "age", *options)
+    assert (ended.code, bool(compiled)) == (0, expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (("--sensitive", "ill,smokes", "--joint", "--limit", "inference.ill, smokes.dr=0"),
+         "inference.ill, smokes.dr is"),
+        (("--sensitive", "ill,smokes", "--limit", "inference.smokes.dr=0"),
+         "inference.smokes.dr is"),
+        (("--sensitive", "ill", "--joint", "--limit", "inference.ill.dr=0"), "inference.ill.dr is"),
+        (("--sensitive", "ill,smokes,wage", "--joint", "--limit", "inference.dr=0"),
+         "inference.ill, smokes, wage.dr is"),
+    ],
+)  # fmt: skip
+def test_limits_on_attributes_taken_together_and_apart(
+    people: Path, options: tuple[str, ...], reason: str
+) -> None:
+    ended = call("risk", people, "--quasi", "age,town", "--no-details", *options)
+    assert ended.code == 1
+    assert reason in words(ended.out)
+
+
+def test_without_quasi_every_column_without_another_role_is_one(people: Path) -> None:
+    asked = ("risk", people, "--no-details")
+    for options, quasi in (
+        (("--sensitive", "ill"), "id, age, town, wage, smokes"),
+        (("--sensitive", "ill", "--individual", "id"), "age, town, wage, smokes"),
+        (("--identifier", "id", "--other", "wage"), "age, town, ill, smokes"),
+    ):
+        ended = call(*asked, *options)
+        assert (ended.code, f"quasi {quasi} " in words(ended.out)) == (0, True)
+    ended = call(*asked, "--sensitive", "wage > 1500")
+    assert ended.code == 2
+    assert "beside an expression ('wage > 1500') the quasi-identifiers must be named" in ended.err
+
+
+def test_no_input_is_overwritten(people: Path, tmp_path: Path) -> None:
+    tree = tmp_path / "ill.csv"
+    tree.write_text("secret-a;*\nsecret-b;*\nsecret-c;*\n")
+    asked = ("risk", people, "--quasi", "age", "--sensitive", "ill", "--hierarchy", f"ill={tree}")
+    for place in (people, tree):
+        before = place.read_text()
+        for option in ("--json", "--records"):
+            ended = call(*asked, option, place)
+            assert (ended.code, place.read_text()) == (2, before)
+    assert call(*asked, "--no-details").code == 0

@@ -64,7 +64,7 @@ GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "risk": (
         ("risk", "report/terminal/risk.py", "cli/risk.py"),
-        ("tests/risk", "tests/cli/test_risk.py"),
+        ("tests/risk", "tests/cli/test_risk.py", "tests/report/terminal/test_risk.py"),
     ),
     "engines": (("engines/in_process.py", "engines/duckdb.py"), ("tests/engines", "tests/risk")),
     "test": (

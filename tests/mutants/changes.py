@@ -145,7 +145,7 @@ class _Point:
 
 # Words that nobody decides by, and what a type checker reads.
 _SILENT = (ast.Raise, ast.Import, ast.ImportFrom, ast.JoinedStr)
-_LAYOUT = ("indent", "gap", "repr", "frozen")  # arguments that change no result
+_LAYOUT = ("indent", "gap", "repr", "frozen", "strict")  # arguments that change no result
 
 
 def _points(
@@ -157,6 +157,8 @@ def _points(
 ) -> Iterator[_Point]:
     """Yield every change below ``node``, in source order."""
     if isinstance(node, _SILENT) or (isinstance(node, ast.keyword) and node.arg in _LAYOUT):
+        return
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
         return
     outer = outer or node
     statement = node if isinstance(node, ast.stmt) else statement
