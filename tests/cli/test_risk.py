@@ -490,7 +490,7 @@ def test_the_kernel_is_compiled_first_where_it_counts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     found = indiff.measure_risk(ages, quasi=["age"], details=False)
-    compiled = []
+    compiled: list[Any] = []
     monkeypatch.setattr("indiff.engines.spark.require_spark", lambda: None)
     monkeypatch.setattr("indiff.risk.measure_risk", lambda *_, **__: found)
     monkeypatch.setattr("indiff.report.terminal.tables.compile_first", compiled.append)

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from indiff import Laplace, Mondrian, NaiveBayes
+from indiff.data.hierarchy import Hierarchy
 from indiff.data.table import read_table
 from indiff.differential.calls.identity import identity, table_identity
 from indiff.inference import as_model
@@ -234,3 +235,28 @@ def test_a_table_counts_by_its_records_and_its_names() -> None:
 
     assert told(whole) == told(whole) != told(moved)
     assert told(whole) != told(whole.rename_columns(["age", "remark", "ill"]))
+
+
+def test_a_table_counts_by_how_it_was_read() -> None:
+    """The same cells, but another treatment of missing values, other bins or trees."""
+    frame = pa.table({"town": ["a", "b", "c"], "pay": [1, 2, 30]})
+
+    def told(data: Any = frame, **options: Any) -> str:
+        return table_identity(read_table(data, quasi=["town"], sensitive="pay", **options))
+
+    trees = [
+        Hierarchy.from_lines(lines)
+        for lines in (["a;x;*", "b;x;*", "c;y;*"], ["a;x;*", "b;y;*", "c;y;*"])
+    ]
+    found = [
+        told(),
+        told(missing="drop"),
+        told(frame.to_pandas()),
+        told(bins=[0, 10, 40]),
+        told(bins=[0, 1.5, 40]),
+        told(kinds={"pay": "categorical"}),
+        *(told(hierarchies={"town": tree}) for tree in trees),
+    ]
+    assert len({*found}) == len(found)
+    assert told(hierarchies={"town": trees[0]}) == found[-2]
+    assert told() == found[0]

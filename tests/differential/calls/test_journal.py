@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import stat
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 
 from indiff import UserError
 from indiff.differential.calls.journal import Journal
+from indiff.version import __version__
 
 SETTINGS = {"table": "t", "sanitizer": "s", "seed": "0"}
 
@@ -162,3 +165,86 @@ def test_a_later_entry_replaces_an_earlier_one(tmp_path: Path) -> None:
         journal.append([(1, {"failed": "x"}), (2, {"a": 1})])
         journal.append([(1, {"a": 2})])
     assert read(tmp_path) == {1: {"a": 2}, 2: {"a": 1}}
+
+
+def line_of(content: Any) -> bytes:
+    """A line as the format says: a checksum of 16 hexadecimal digits, a blank, JSON."""
+    text = json.dumps(content, separators=(",", ":")).encode()
+    return hashlib.blake2b(text, digest_size=8).hexdigest().encode() + b" " + text + b"\n"
+
+
+def test_the_format_on_disk_is_that_of_every_version(tmp_path: Path) -> None:
+    first = {"run": 1, **SETTINGS, "version of indiff": __version__}
+    written = line_of(first) + line_of({"target": 4, "b": [4 / 7]})
+    fill(tmp_path, range(4, 5))
+    assert (tmp_path / "journal").read_bytes() == written
+    for refused, why in (
+        ({**first, "run": 2}, "has a format that indiff .* cannot read"),
+        ({**first, "version of indiff": "0.1"}, "the version of indiff is another one"),
+        ({**first, "more": "x"}, "the more is another one"),
+    ):
+        (tmp_path / "journal").write_bytes(line_of(refused))
+        with pytest.raises(UserError, match=why):
+            Journal(tmp_path, SETTINGS)
+    (tmp_path / "journal").write_bytes(written + line_of(["no", "entry"]))
+    assert read(tmp_path) == {4: {"b": [4 / 7]}}
+    (tmp_path / "journal").write_bytes(written + line_of({"target": True}))
+    with pytest.raises(UserError, match="line 3 of its journal names no target"):
+        Journal(tmp_path, SETTINGS)
+
+
+def test_a_first_line_that_goes_on_otherwise_is_left_alone(tmp_path: Path) -> None:
+    first = line_of({"run": 1, **SETTINGS, "version of indiff": __version__})
+    for text in (first[:-1] + b"!", first[:-1] + b" and more of somebody else"):
+        (tmp_path / "journal").write_bytes(text)
+        with pytest.raises(UserError, match="is no journal of a run"):
+            Journal(tmp_path, SETTINGS)
+        assert (tmp_path / "journal").read_bytes() == text
+
+
+def test_a_line_counts_when_it_and_its_file_s_name_are_on_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brought: list[tuple[str, bytes]] = []
+    fsync = os.fsync
+
+    def noted(file: int) -> None:
+        fsync(file)
+        place = Path(os.readlink(f"/proc/self/fd/{file}"))
+        brought.append((place.name, place.read_bytes() if place.is_file() else b""))
+
+    monkeypatch.setattr(os, "fsync", noted)
+    with Journal(tmp_path / "run", SETTINGS) as journal:
+        assert [name for name, _ in brought] == ["run", "journal"]
+        journal.append([(1, {}), (2, {})])
+    assert brought[-1] == ("journal", (tmp_path / "run" / "journal").read_bytes())
+    assert len(brought) == 3
+
+
+def test_whoever_is_refused_or_done_keeps_nothing_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    fill(tmp_path, range(2))
+    before = opened()
+    with pytest.raises(UserError, match="the seed is another one"):
+        Journal(tmp_path, {**SETTINGS, "seed": "1"})
+    assert opened() == before
+    with Journal(tmp_path, SETTINGS):
+        inside = opened()
+        with pytest.raises(UserError, match="in use"):
+            Journal(tmp_path, SETTINGS)
+        assert opened() == inside > before
+    assert opened() == before
+
+    def failing(_: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fsync", failing)
+        with pytest.raises(UserError, match=r"cannot be used \(Input/output error\)"):
+            Journal(tmp_path, SETTINGS)
+    assert opened() == before
+    assert sorted(read(tmp_path)) == [0, 1]
