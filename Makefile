@@ -71,7 +71,7 @@ mutants: $(VENV)/.installed-dev ## plant bugs in what decides, and name those no
 	PYTHONPATH=src:. $(BIN)/python -m tests.mutants $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS))
 
 fuzz: $(VENV)/.installed-dev ## what nobody expects, at the command line and the server; MINUTES=10, SEED and FIRST go on
-	PYTHONPATH=src:. $(BIN)/python -m tests.fuzz $(if $(SEED),--seed $(SEED)) $(if $(FIRST),--first $(FIRST)) $(if $(COUNT),--count $(COUNT)) $(if $(MINUTES),--minutes $(MINUTES))
+	PYTHONPATH=src:. $(BIN)/python -m tests.fuzz $(if $(SEED),--seed $(SEED)) $(if $(FIRST),--first $(FIRST)) $(if $(COUNT),--count $(COUNT)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(ONLY),--only "$(ONLY)")
 
 benchmarks: $(VENV)/.installed-dev .rivals/.installed ## every speed claim, as a ratio in one run
 	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
