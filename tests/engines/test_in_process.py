@@ -131,6 +131,7 @@ def counted_by_tally(batches: list[pa.Array]) -> dict[Any, int]:
         [[-(2**63), None], [-(2**63) + 1]],
         [[2**62, 2**62 - 1, None], [-(2**62), None]],
         [[1, None], [2**40], [1, 2**40, None]],
+        [[1], [2**31, None]],  # a table from one to the other would have 8 GB
         [[], [1], []],
     ],
 )

@@ -93,6 +93,7 @@ GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "tests/differential/noise/test_bracket_margins.py",
             "tests/differential/noise/test_bracket_tail.py",
             "tests/differential/noise/test_path_people.py",
+            "tests/differential/noise/test_runs.py",
             "tests/differential/noise/test_sampling.py",
             "tests/sanitizers/noise/test_draws.py",
         ),

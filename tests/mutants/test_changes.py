@@ -67,6 +67,15 @@ def test_the_written_bugs_can_be_planted() -> None:
         one.code()
 
 
+def test_what_is_explained_can_be_planted() -> None:
+    explained = tomllib.loads(
+        (Path(__file__).parent / "explained.toml").read_text(encoding="utf-8")
+    )
+    files = {changes.PACKAGE / name.split(" ")[0] for name in explained}
+    assert {*explained} <= {one.name for file in files for one in mutants_of(file)}
+    assert all(len(reason) > 10 for reason in explained.values())
+
+
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_process_that_never_ends_is_stopped() -> None:
     def forever() -> int:

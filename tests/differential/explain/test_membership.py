@@ -9,7 +9,12 @@ from scipy.stats import binomtest
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from indiff import DifferentialResult, Laplace, UserError, differential_test
-from indiff.differential.explain.membership import _lower, _upper, membership_inference
+from indiff.differential.explain.membership import (
+    _lower,
+    _resampled,
+    _upper,
+    membership_inference,
+)
 from indiff.differential.noise.bracket import mean_limits
 from tests.properties.random_tables import make_sample
 
@@ -281,3 +286,102 @@ def test_upper_limits_are_those_of_the_shares_that_rise_and_fall() -> None:
     high = mean_limits(up, largest=1.0, error=error)[1]
     low = mean_limits(down, largest=1.0, error=error)[0]
     assert found.area.upper == pytest.approx(0.5 + high - low)
+
+
+def test_the_defaults_are_those_that_are_told() -> None:
+    rng = np.random.default_rng(4)
+    result = result_of(rng.random(200), rng.random(200))
+    told = membership_inference(result, confidence=0.95, resamples=1000, seed=0)
+    assert membership_inference(result).to_dict() == told.to_dict()
+    assert {told: 1}[told] == 1, "a result is itself and no other"
+
+
+def test_a_difference_beyond_twelve_decimals_is_rounding() -> None:
+    scores = np.linspace(0.1, 0.9, 40)
+    for difference, share in ((5e-13, 0), (2e-12, 1)):
+        found = membership_inference(result_of(scores + difference, scores), resamples=100)
+        assert found.told_apart == share
+        assert (found.advantage.value > 0) == bool(share)
+
+
+@pytest.mark.parametrize(("size", "expected"), [(999, True), (1000, False)])
+def test_fewer_than_a_thousand_records_have_no_rate_of_a_thousandth(
+    size: int, expected: bool
+) -> None:
+    scores = np.linspace(0.1, 0.9, size)
+    notes = membership_inference(result_of(scores, scores), resamples=100).notes
+    assert any("0.1 % means none at all" in note for note in notes) is expected
+
+
+@pytest.mark.parametrize("confidence", [0, 1, 1.5, -0.1, np.nan])
+def test_a_confidence_is_a_share(confidence: float) -> None:
+    good = result_of(np.array([0.5, 0.6]), np.array([0.4, 0.6]))
+    with pytest.raises(UserError, match="confidence is a share between 0 and 1"):
+        membership_inference(good, confidence=confidence)
+
+
+@pytest.mark.parametrize("method", ["sampled", "closed-form"])
+def test_no_adversary_sees_a_mean_over_runs(method: str) -> None:
+    with pytest.raises(UserError, match=f"method '{method}' gives means over runs"):
+        membership_inference(result_of(np.array([0.5]), np.array([0.4]), method))
+
+
+def test_the_advantage_is_too_high_by_what_a_resample_goes_above_the_curve() -> None:
+    """Its lower limit alone moves: by the 97.5 % quantile, 0.195."""
+    found = np.array([0.5, 0.6, 0.2, 0.3])
+    drawn = np.tile(found, (1001, 1))
+    limits = _lower(found, drawn, np.linspace(0, 0.2, 1001), 0.95)
+    assert limits == pytest.approx([0.305, 0.6, 0.2, 0.3], abs=1e-9)
+    assert _lower(found / 10, drawn / 10, np.full(1001, 0.2), 0.95)[0] == 0
+
+
+def test_resamples_are_by_their_definition() -> None:
+    """Of the records drawn again: the rates at every threshold, and how far above the first."""
+    size = 60
+    rng = np.random.default_rng(8)
+    present = rng.integers(0, 9, size)
+    absent = np.maximum(present - rng.integers(0, 3, size), 0)
+    drawn, above = _resampled(np.concatenate([present, absent]).astype(np.intp), 100, 6)
+    thresholds = np.arange(9)[:, None]
+
+    def leads(rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.asarray(
+            (present[rows] >= thresholds).mean(axis=1) - (absent[rows] >= thresholds).mean(axis=1)
+        )
+
+    again, measured = np.random.default_rng(6), leads(np.arange(size))
+    for run in range(100):
+        found = leads(again.integers(size, size=size))
+        assert drawn[run, 0] == pytest.approx(max(found.max(), 0), abs=1e-12)
+        assert above[run] == pytest.approx(max((found - measured).max(), 0), abs=1e-12)
+
+
+def test_a_rate_is_at_most_what_so_many_of_so_many_allow() -> None:
+    """40 and 60 of 200 by Clopper and Pearson, where resampling draws the same again and again."""
+    found = np.array([0.5, 0.75, 0.2, 0.3])
+    limits = _upper(np.full(200, 0.9), np.full(200, 0.1), found, np.tile(found, (100, 1)), 0.9)
+    expected = [binomtest(n, 200).proportion_ci(0.9, method="exact").high for n in (40, 60)]
+    assert limits[2:] == pytest.approx(expected)
+
+
+def test_all_may_be_told_where_all_were() -> None:
+    found = membership_inference(result_of(np.full(50, 1.0), np.zeros(50)), resamples=100)
+    for limits in (found.advantage, found.area, *found.true_positives_at.values()):
+        assert (limits.value, limits.upper) == (1, 1)
+
+
+@pytest.mark.parametrize(("rise", "fall"), [(12, 1), (12, 0), (1, 0), (0, 3), (30, 2)])
+def test_few_that_fall_count_against_those_that_rise(rise: int, fall: int) -> None:
+    absent = np.concatenate([np.full(rise, 0.3), np.full(fall, 0.5), np.linspace(0.6, 0.9, 60)])
+    present = absent.copy()
+    present[:rise], present[rise : rise + fall] = 0.5, 0.3
+    found = membership_inference(result_of(present, absent), resamples=100)
+    size, error = len(absent), 0.05 / 2 / 2
+
+    def limits(number: int) -> tuple[float, float]:
+        found = binomtest(number, size).proportion_ci(1 - 2 * error, method="exact")
+        return float(found.low), float(found.high)
+
+    # Below every belief nobody rises and nobody falls: there 0 of all may rise.
+    expected = max(limits(rise)[1] - limits(fall)[0], limits(0)[1])
+    assert found.advantage.upper == pytest.approx(expected)

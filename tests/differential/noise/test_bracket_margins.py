@@ -7,9 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.special import rel_entr
 from scipy.stats import binomtest, wasserstein_distance
 
 from indiff.differential.noise.bracket import (
+    _divergence,
     bracket,
     change_limits,
     indistinguishable_from_noise,
@@ -18,6 +20,7 @@ from indiff.differential.noise.bracket import (
     smallest_epsilon,
 )
 from indiff.differential.path import Changes
+from indiff.errors import UserError
 
 ERROR = 0.025
 COIN = np.tile([0.0, 1.0, 0.0, 0.0], 25)  # as spread as it can be: Hoeffding's limits are narrower
@@ -172,3 +175,80 @@ def test_the_null_is_a_permutation_test() -> None:
         same = indistinguishable_from_noise(present, repeated, absent, splits=38, seed=seed)
         assert same == (Fraction(1 + far, 39) > Fraction(1, 20))
     assert {0, 1, 2} <= counted  # 1/39 and 2/39 are on both sides of 5 %
+
+
+def test_two_values_say_something_and_one_nothing() -> None:
+    """No movement in two: Chernoff's limit with half of the error is 1 − (error/2)^½."""
+    assert mean_limits(np.zeros(1), largest=1.0, error=ERROR) == (0.0, 1.0)
+    high = mean_limits(np.zeros(2), largest=1.0, error=ERROR)[1]
+    assert high == pytest.approx(1 - (ERROR / 2) ** 0.5)
+
+
+def test_what_is_known_of_some_records_is_not_limited() -> None:
+    """Of four records two change in half of the runs, and of two 0.2 and 0.4 are known."""
+    runs = np.tile([0.0, 1.0], (4, 50))
+    runs[0], runs[2] = 0.2, 0.4
+    drawn = np.array([False, True, False, True])
+    changes = Changes(runs.mean(axis=1), runs, drawn)
+    low, high = mean_limits(np.tile([0.0, 1.0], 50), largest=1.0, error=ERROR)
+    expected = (0.15 + low / 2, 0.15 + high / 2)
+    assert change_limits(changes, 0.95) == pytest.approx(expected)
+    nobody = Changes(changes.each, runs, np.zeros(4, bool))
+    assert change_limits(nobody, 0.95) == pytest.approx((changes.each.mean(),) * 2)
+    assert change_limits(Changes(changes.each), 0.95) is None
+    assert change_limits(Changes(changes.each, runs), 0.95) is None
+    assert change_limits(Changes.from_runs(np.zeros((0, 5))), 0.95) is None
+
+
+def test_only_the_sources_of_drawn_records_count() -> None:
+    runs = np.zeros((30, 100))
+    runs[:10] = 0.5
+    runs[10:20] = 1.0
+    drawn, sources = np.arange(30) >= 10, np.arange(30)
+    found = change_limits(Changes(runs.mean(axis=1), runs, drawn, sources), 0.95)
+    margin = math.sqrt(-math.log(ERROR / 2) * 20 * (1 / 20) ** 2 / (2 * 100))
+    known, share = 10 * 0.5 / 30, 20 / 30
+    assert found == pytest.approx((known + share * (0.5 - margin), known + share * (0.5 + margin)))
+
+
+def test_the_null_at_its_ends() -> None:
+    """19 splits give p = 1/20 at best; where nothing moves at all, every split is as far: p = 1."""
+    same, other = np.tile([0.7, 0.3], (6, 1)), np.tile([0.1, 0.9], (6, 1))
+    assert not indistinguishable_from_noise(same, same, other, splits=19)
+    assert indistinguishable_from_noise(same, same, same, splits=19)
+    assert indistinguishable_from_noise(same, same, same, level=0.96, splits=19)
+
+
+def test_confidence_is_95_percent_for_one_record_unless_said() -> None:
+    first, second = np.tile([0.7, 0.3], (50, 1)), np.tile([0.6, 0.4], (50, 1))
+    told = bracket(first, second, paired=True, confidence=0.95, records=1)
+    assert bracket(first, second, paired=True) == told
+    table = np.linspace(0, 1, 60).reshape(2, 30)
+    assert largest_tail(table, 0.5) == largest_tail(table, 0.5, confidence=0.95)
+    assert smallest_epsilon(table, 0.1) == smallest_epsilon(table, 0.1, confidence=0.95)
+
+
+def test_beliefs_may_be_off_by_rounding_and_no_more() -> None:
+    good = np.tile([0.7, 0.3], (3, 1))
+    for wrong, sound in (
+        ([0.7, 0.3 + 9e-7], True),
+        ([0.7, 0.3 + 2e-6], False),
+        ([1 + 9e-10, -9e-10], True),
+        ([1 + 2e-9, -2e-9], False),
+    ):
+        runs = np.array([[0.7, 0.3], wrong, [0.7, 0.3]])
+        for pair in ((runs, good), (good, runs)):
+            if sound:
+                bracket(*pair, paired=True)
+            else:
+                with pytest.raises(UserError, match="beliefs must not be negative"):
+                    bracket(*pair, paired=True)
+
+
+@pytest.mark.parametrize("p", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("q", [0.3, 0.6, 1.0])
+def test_the_divergence_of_two_coins(p: float, q: float) -> None:
+    """rel_entr is p·ln(p/q), with 0 for p = 0, and infinite where q is 0 and p is not."""
+    if p <= q:
+        expected = float(rel_entr(p, q) + rel_entr(1 - p, 1 - q))
+        assert _divergence(p, q) == pytest.approx(expected)
