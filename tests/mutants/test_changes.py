@@ -12,6 +12,9 @@ from tests.mutants.changes import Mutant, mutants_of, named
 from tests.mutants.processes import TIMED_OUT, in_child
 
 SOURCE = '''
+if TYPE_CHECKING:
+    Count = int | float
+
 LEAST = 3
 
 def enough(count: int, least: int = LEAST) -> bool:
@@ -51,7 +54,7 @@ def test_every_change_is_made_once(mutants: list[Mutant]) -> None:
 
 def test_a_mutant_does_what_its_name_says(mutants: list[Mutant]) -> None:
     (strict,) = [one for one in mutants if one.name.endswith("count >= least → count > least")]
-    scope: dict[str, object] = {}
+    scope: dict[str, object] = {"TYPE_CHECKING": False}
     exec(strict.code(), scope)
     enough = scope["enough"]
     assert callable(enough)

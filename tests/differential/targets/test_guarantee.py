@@ -16,7 +16,13 @@ from scipy.stats import hypergeom
 
 import indiff
 from indiff import UserError
-from indiff.differential.targets.guarantee import most_above, share_above, statement
+from indiff.differential.targets.guarantee import (
+    _up,
+    most_above,
+    say,
+    share_above,
+    statement,
+)
 
 
 def few_hits(hits: int, size: int, marked: int, drawn: int) -> Fraction:
@@ -188,3 +194,84 @@ def test_what_a_test_says_of_its_sample() -> None:
     said = re.search(r"at most ([0-9.]+) % of the records", result.guarantee)
     assert said is not None
     assert 100 * share <= float(said[1]) <= 100 * share * 1.05
+
+
+@pytest.mark.parametrize(
+    ("number", "figures", "said"),
+    [
+        (0.0, 3, "0"),
+        (math.inf, 3, "inf"),
+        (0.12, 3, "0.12"),
+        (0.1231, 3, "0.124"),
+        (0.12301, 3, "0.124"),
+        (1.0, 3, "1"),
+        (1.001, 3, "1.01"),
+        (12.31, 3, "12.4"),
+        (0.001234, 3, "0.00124"),
+        (1.23401, 3, "1.24"),
+        (0.601, 2, "0.61"),
+        (5.92, 2, "6"),
+    ],
+)
+def test_what_is_said_is_never_below_the_number(number: float, figures: int, said: str) -> None:
+    """Three figures, raised by one in the last where something was cut off, and no more."""
+    assert _up(number, figures) == said
+    assert float(said) >= number
+
+
+def test_thresholds_are_at_fixed_ranks_of_the_sample() -> None:
+    """The largest, and those above which 1, 5, 10, 25 and 50 % of the sample lie."""
+    sample = np.arange(200.0)
+    found = statement(sample, population=1_000)
+    assert [bound.threshold for bound in found.bounds] == [199, 197, 189, 179, 149, 99]
+    for bound, seen in zip(found.bounds, (0, 2, 10, 20, 50, 100), strict=True):
+        assert bound.records == most_above(seen, 200, 1_000, 0.05 / 6)
+        assert bound.share == bound.records / 1_000
+    assert (found.largest.threshold, found.largest.records) == (199, most_above(0, 200, 1_000, 0.05))
+    few = statement([1.0, 2.0], population=9)
+    assert [bound.threshold for bound in few.bounds] == [2, 1]
+
+
+def test_one_threshold_with_and_without_failures() -> None:
+    sample = [0.0, 0.0, 0.1, 0.5]
+    for threshold, above in ((0.1, 1), (0.05, 2), (0.5, 0)):
+        found = share_above(sample, threshold, population=40)
+        assert found.records == most_above(above, 4, 40, 0.05)
+        assert (found.threshold, found.share) == (threshold, found.records / 40)
+        worse = share_above(sample, threshold, population=40, failed=2)
+        assert worse.records == most_above(above + 2, 6, 40, 0.05)
+    wider = share_above(sample, 0.1, population=40, confidence=0.5)
+    assert wider.records == most_above(1, 4, 40, 0.5) < most_above(1, 4, 40, 0.05)
+
+
+def test_infinite_distances_are_counted_where_failures_are_too() -> None:
+    """Of 50 drawn of 400, two are infinite and three fail: each part may err by half of 5 %."""
+    found = statement([math.inf] * 2 + [0.1] * 45, population=400, failed=3)
+    most = most_above(3, 50, 400, 0.025) + most_above(2, 47, 397, 0.025)
+    assert found.largest.records == most
+    assert (found.sampled, found.failed) == (50, 3)
+    alone = statement([math.inf] * 2 + [0.1] * 48, population=400)
+    assert alone.largest.records == most_above(2, 50, 400, 0.05)
+    # More than everybody cannot be.
+    assert statement([0.1], population=100, failed=1).largest.records == 100
+
+
+def test_all_were_measured_unless_some_failed() -> None:
+    assert str(statement([0.1], population=2, failed=1)).startswith("with 95 % confidence at most")
+    assert str(statement([0.0] * 3, population=3)) == "all 3 records were measured: none exceeds 0"
+
+
+@pytest.mark.parametrize("people", [False, True])
+def test_the_same_is_said_of_people(people: bool) -> None:
+    told = say(np.array([0.1, 0.2]), 100, 0.9, 1, people=people)
+    assert told.startswith("with 90 % confidence at most ")
+    assert ("of the people exceed 0.2;" in told) == people
+    assert ("of the records exceed 0.2;" in told) != people
+
+
+def test_a_sample_is_a_list_no_larger_than_the_population() -> None:
+    with pytest.raises(UserError, match=r"an array of shape \(1, 2\)"):
+        statement([[0.1, 0.2]], population=5)
+    with pytest.raises(UserError, match="got 6"):
+        statement([0.0] * 4, population=5, failed=2)
+    assert statement([0.0] * 3, population=5, failed=2).sampled == 5
