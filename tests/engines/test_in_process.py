@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import indiff
 from indiff.engines.in_process import (
     BATCH,
     Coder,
@@ -214,3 +215,20 @@ def test_no_more_threads_than_allowed_or_than_parts(
     assert engine.query(f"SELECT COUNT(*), SUM(n) FROM {engine.counts['cells']}") == [(100, 100)]
     engine.close()
     assert started == expected
+
+
+@pytest.mark.parametrize("coded", [False, True])
+@pytest.mark.parametrize("engine", ["in-process", "duckdb"])
+def test_nan_is_missing_and_minus_zero_is_zero_however_they_are_stored(
+    engine: str, coded: bool
+) -> None:
+    """A column with a dictionary brings its own values, NaN and -0 among them."""
+    nan = float("nan")
+    column = pa.array([nan, -0.0, 0.0, None] * 2)
+    if coded:
+        column = pa.DictionaryArray.from_arrays(
+            pa.array([0, 1, 2, None] * 2), pa.array([nan, -0.0, 0.0])
+        )
+    frame = pa.table({"x": column, "ill": ["a", "b"] * 4})
+    found = indiff.measure_risk(frame, quasi=["x"], sensitive="ill", engine=engine)
+    assert (found.groups.k, found.groups.groups) == (4, 2)

@@ -30,9 +30,7 @@ def test_a_shift_in_numbers() -> None:
     assert told == {"largest": 0.6, "true_value_raised": 1, "mean_share_of_true_value": 0.5}
 
 
-TABLE = pa.table(
-    {"id": list("abcd"), "age": [28, 36, 47, 55], "ill": ["no", "yes", "no", "no"]}
-)
+TABLE = pa.table({"id": list("abcd"), "age": [28, 36, 47, 55], "ill": ["no", "yes", "no", "no"]})
 RELEASE = pa.table({"id": list("bad"), "age": ["<40", "<40", ">=40"], "ill": ["yes", "no", "no"]})
 
 

@@ -227,7 +227,10 @@ def test_thresholds_are_at_fixed_ranks_of_the_sample() -> None:
     for bound, seen in zip(found.bounds, (0, 2, 10, 20, 50, 100), strict=True):
         assert bound.records == most_above(seen, 200, 1_000, 0.05 / 6)
         assert bound.share == bound.records / 1_000
-    assert (found.largest.threshold, found.largest.records) == (199, most_above(0, 200, 1_000, 0.05))
+    assert (found.largest.threshold, found.largest.records) == (
+        199,
+        most_above(0, 200, 1_000, 0.05),
+    )
     few = statement([1.0, 2.0], population=9)
     assert [bound.threshold for bound in few.bounds] == [2, 1]
 
