@@ -56,7 +56,7 @@ USUAL: dict[str, Any] = {
     ],
 )
 def test_what_goes_together(given: Any, order: Any) -> None:
-    check_options(USUAL | given, order)  # type: ignore[arg-type]
+    check_options(USUAL | given, order)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_what_goes_together(given: Any, order: Any) -> None:
 )
 def test_what_does_not(given: Any, order: Any, message: str) -> None:
     with pytest.raises(UserError, match=message):
-        check_options(USUAL | given, order)  # type: ignore[arg-type]
+        check_options(USUAL | given, order)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_whoever_names_people_is_an_identifier_unless_it_is_something_else(
         "individual": None, "identifier": ["id"], "quasi": ["age"], "sensitive": ["ill"],
         "other": ["note"],
     }  # fmt: skip
-    assert identifiers(usual | given) == found  # type: ignore[arg-type]
+    assert identifiers(usual | given) == found
 
 
 FRAME = pa.table(

@@ -168,7 +168,7 @@ def test_limits_on_changed_predictions_are_percentages() -> None:
     """Chances of ½, 0 and ¼ are 25 % in the mean; limits of ⅛ and ½ are 12.5 % and 50 %."""
     found = result([0.2, 0.4, 0.3], **LIMITED)
     assert found.changed_predictions == 25
-    assert found.changed_interval == (12.5, 50)
+    assert found.changed_interval == (12.5, 50.0)
     assert found.changed_upper == 50
     assert found.changed_exactness == "estimate"
     assert found.changed_part() == {
@@ -226,7 +226,7 @@ def test_nobody_moved_is_0_and_not_unknown() -> None:
     assert found.cdf()[1].tolist() == [1.0]
     assert found.complete
     limited = result([0.0, 0.0], **LIMITED | {"lower": np.zeros(2), "upper": np.zeros(2)})
-    assert limited.delta_interval == (0, 0)
+    assert limited.delta_interval == (0.0, 0.0)
     assert limited.to_dict()["delta_lower"] == 0
 
 
@@ -276,9 +276,10 @@ def test_the_worst_ten_by_default() -> None:
 
 
 def test_runs_are_needed_for_a_tail() -> None:
-    for ask in (lambda one: one.tail(0.1), lambda one: one.epsilon_for(0.1)):
+    found = result([0.1])
+    for ask in (found.tail, found.epsilon_for):
         with pytest.raises(UserError, match="needs the distances of single runs"):
-            ask(result([0.1]))
+            ask(0.1)
 
 
 def test_a_tail_is_of_the_records_number_with_the_results_confidence() -> None:

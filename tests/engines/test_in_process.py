@@ -220,7 +220,7 @@ def test_no_more_threads_than_allowed_or_than_parts(
 @pytest.mark.parametrize("coded", [False, True])
 @pytest.mark.parametrize("engine", ["in-process", "duckdb"])
 def test_nan_is_missing_and_minus_zero_is_zero_however_they_are_stored(
-    engine: str, coded: bool
+    engine: Any, coded: bool
 ) -> None:
     """A column with a dictionary brings its own values, NaN and -0 among them."""
     nan = float("nan")

@@ -172,7 +172,7 @@ def test_t_knows_the_order_and_the_hierarchy_of_the_sensitive_attribute(tmp_path
     height 2, moving ¼ from high to low is ¼ · 1.
     """
     frame = pa.table({"age": [30, 30, 40, 40], "ill": ["low", "mid", "mid", "high"]})
-    several = [
+    several: list[tuple[Any, str]] = [
         ({"orders": {"ill": ["low", "mid", "high"]}}, "ordinal"),
         ({}, "equal"),
     ]
