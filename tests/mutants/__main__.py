@@ -49,6 +49,7 @@ _AUDIT_TESTS = (
     *("tests/audit/test_redaction.py", "tests/audit/test_redaction_marked_errors.py"),
     *("tests/audit/test_run.py", "tests/audit/test_run_failing_steps.py"),
     *("tests/audit/test_verdict.py", "tests/audit/test_verdict_never_passes.py"),
+    "tests/audit/test_verdict_tables.py",
     *("tests/audit/policy/test_assess.py", "tests/report/test_finding.py"),
     *("tests/report/terminal", "tests/cli/test_audit.py"),
 )
