@@ -12,9 +12,10 @@ what was changed since, or what no test saw before there were new tests. ``--see
 seed and believes no earlier result.
 
 A bug that no test sees is a missing test, or it changes nothing that anybody can observe: then
-``explained.toml`` says why. One with which a test never ends is looked at a second time, with more
-patience, before it counts as caught. Ends with 1 where fewer than nine in ten of a group are
-caught, where one is neither caught nor explained, or where a test fails with no bug planted.
+``explained.toml`` says why, and it is not tried. One with which a test never ends is looked at a
+second time, with more patience, before it counts as caught. Ends with 1 where fewer than nine in
+ten of a group are caught, where one is neither caught nor explained, or where a test fails with no
+bug planted.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from tests.mutants.planting import Outcome, Planter
 
 HERE = Path(__file__).parent
 KEPT = ROOT / "build" / "mutants"
+EXPLAINED = tomllib.loads((HERE / "explained.toml").read_text(encoding="utf-8"))
 LEAST_SCORE = 0.9
 CAUGHT = ("caught", "timed out")
 BLOCK = 60
@@ -196,9 +198,8 @@ class _Score:
 
     @property
     def share(self) -> float:
-        """The part that was caught of those that are not explained."""
-        counted = self.kinds.total() - self.explained
-        return sum(self.kinds[kind] for kind in CAUGHT) / counted if counted else 0.0
+        """The part that was caught of those that were tried."""
+        return sum(self.kinds[kind] for kind in CAUGHT) / max(self.kinds.total(), 1)
 
     @property
     def is_well(self) -> bool:
@@ -242,7 +243,7 @@ def run_group(name: str, end: float, jobs: int, asked: argparse.Namespace) -> _S
     with tempfile.TemporaryDirectory() as folder:
         planter = Planter(learned, Path(folder), jobs)
         results = _Results(name, planter, asked.afresh)
-        new = [one for one in mutants if not results.known(one)]
+        new = [one for one in mutants if one.name not in EXPLAINED and not results.known(one)]
         results.outcomes.clear()
         tried = 0
         for first in range(0, len(new), BLOCK):  # a part of each kind, wherever the time ends
@@ -260,23 +261,17 @@ def run_group(name: str, end: float, jobs: int, asked: argparse.Namespace) -> _S
             if time.monotonic() >= end:
                 break
         reached = mutants.index(new[tried - 1]) + 1 if tried < len(new) else len(mutants)
-        results.reload(mutants[:reached])
+        results.reload([one for one in mutants[:reached] if one.name not in EXPLAINED])
+        explained = sum(one.name in EXPLAINED for one in mutants[:reached])
         catchers = {one.test for one in results.outcomes.values()} & learned.seconds.keys()
         broken = [*learned.broken, *(planter.control(sorted(catchers)) if new else ())]
     for test in broken:
         print(f"  fails with no bug planted: {test}", file=sys.stderr, flush=True)
-    return _scored(name, len(drawn) + len(bugs), results.outcomes, broken)
-
-
-def _scored(group: str, possible: int, outcomes: dict[str, Outcome], broken: list[str]) -> _Score:
-    """Return the figures of a group, and print what is open."""
-    explained = tomllib.loads((HERE / "explained.toml").read_text(encoding="utf-8"))
-    unseen = [name for name, one in outcomes.items() if one.kind not in CAUGHT]
-    open_ones = [name for name in unseen if name not in explained]
-    kinds = Counter(one.kind for one in outcomes.values())
-    for name in open_ones:
-        print(f"  open: {name}", flush=True)
-    return _Score(group, possible, kinds, len(unseen) - len(open_ones), open_ones, broken)
+    open_ones = [one for one, outcome in results.outcomes.items() if outcome.kind not in CAUGHT]
+    for one in open_ones:
+        print(f"  open: {one}", flush=True)
+    kinds = Counter(outcome.kind for outcome in results.outcomes.values())
+    return _Score(name, len(drawn) + len(bugs), kinds, explained, open_ones, broken)
 
 
 def _asked() -> argparse.Namespace:

@@ -86,7 +86,7 @@ def test_progress_is_told_step_by_step(tmp_path: Path) -> None:
         ("a", {"records": tmp_path / "r.csv"}, ["values", "combinations", "records"]),
     ):
         said: list[str] = []
-        measure_risk(table, quasi=quasi, progress=said.append, **options)  # type: ignore[arg-type]
+        measure_risk(table, quasi=quasi, progress=said.append, **options)
         assert said == ["counting", "all quasi-identifiers together", *expected]
 
 
@@ -253,7 +253,7 @@ def test_bins_are_made_of_tables_that_are_read_here() -> None:
     assert (risk.method.bins, risk.method.kinds) == ({"pay": 2}, {"pay": "ordinal"})
     assert risk.groups.distinct_l == 1  # a: the lower bin; b: the upper one, and missing
     assert risk.inference["pay"].h == pytest.approx(1.5219280948873621)  # of 2, 2 and 1 of 5
-    assert measure_risk(table, quasi="q", sensitive="pay", bins={"pay": None}).method.bins == {}
+    assert measure_risk(table, quasi="q", sensitive="pay").method.bins == {}
     assert measure_risk(read, quasi="q", sensitive="pay").method.bins == {}
 
 
