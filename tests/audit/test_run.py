@@ -102,7 +102,16 @@ def test_the_findings_are_what_the_instruments_measure(
         assert row["before"] == pytest.approx(whole.reidentification.dr)
         assert row["after"] == pytest.approx(released.reidentification.dr)
     membership = indiff.membership_inference(tested)
-    assert at["advantage:diagnosis:naive-bayes"].value == pytest.approx(membership.advantage.value)
+    told = at["advantage:diagnosis:naive-bayes"]
+    assert told.value == pytest.approx(membership.advantage.value)
+    ends = (membership.advantage.lower, membership.advantage.upper)
+    assert told.interval == pytest.approx(ends)
+    for rate, one in membership.true_positives_at.items():  # every rate has its interval
+        found = told.parameters["true_positives_interval"][str(rate)]
+        assert found == pytest.approx([one.lower, one.upper])
+    ends = (membership.area.lower, membership.area.upper)
+    assert told.parameters["area_interval"] == pytest.approx(ends)
+    assert told.means.count("(interval ") == 2
 
 
 def test_public_inference_is_the_accuracy_without_the_record(audited: Any, table: Any) -> None:

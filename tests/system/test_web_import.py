@@ -60,7 +60,7 @@ def test_a_german_file_of_windows(browser: Browser, tmp_path: Path) -> None:
     with server_page(browser, tmp_path, width=PHONE) as (_, seen):
         page = seen.page
         upload(page, tmp_path / "patienten.csv")
-        expect(page.locator("#said")).to_contain_text("Windows, Western Europe")
+        expect(page.locator("#said")).to_contain_text("Windows, Western (cp1252)")
         expect(page.locator("#as-it-is")).to_contain_text("Größe")
         is_good(seen)
         page.select_option("#encoding", "cp1252")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import indiff
 from indiff.web.api.choices import DISTANCES, GROUPS, MODELS, PLAIN, PRESETS, plainly
+from indiff.web.pages.next_steps import in_page_words
 from indiff.web.refusals import FIELDS, OF_RELEASE, VALUES
 
 HOME = Path(indiff.__file__).parent
@@ -66,6 +67,42 @@ def test_no_sentence_that_can_reach_a_page_speaks_python() -> None:
                 foreign.append(f"{name}:{line}: {sentence}")
     assert not foreign, "\n".join(foreign)
     assert seen > 500, "the sentences are no longer found"
+
+
+def test_no_sentence_of_a_result_speaks_of_the_command_line() -> None:
+    """What an audit writes for the page of a run: reasons, next steps, findings and verdicts."""
+    written = re.compile(r"(?<![-\w])--[a-z]|\bthe plan\b")
+    seen = 0
+    for place in ("audit/next_steps", "audit/findings", "audit/policy", "audit/fix.py"):
+        found = HOME / place
+        for module in [found] if found.is_file() else sorted(found.glob("*.py")):
+            tree = ast.parse(module.read_text(encoding="utf-8"))
+            docs = {
+                id(part.body[0].value)
+                for part in ast.walk(tree)
+                if isinstance(part, ast.Module | ast.FunctionDef | ast.ClassDef)
+                and isinstance(part.body[0], ast.Expr)
+            }
+            for part in ast.walk(tree):
+                if isinstance(part, ast.JoinedStr):
+                    text = "".join(
+                        one.value if isinstance(one, ast.Constant) else "delta=0.5"
+                        for one in part.values
+                    )
+                elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    text = "" if id(part) in docs else part.value
+                else:
+                    continue
+                if not re.search("[a-z]{3,} [a-z]", text):  # part of a command
+                    continue
+                seen += bool(written.search(text))
+                assert not written.search(in_page_words(text)), f"{module}: {text}"
+    assert seen > 5, "the sentences are no longer found"
+    for name, field in FIELDS.items():
+        words = f"Give the option “{name.replace('_', ' ')}” (--{name} x)."
+        assert (
+            in_page_words(words) == f"Give “{field.label}”: {VALUES.get(name, {}).get('x', 'x')}."
+        )
 
 
 def test_no_label_and_no_choice_speaks_python() -> None:

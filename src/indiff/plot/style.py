@@ -96,7 +96,7 @@ def legend(*, lines: bool = False) -> alt.Legend:
         orient="top",
         direction="vertical",
         columns=1,
-        labelLimit=alt.ExprRef("max(90, min(300, width - 12))"),
+        labelLimit=alt.ExprRef("max(90, width - 12)"),
         symbolSize=120,
         symbolType="stroke" if lines else alt.Undefined,
     )

@@ -114,7 +114,7 @@ VERDICTS = {
     ),
     "incomplete": Verdict(
         "!", "unsure", "Incomplete",
-        "Something that a limit needs was not measured, so nothing can be promised.",
+        "Something that a pass needs is still open, so nothing can be promised.",
         "INCOMPLETE: this is no pass",
         "INCOMPLETE: not everything could be measured, so this is no pass",
     ),

@@ -78,8 +78,11 @@ _READING = (
 )
 _PARAMETERS = {
     "area_under_roc": "area under the ROC curve",
+    "area_interval": "interval of that area",
     "true_positives_at.0.001": "found at 0.1% false alarms",
     "true_positives_at.0.01": "found at 1% false alarms",
+    "true_positives_interval.0.001": "interval at 0.1% false alarms",
+    "true_positives_interval.0.01": "interval at 1% false alarms",
     "told_apart": "share that makes a difference",
     "infinite": "infinite distances",
     "uncovered": "not covered by the release",

@@ -88,13 +88,20 @@ class Field(NamedTuple):
     anchor: str | None = None
 
 
+# One limit on two numbers.
+BOTH_PLANES = {
+    "itpr": "Re-identification and inference, worst group (ITPR)",
+    "dr": "Re-identification and inference, average (DR)",
+}
+
+
 def limit_label(name: str) -> str:
     """Return what the pages call a limit.
 
     >>> limit_label("delta"), limit_label("k"), limit_label("inference.itpr")
     ('δ', 'k', 'Inference of the sensitive column, worst group (ITPR)')
     """
-    known = {"delta": "δ", "mean": "mean distance", "l": "ℓ", "itpr": "ITPR", "dr": "DR"}
+    known = {"delta": "δ", "mean": "mean distance", "l": "ℓ", **BOTH_PLANES}
     if name in known or name not in METRICS or len(name) == 1:
         return known.get(name, name)
     words = {"about": "the sensitive column", "model": "the adversary", "task": "the task"}
@@ -170,7 +177,7 @@ VALUES = {
         "": "not said",
         "public": "public: anybody can have it",
         "controlled": "controlled: by agreement",
-        "internal": "internal: it stays in the house",
+        "internal": "internal: stays in the house",
     },
     "decimal": {"": "as it seems", ".": "a point, as in 1.5", ",": "a comma, as in 1,5"},
     "separator": {
@@ -182,16 +189,16 @@ VALUES = {
     },
     "encoding": {
         "": "as it seems (UTF-8)",
-        "cp1252": "Windows, Western Europe (cp1252)",
-        "latin-1": "Western Europe, older (latin-1)",
-        "iso-8859-15": "Western Europe with € (iso-8859-15)",
-        "cp1250": "Windows, Central Europe (cp1250)",
+        "cp1252": "Windows, Western (cp1252)",
+        "latin-1": "Western, older (latin-1)",
+        "iso-8859-15": "Western with € (iso-8859-15)",
+        "cp1250": "Windows, Central (cp1250)",
         "cp1251": "Windows, Cyrillic (cp1251)",
         "cp1253": "Windows, Greek (cp1253)",
         "cp1254": "Windows, Turkish (cp1254)",
         "mac-roman": "old Macs (mac-roman)",
-        "cp850": "MS-DOS, Western Europe (cp850)",
-        "utf-16-le": "Unicode in two bytes (utf-16-le)",
+        "cp850": "MS-DOS, Western (cp850)",
+        "utf-16-le": "Unicode by two (utf-16-le)",
         "gb18030": "Chinese (gb18030)",
         "shift_jis": "Japanese (Shift JIS)",
         "euc_kr": "Korean (EUC-KR)",

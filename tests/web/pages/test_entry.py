@@ -38,6 +38,11 @@ def test_the_made_up_patients_are_ready_to_be_audited(site: Site) -> None:
     }
     with_hierarchy = [one["name"] for one in dataset["columns"] if one["hierarchy"]]
     assert with_hierarchy == list(indiff.datasets.demo_hierarchies())
+    for one in dataset["columns"]:  # each level of a hierarchy is counted, and all at its top
+        if one["hierarchy"]:
+            groups = [level["groups"] for level in one["levels"]]
+            assert groups == sorted(groups, reverse=True)
+            assert (groups[-1], one["levels"][-1]["most"]) == (1, 5000)
     adversary = site.client.get(f"/data/{dataset['id']}/adversary").text
     assert 'name="limit-delta" inputmode="decimal" autocomplete="off" value="0.4"' in adversary
     files = [one for one in site.server.settings.data_dir.rglob("*.csv") if one.is_file()]

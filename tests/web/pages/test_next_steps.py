@@ -61,6 +61,34 @@ def test_a_step_fills_its_settings_in(site: Site, dataset: str) -> None:
         assert site.client.post(f"/runs/{run}/next", data={"step": wrong}).status_code == 422
 
 
+def test_a_step_that_removes_outliers_starts_with_what_it_says(site: Site, dataset: str) -> None:
+    """A stronger setting and a removal together are one button, which needs nothing typed."""
+    run = start(site, dataset, "mondrian:k=3", limits={"delta": 0.5})
+    site.work()
+    both = {"sanitizer": "mondrian:k=20", "fix": "delta=0.25", "budget": 120}
+    foreign = {"sanitizer": "command:rm {input} {output}", "fix": "delta=0.25"}
+    with_steps(
+        site, run,
+        step("fix", "k = 20 and 4 records less: --fix delta=0.25 finds them.", **both),
+        step("fix", "Run a program.", **foreign),
+    )  # fmt: skip
+    text = shown(site, f"/runs/{run}")
+    assert "Remove and audit again<span" in text
+    place = site.client.post(f"/runs/{run}/next", data={"step": "0"}).headers["location"]
+    (begun,) = site.client.get(f"{V1}{place}").json()
+    assert begun["title"] == "mondrian:k=20, fix for δ ≤ 0.25"
+    assert begun["report_title"].endswith(
+        ": groups of similar people (mondrian:k=20), fix for δ ≤ 0.25"
+    )
+    assert "k=3" not in begun["report_title"]
+    task = site.server.store.job(begun["id"], "run")["task"]
+    assert task["fix"] == {"delta": 0.25, "budget": 120}
+    assert task["plan"]["release"]["sanitizer"] == "mondrian:k=20"
+    assert task["plan"]["limits"]["delta"] == 0.25
+    refused = site.client.post(f"/runs/{run}/next", data={"step": "1"})
+    assert refused.status_code == 422  # no request runs a program
+
+
 def test_a_failed_audit_is_fixed_to_a_pass(site: Site, dataset: str) -> None:
     run = start(site, dataset, limits={"delta": 0.25, "k": 5})
     site.work()
@@ -137,7 +165,7 @@ def test_two_runs_side_by_side_say_what_differs(site: Site, dataset: str) -> Non
     rows = [re.sub(r"<[^>]+>", "|", row) for row in re.findall(r"<tr>.*?</tr>", table)]
     said = ["".join(f"{cell};" for cell in row.split("|") if cell) for row in rows]
     assert said == [
-        "Setting;mondrian:k=5;The coarse one;",
+        "Setting;groups of similar people (mondrian:k=5);The coarse one;",
         "the sanitizer&#39;s text;mondrian:k=5;mondrian:k=20;",
         "Limit on δ;0.5;0.4;",
         "Limit on k;none;5;",

@@ -12,7 +12,7 @@ from indiff.audit.metrics import counted, metric, number, percent
 from indiff.audit.plan.plan import Plan
 from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
-from indiff.differential.explain.membership import membership_inference
+from indiff.differential.explain.membership import Estimate, membership_inference
 from indiff.differential.explain.why import explain
 from indiff.differential.result import DifferentialResult
 from indiff.differential.strongest import StrongestResult, possible_models
@@ -190,7 +190,7 @@ def membership(result: DifferentialResult, plan: Plan, failed: Failed) -> Findin
         id,
         found.advantage.value,
         {
-            key: percent(found.true_positives_at[rate].value)
+            key: _between(found.true_positives_at[rate])
             for key, rate in (("at_1", 0.01), ("at_01", 0.001))
         },
         about=about,
@@ -200,14 +200,24 @@ def membership(result: DifferentialResult, plan: Plan, failed: Failed) -> Findin
         parameters={
             "model": result.model,
             "area_under_roc": found.area.value,
+            "area_interval": [found.area.lower, found.area.upper],
             "true_positives_at": {
                 str(rate): one.value for rate, one in found.true_positives_at.items()
+            },
+            "true_positives_interval": {
+                str(rate): [one.lower, one.upper] for rate, one in found.true_positives_at.items()
             },
             "told_apart": found.told_apart,
             "confidence": found.confidence,
             "resamples": found.resamples,
         },
     )
+
+
+def _between(found: Estimate) -> str:
+    """Write a share with its interval."""
+    ends = f"{percent(found.lower)} to {percent(found.upper)}"
+    return f"{percent(found.value)} (interval {ends})"
 
 
 def unlinked(records: int) -> str:

@@ -12,7 +12,12 @@
   const draw = async (place) => {
     const spec = JSON.parse(document.getElementById(place.dataset.chart).textContent);
     const width = place.clientWidth;
-    if (width < 480) narrow(spec);
+    if (width < 480) {
+      narrow(spec, width);
+      const { axisX, legend } = (spec.config ??= {});
+      spec.config.axisX = { ...axisX, titleAnchor: "end" };
+      spec.config.legend = { ...legend, layout: { top: { anchor: "end" } } };
+    }
     const { view } = await window.vegaEmbed(place, spec, options);
     await view.runAsync();
     place.view = view; // for a page that moves something in it
@@ -22,12 +27,14 @@
     place.dataset.drawn = "yes";
   };
 
-  // On a phone the labels of lines take less of the width.
-  const narrow = (part) => {
-    if (Array.isArray(part)) part.forEach(narrow);
+  // On a phone the labels of lines take less of the width; a legend, and what an axis is called,
+  // may begin above and below them.
+  const narrow = (part, width) => {
+    if (Array.isArray(part)) part.forEach((inner) => narrow(inner, width));
     else if (part && typeof part === "object") {
-      if (part.labelLimit > 110 && !("symbolSize" in part)) part.labelLimit = 110;
-      for (const [key, inner] of Object.entries(part)) if (key !== "datasets") narrow(inner);
+      if ("symbolSize" in part) part.labelLimit = width - 40;
+      else if (part.labelLimit > 110) part.labelLimit = 110;
+      for (const [key, inner] of Object.entries(part)) if (key !== "datasets") narrow(inner, width);
     }
   };
 

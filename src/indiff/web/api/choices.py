@@ -111,6 +111,20 @@ DISTANCES = {
                        "As differential privacy has it."),
 }  # fmt: skip
 
+
+def method(name: str) -> str:
+    """Say what a model or a distance does before its name; any other name is as it is.
+
+    >>> method("naive-bayes"), method("tree:encoding=TF"), method("emd:numeric")[:13]
+    ('weighs each column by itself (naive-bayes)', 'asks one question after another \
+(tree:encoding=TF)', 'the work of m')
+    """
+    known = MODELS | DISTANCES
+    title, _ = known.get(name) or known.get(name.partition(":")[0], ("", ""))
+    plain = title.partition(" (")[0]
+    return f"{plain[0].lower()}{plain[1:]} ({name})" if plain else name
+
+
 FIXED = ", fix for δ ≤ "  # what the name of a run says after its sanitizer
 # What a sanitizer does, for those who do not know its name.
 PLAIN = {

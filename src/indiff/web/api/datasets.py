@@ -293,7 +293,9 @@ def _shown(server: Server, row: Row) -> models.Dataset:
     preparing = [job for job in jobs if job["kind"] in ("profile", "hierarchy")]
     waiting = [job for job in preparing if job["state"] in UNFINISHED]
     latest = next(iter(waiting or preparing), {"state": "done", "problem": None})
+    rows = next((job["answer"] for job in profiles if job["answer"]), None)
     counted = {job["answer"]["path"]: job["answer"]["levels"] for job in trees if job["answer"]}
+    counted |= {} if rows is None else rows.get("levels", {})
     columns = [
         models.ColumnState(
             **{
@@ -311,7 +313,6 @@ def _shown(server: Server, row: Row) -> models.Dataset:
         profile = {**profile, "notes": [UserError(note) for note in profile["notes"]]}
     told = {name: latest[name] for name in ("state", "problem")}
     told["version"] = version_of(server.store, row)
-    rows = next((job["answer"] for job in profiles if job["answer"]), None)
     more = {"columns": columns, "profile": profile, "changes": changes, "first_rows": rows}
     return models.Dataset(**{**row, **told, **more})
 

@@ -325,10 +325,14 @@ class Label(Model):
 
 
 class Fixing(Model):
-    """Outliers to remove until δ is at most a limit: at most so many records, 5 % by default."""
+    """Outliers to remove until δ is at most a limit: at most so many records, 5 % by default.
+
+    With a ``sanitizer`` the release is made by that one instead of the run's own.
+    """
 
     delta: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     budget: Annotated[int, Field(ge=0, le=10**9)] | None = None
+    sanitizer: Short | None = None
 
 
 class Event(BaseModel):

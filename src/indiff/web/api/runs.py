@@ -13,8 +13,18 @@ from indiff.audit.plan.fixing import with_limit
 from indiff.audit.plan.plan import Plan
 from indiff.web.api import choices
 from indiff.web.api.common import ERRORS, ID, BatchId, DatasetId, RunId, Server, TheServer
-from indiff.web.api.models import Choices, Estimate, Event, Fixing, Label, Progress, Run, RunRequest
-from indiff.web.api.planning import check_version, plans
+from indiff.web.api.models import (
+    Choices,
+    Estimate,
+    Event,
+    Fixing,
+    Label,
+    Progress,
+    ReleaseChoice,
+    Run,
+    RunRequest,
+)
+from indiff.web.api.planning import check_version, plans, release_section
 from indiff.web.jobs.estimating import LEAST_BUDGET, budget_of
 from indiff.web.jobs.guessing import answer, guess_all
 from indiff.web.refusals import NotFoundError
@@ -184,13 +194,20 @@ def again(server: TheServer, run: RunId) -> Run:
 def fix(server: TheServer, run: RunId, fixing: Fixing) -> Run:
     """Remove outliers until δ is at most a limit, and audit what is left, as a run of its own."""
     row = server.store.job(run, "run")
-    plan = with_limit(Plan(**row["task"]["plan"]), fixing.delta).model_dump(exclude_none=True)
-    asked, earlier = f"{choices.FIXED}{fixing.delta:g}", row["task"].get("fix")
+    sections, earlier = dict(row["task"]["plan"]), row["task"].get("fix")
     before = f"{choices.FIXED}{earlier['delta']:g}" if earlier else ""
-    plan["report"]["title"] = plan["report"]["title"].removesuffix(before) + asked
-    task = {"plan": plan, "fix": fixing.model_dump()}
-    title = row["title"].removesuffix(before) + asked
-    (job,) = server.store.add_jobs("run", row["dataset"], [(title, task)])
+    made, title = row["title"].removesuffix(before), sections["report"]["title"]
+    title = title.removesuffix(before)
+    if fixing.sanitizer is not None:
+        own, table = choices.plainly(made), server.store.dataset(row["dataset"])
+        choice = ReleaseChoice(sanitizer=fixing.sanitizer)
+        made, sections["release"] = release_section(server.store, table, choice)
+        title = f"{title.removesuffix(f': {own}')}: {choices.plainly(made)}"
+    plan = with_limit(Plan(**sections), fixing.delta).model_dump(exclude_none=True)
+    asked = f"{choices.FIXED}{fixing.delta:g}"
+    plan["report"]["title"] = title + asked
+    task = {"plan": plan, "fix": fixing.model_dump(include={"delta", "budget"})}
+    (job,) = server.store.add_jobs("run", row["dataset"], [(made + asked, task)])
     server.queue.wake()
     return show(server, job)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from indiff.files import write_text
+from indiff.text import number
 
 FILE = "figures.json"
 Figure = dict[str, Any]
@@ -102,9 +103,9 @@ def drawn_together(
     from indiff.report.page.figures import figures, themed
 
     found: list[Figure] = []
-    for utility, better, title in (
-        ("ncp", "less information lost", "Risk against information lost"),
-        ("accuracy", "a higher accuracy", "Risk against what an analyst keeps"),
+    for utility, measure, better, title in (
+        ("ncp", "information lost", "less information lost", "Risk against information lost"),
+        ("accuracy", "accuracy", "a higher accuracy", "Risk against what an analyst keeps"),
     ):
         finite = [row for row in rows if row["delta"] not in (None, "Infinity")]
         both = [row for row in finite if row[utility] is not None]
@@ -124,20 +125,23 @@ def drawn_together(
         summary = "No release meets its own constraint, so none is on the front."
         if front:
             summary = f"No other run has both a smaller δ and {better} than {' and '.join(front)}."
-        names = ("setting", "delta", utility)
         found.append(
             {
                 "id": f"trade-{utility}",
                 "title": title,
                 "summary": summary,
-                "headers": ("run", "δ", utility),
-                "rows": [tuple(str(row[name]) for name in names) for row in marked],
+                "headers": ("run", "δ", measure),
+                "rows": [
+                    (str(row["setting"]), number(row["delta"]), number(row[utility]))
+                    for row in marked
+                ],
                 "spec": themed(spec),
                 "note": "",
             }
         )
+    names = {curve["name"] for _, one in runs for curve in one["charts"].get("cdf") or []}
     curves = [
-        {**curve, "name": f"{title}: {curve['name']}"}
+        {**curve, "name": f"{title}: {curve['name']}" if len(names) > 1 else title}
         for title, document in runs
         for curve in document["charts"].get("cdf") or []
     ]

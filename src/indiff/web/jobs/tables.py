@@ -79,9 +79,11 @@ def profile(store: Store, job: dict[str, Any], report: Callable[..., None]) -> t
         for column in columns
     ]
     store.set_profile(job["dataset"], found, roles)
+    counted = {}
     for column, path in job["task"].get("hierarchies", {}).items():
+        counted[path] = _looked_at(column, raw.frame[column], Path(path))["levels"]
         store.set_hierarchy(job["dataset"], column, Path(path))
-    return first, None
+    return {**first, "levels": counted}, None
 
 
 def hierarchy(store: Store, job: dict[str, Any], report: Callable[..., None]) -> tuple[Any, None]:

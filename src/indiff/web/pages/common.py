@@ -24,7 +24,7 @@ from indiff.version import __version__
 from indiff.web.access.guard import CSRF_FIELD, cookie_name, too_large_file
 from indiff.web.access.sessions import IDLE_HOURS, IDLE_SECONDS, Session, same
 from indiff.web.access.uploads import CHUNK, receive
-from indiff.web.api.choices import plainly
+from indiff.web.api.choices import method, plainly
 from indiff.web.api.models import AdversaryChoice, Context, Reading, ReleaseChoice, RunRequest
 from indiff.web.refusals import FIELDS, OF_RELEASE, VALUES, Refused, answers, as_error, on_page
 from indiff.web.written import coded_dates, written
@@ -47,6 +47,7 @@ def _environment() -> Environment:
         "worded": on_page,
         "answers": answers,
         "plainly": plainly,
+        "method": method,
         "worded_release": partial(on_page, fields=OF_RELEASE),
         "label": lambda name: FIELDS[name].label,
         "asked": asked,

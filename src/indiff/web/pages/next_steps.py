@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -18,15 +18,48 @@ from indiff.web.api.choices import PLAIN, PRESETS, plainly
 from indiff.web.api.common import RunId, TheServer
 from indiff.web.api.models import AdversaryChoice, Fixing, RunRequest
 from indiff.web.pages.common import checked, fields, go, text
+from indiff.web.refusals import FIELDS, VALUES
 
 router = APIRouter(include_in_schema=False)
 Document = Mapping[str, Any]
+
+
+def _field_of(found: re.Match[str]) -> str:
+    """Name an option of a report's sentence by the page's field for it, with the value if one is.
+
+    >>> _OPTION.sub(_field_of, "Give the option “missing” (--missing drop).")
+    'Give “Records with a blank”: leave them out.'
+    >>> _OPTION.sub(_field_of, "or pass the option “unmet” (unmet=generalize in --sanitizer)")
+    "or write “unmet=generalize” in the sanitizer's text"
+    """
+    name, typed = found["name"].replace(" ", "_"), found["typed"]
+    inside = re.fullmatch(r"(\S+) in --sanitizer", typed)
+    if inside is not None:
+        return f"write “{inside[1]}” in {FIELDS['sanitizer'].label}"
+    if name not in FIELDS:
+        return found[0]
+    value = typed.partition(" ")[2]
+    told = f": {VALUES.get(name, {}).get(value, value)}" if value else ""
+    first = (found["verb"] or "").replace("pass", "give").replace("Pass", "Give")
+    return f"{first}“{FIELDS[name].label}”{told}"
+
+
+_OPTION = re.compile(
+    r"(?P<verb>\b(?:[Gg]ive|[Pp]ass) )?the option “(?P<name>[^”]+)” \((?P<typed>[^()]*)\)"
+)
 # What the command line calls the fields of this page.
 _HERE: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    (_OPTION, _field_of),
     (re.compile(r"--fix( delta=\S+)?"), "“Remove outliers”"),
     (re.compile(r"--budget"), "“At most so many records”"),
     (re.compile(r"confirm '[^']*' in the plan"), "answer the open points and tick it"),
     (re.compile(r"the plan's context does not say"), "not filled in before the start"),
+    (
+        re.compile(r", with encoding (\S+?)(?=[,.;]?( |$))"),
+        r", who read columns the usual way (\1)",
+    ),
+    (re.compile(r"(?<=limit) of the plan\b"), ""),
+    (re.compile(r"^The plan sets no limit\b"), "No limit was set"),
     (re.compile(r"\bthe plan\b"), "what was chosen"),
     (re.compile(r"^The plan\b"), "What was chosen"),
     (
@@ -62,10 +95,15 @@ has no other.'
     return sentence
 
 
+def told_here(findings: Iterable[Document]) -> list[dict[str, Any]]:
+    """Return findings with the page's words for why something was not measured."""
+    return [{**one, "reason": one["reason"] and in_page_words(one["reason"])} for one in findings]
+
+
 def _button(step: Mapping[str, Any]) -> str | None:
     """Tell what a step's button does: fill forms in, remove outliers, show columns, nothing."""
     options = step["options"]
-    if "fix" in options:
+    if "fix" in options and {"fix", "budget", "sanitizer"}.issuperset(options):
         return "fix"
     if step["kind"] == "coarsen":
         return "columns"
@@ -86,11 +124,18 @@ def can_be_fixed(document: Document) -> bool:
 
 @router.post("/runs/{run}/next")
 async def fill(request: Request, server: TheServer, run: RunId) -> Response:
-    """Fill the forms with a run's settings and what a next step changes of them."""
+    """Fill the forms with a run's settings and what a next step changes of them.
+
+    One that removes outliers says all that is needed: it starts at once.
+    """
     place = text(await fields(request), "step")
     steps = results.document_of(server, run).get("next_steps") or []
     if not place.isdecimal() or int(place) >= len(steps):
         raise UserError("there is no such next step; go back to the result.")
+    if _button(steps[int(place)]) == "fix":
+        wanted = dict(steps[int(place)]["options"])
+        wanted["delta"] = wanted.pop("fix").removeprefix("delta=")
+        return go(f"/batches/{api.fix(server, run, checked(Fixing, wanted)).batch}")
     row = server.store.job(run, "run")
     draft = request_of(server.store, row)
     for name, value in steps[int(place)]["options"].items():

@@ -26,7 +26,7 @@ from indiff.web.pages.comparing import (
     trade_rows,
     what_differs,
 )
-from indiff.web.pages.next_steps import can_be_fixed, in_page_words, shown_steps
+from indiff.web.pages.next_steps import can_be_fixed, in_page_words, shown_steps, told_here
 from indiff.web.refusals import NotFoundError
 from indiff.web.store.store import UNFINISHED
 
@@ -97,7 +97,7 @@ def result(
         headline=headline(document),
         glance=glance(document["findings"]),
         questions=QUESTIONS,
-        findings=by_question(document["findings"]),
+        findings=by_question(told_here(document["findings"])),
         figures={one["id"]: one for one in figures},
         counted=_counted(server, run, document, threshold, curve),
         curve=curve,
