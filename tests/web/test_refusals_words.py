@@ -86,7 +86,7 @@ def test_no_sentence_of_a_result_speaks_of_the_command_line() -> None:
             for part in ast.walk(tree):
                 if isinstance(part, ast.JoinedStr):
                     text = "".join(
-                        one.value if isinstance(one, ast.Constant) else "delta=0.5"
+                        str(one.value) if isinstance(one, ast.Constant) else "delta=0.5"
                         for one in part.values
                     )
                 elif isinstance(part, ast.Constant) and isinstance(part.value, str):

@@ -191,7 +191,7 @@ VALUES = {
         "": "as it seems (UTF-8)",
         "cp1252": "Windows, Western (cp1252)",
         "latin-1": "Western, older (latin-1)",
-        "iso-8859-15": "Western with € (iso-8859-15)",
+        "iso-8859-15": "Western, € (iso-8859-15)",
         "cp1250": "Windows, Central (cp1250)",
         "cp1251": "Windows, Cyrillic (cp1251)",
         "cp1253": "Windows, Greek (cp1253)",
@@ -358,10 +358,15 @@ def refusal(scope: MutableMapping[str, Any], problem: Exception) -> Response:
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>indiff</title>'
         '<meta name="viewport" content="width=device-width">'
         '<link rel="stylesheet" href="/static/indiff.css"></head>'
-        f'<body><main><h1>indiff</h1><p role="alert">{shown}</p>{_onward(scope)}'
-        "</main></body></html>"
+        '<body class="app"><header class="top"><div class="wrap"><p class="brand">'
+        '<span class="mark" aria-hidden="true">δ</span> indiff</p></div></header>'
+        f"<main><h1>{_HEADINGS.get(status, 'That did not work')}</h1>"
+        f'<p class="problem" role="alert">{shown}</p>{_onward(scope)}</main></body></html>'
     )
     return Response(page.encode("utf-8", "replace"), status, media_type="text/html")
+
+
+_HEADINGS = {401: "You are not signed in", 404: "Nothing is here"}
 
 
 def _onward(scope: MutableMapping[str, Any]) -> str:

@@ -91,6 +91,11 @@
   };
   if (policy) { policy.addEventListener("change", vouch); vouch(); }
 
+  // Whoever writes a sanitizer's value wants that sanitizer.
+  for (const value of document.querySelectorAll(".parameter input")) {
+    value.addEventListener("input", () => { value.closest(".preset").querySelector("[name=preset]").checked = true; });
+  }
+
   // A page that asks again and again says so if nobody answers, or if its session has ended.
   const lost = document.getElementById("lost");
   document.body.addEventListener("htmx:sendError", () => { lost.hidden = false; lost.setAttribute("role", "alert"); });
