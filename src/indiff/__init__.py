@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from indiff.sanitizers.oracles.command import Command
     from indiff.sanitizers.oracles.folder import Releases
     from indiff.sanitizers.oracles.function import Oracle
+    from indiff.sanitizers.recoding.recoding import Recoding
     from indiff.sanitizers.sanitizer import Identity, Suppress
 
 # Loaded on first use, so that importing indiff costs nothing.
@@ -62,6 +63,7 @@ _HOMES = {
     "indiff.sanitizers.oracles.command": "Command",
     "indiff.sanitizers.oracles.folder": "Releases",
     "indiff.sanitizers.oracles.function": "Oracle",
+    "indiff.sanitizers.recoding.recoding": "Recoding",
     "indiff.sanitizers.sanitizer": "Identity Suppress",
 }
 
@@ -82,9 +84,9 @@ def __dir__() -> list[str]:
 __all__ = [
     "AuditResult", "Classifier", "Command", "DifferentialResult", "Emd", "Encoding", "Frequency",
     "Gaussian", "Geometric", "Hierarchy", "Identity", "InternalError", "Laplace", "Linkage",
-    "MembershipResult", "Mondrian", "NaiveBayes", "Oracle", "Plan", "RandomizedResponse", "Release",
-    "ReleaseResult", "Releases", "Risk", "StrongestResult", "Suppress", "Table", "UserError",
-    "__version__", "compare", "datasets", "differential_test", "explain", "fix", "measure_risk",
-    "membership_inference", "plot", "read_plan", "read_release", "read_table", "run_audit",
-    "test_release",
+    "MembershipResult", "Mondrian", "NaiveBayes", "Oracle", "Plan", "RandomizedResponse",
+    "Recoding", "Release", "ReleaseResult", "Releases", "Risk", "StrongestResult", "Suppress",
+    "Table", "UserError", "__version__", "compare", "datasets", "differential_test", "explain",
+    "fix", "measure_risk", "membership_inference", "plot", "read_plan", "read_release",
+    "read_table", "run_audit", "test_release",
 ]  # fmt: skip

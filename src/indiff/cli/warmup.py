@@ -38,6 +38,7 @@ def compile_all() -> None:
         if other is not None:
             other.wait()
     _warm_walk()
+    _warm_recoding()
     _warm_membership()
 
 
@@ -105,6 +106,15 @@ def _warm_walk() -> None:
 
     _leave_out(2, range(6))
     MondrianReleases(_tiny_table(), Mondrian(k=2)).without(2)
+
+
+def _warm_recoding() -> None:
+    from indiff.sanitizers.recoding.limits import meet_all, meet_without
+    from indiff.sanitizers.recoding.recoding import Recoding
+
+    table = _tiny_table()
+    for meet in (meet_all, meet_without):
+        meet(table.sensitive.counts[None, :], Recoding(k=2).limits(table))
 
 
 def _warm_membership() -> None:

@@ -79,6 +79,32 @@ def _interval(number: Decimal, width: Decimal, start: int, whole: bool) -> str:
     return f"{_plain(low)}-{_plain(high)}" if low >= 0 else f"{_plain(low)} to {_plain(high)}"
 
 
+def nested_widths(low: Decimal, high: Decimal, *, whole: bool) -> list[Decimal]:
+    """Return the widths of intervals that nest, where nobody names any.
+
+    The narrowest is the least of 1, 2, 5, 10, 20, 50, … (or 0.1, 0.2, 0.5, …) that is at least a
+    sixteenth of the range, and 2 or more for whole numbers; each next one is twice as wide, up to
+    the range.
+
+    >>> [str(width) for width in nested_widths(Decimal(17), Decimal(90), whole=True)]
+    ['5', '10', '20', '40']
+    >>> [str(width) for width in nested_widths(Decimal("0.1"), Decimal("1.5"), whole=False)]
+    ['0.1', '0.2', '0.4', '0.8']
+    """
+    span = high - low
+    if span <= 0:
+        return []
+    exponent = (span / 16).adjusted()
+    nice = [Decimal(m).scaleb(exponent + e) for e in (0, 1) for m in (1, 2, 5)]
+    width = next(width for width in nice if width >= span / 16)
+    width = max(width, Decimal(2)) if whole else width
+    widths = []
+    while width < span:
+        widths.append(width)
+        width *= 2
+    return widths
+
+
 def _plain(number: Decimal) -> str:
     """Write a number without an exponent and without zeros at its end.
 
@@ -123,6 +149,33 @@ _CALENDAR: dict[str, Callable[[datetime.date], str]] = {
     "year": lambda day: f"{day.year:04}",
     "decade": lambda day: f"{day.year // 10 * 10:04}-{day.year // 10 * 10 + 9:04}",
 }
+
+
+def calendar_starts(first: int, last: int) -> list[list[int]]:
+    """Return on which days months, quarters, years and decades begin, from before a day to after.
+
+    Days are counted from 1970-01-01.
+
+    >>> [days[:2] for days in calendar_starts(0, 40)]
+    [[0, 31], [0, 90], [0, 365], [0, 3652]]
+    """
+    origin = datetime.date(1970, 1, 1).toordinal()
+    begin = datetime.date.fromordinal(origin + first)
+    end = datetime.date.fromordinal(origin + last)
+    found = []
+    for months in (1, 3, 12, 120):
+        year = begin.year // 10 * 10 if months == 120 else begin.year
+        count = year * 12 + (0 if months == 120 else (begin.month - 1) // months * months)
+        starts = []
+        while count // 12 <= end.year + 10 and count // 12 <= datetime.MAXYEAR:
+            if count >= 12:
+                day = datetime.date(count // 12, count % 12 + 1, 1).toordinal() - origin
+                starts.append(day)
+                if day > last:
+                    break
+            count += months
+        found.append(starts)
+    return found
 
 
 def mask_lines(column: pa.ChunkedArray) -> list[str]:

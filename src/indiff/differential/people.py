@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from indiff.data.table import Table
 from indiff.errors import UserError, unknown
 from indiff.sanitizers.mondrian.mondrian import Mondrian
+from indiff.sanitizers.recoding.recoding import Recoding
 from indiff.sanitizers.sanitizer import Sanitizer
 
 Rows = NDArray[np.intp]
@@ -269,7 +270,8 @@ def without_rows(table: Table, rows: NDArray[np.intp]) -> Table:
 
 def fallback(sanitizer: Sanitizer) -> Sanitizer:
     """Return the sanitizer for D⁻ⁱ, which may not meet a constraint that D meets."""
-    return replace(sanitizer, unmet="generalize") if isinstance(sanitizer, Mondrian) else sanitizer
+    promising = isinstance(sanitizer, Mondrian | Recoding)
+    return replace(sanitizer, unmet="generalize") if promising else sanitizer
 
 
 def distinct_people(

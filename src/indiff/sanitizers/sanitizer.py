@@ -25,6 +25,7 @@ from indiff.sanitizers.noise.mechanisms import (
 from indiff.sanitizers.oracles.command import parse_command
 from indiff.sanitizers.oracles.folder import Releases
 from indiff.sanitizers.oracles.function import Oracle, SeededOracle, takes_rng
+from indiff.sanitizers.recoding.recoding import Recoding
 from indiff.text import describe
 
 
@@ -77,6 +78,16 @@ def _pair(text: str) -> tuple[float, int]:
     return float(c), int(depth)
 
 
+def _weights(text: str) -> dict[str, float]:
+    """Read the weights of columns.
+
+    >>> _weights("age:2/sex:0.5")
+    {'age': 2.0, 'sex': 0.5}
+    """
+    pairs = [part.rpartition(":") for part in text.split("/")]
+    return {name: float(weight) for name, _, weight in pairs}
+
+
 def _bins(text: str) -> int | None:
     return None if text == "none" else int(text)
 
@@ -85,16 +96,21 @@ def _bins(text: str) -> int | None:
 _EXAMPLES: dict[Callable[[str], Any], str] = {
     int: "give a whole number",
     _pair: "give c and ℓ, as in 3/2",
+    _weights: "give columns and their weights, as in age:2/sex:0.5",
 }
+_LIMITS: dict[str, Callable[[str], Any]] = {
+    "k": int, "l": int, "distinct_l": int, "entropy_l": float, "recursive": _pair, "t": float,
+}  # fmt: skip
 _BY_EPSILON: dict[str, Callable[[str], Any]] = {"epsilon": float, "bins": _bins}
 
 # Each sanitizer's parameters and how their text is read.
 SANITIZERS: dict[str, tuple[Callable[..., Sanitizer], dict[str, Callable[[str], Any]]]] = {
-    "mondrian": (
-        Mondrian,
+    "mondrian": (Mondrian, {**_LIMITS, "regions": str, "unmet": str}),
+    "recoding": (
+        Recoding,
         {
-            "k": int, "l": int, "distinct_l": int, "entropy_l": float, "recursive": _pair,
-            "t": float, "regions": str, "unmet": str,
+            **_LIMITS, "suppression": float, "loss": str, "weights": _weights, "suppressed": str,
+            "unmet": str,
         },
     ),
     "laplace": (Laplace, _BY_EPSILON),
@@ -187,10 +203,10 @@ class Promise:
 def promise_of(sanitizer: Any, table: Table, constraint_met: bool | None) -> Promise:
     """Judge a release of a table by what its sanitizer promises.
 
-    Mondrian promises its constraint, and ``constraint_met`` says what came of it. A mechanism of
-    differential privacy promises just that: judged is what it would publish, since noise that
-    repeats from a seed is only ever tested. The raw table, your own function or program and a file
-    made elsewhere promise nothing.
+    Mondrian and recoding promise their constraint, and ``constraint_met`` says what came of it. A
+    mechanism of differential privacy promises just that: judged is what it would publish, since
+    noise that repeats from a seed is only ever tested. The raw table, your own function or program
+    and a file made elsewhere promise nothing.
 
     >>> from indiff import datasets
     >>> table = datasets.demo_table()

@@ -18,6 +18,7 @@ from indiff.errors import UserError, unknown
 from indiff.inference.encodings import Encoding, distinct_rows
 from indiff.release.release import Release, ReleasedColumn
 from indiff.sanitizers.mondrian.mondrian import Mondrian
+from indiff.sanitizers.recoding.recoding import Recoding
 from indiff.sanitizers.sanitizer import Identity, Sanitizer, Suppress, as_sanitizer
 
 ENCODING = Encoding("QuantilesA", "Hot")
@@ -138,7 +139,8 @@ class Analyst:
         columns = tuple(c for c in release.columns if c.attribute.name != self.predicted)
         values = tuple(range(count))
         if len(columns) == len(release.columns):
-            if not isinstance(sanitizer, Mondrian | Identity | Suppress):
+            in_order = isinstance(sanitizer, Mondrian | Recoding | Identity | Suppress)
+            if not in_order or len(release) < len(rows):
                 raise UserError(
                     f"{self.predicted!r} is released beside the records only where each row is a "
                     "record, in order; predict the sensitive attribute or a quasi-identifier."

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.data.schema import Kind
 from indiff.data.table import Table
 from indiff.errors import UserError
-from indiff.release.regions import Anything, Interval, Missing, Region
-from indiff.release.release import Release, ReleasedColumn
+from indiff.release.penalties import region_penalties, stars
+from indiff.release.release import Release
 from indiff.sanitizers.sanitizer import as_sanitizer
 from indiff.utility.accuracy import MODEL, Analyst
 
@@ -133,7 +132,7 @@ def _classes(table: Table, release: Release) -> tuple[NDArray[np.int64], int]:
         number = cells[column.attribute.name]
         pair = keys * (int(number.max(initial=0)) + 1) + number
         keys = np.unique(pair, return_inverse=True)[1].ravel().astype(np.int64)
-        starred &= _stars(column)[column.index]
+        starred &= stars(column)[column.index]
     sizes = np.bincount(keys[~starred])
     return sizes[sizes > 0].astype(np.int64), int(starred.sum())
 
@@ -146,11 +145,6 @@ def _check_size(table: Table, release: Release) -> None:
             f"records and the release {len(release):,} rows",
             way_out="Measure it against the table it was made from",
         )
-
-
-def _stars(column: ReleasedColumn) -> NDArray[np.bool_]:
-    """Tell which regions of a column are ``*``."""
-    return np.array([isinstance(region, Anything) for region in column.regions], np.bool_)
 
 
 def discernibility(table: Table, release: Release) -> int:
@@ -202,43 +196,3 @@ def certainty_penalty(table: Table, release: Release) -> float:
         total = math.fsum(release.weights)
         return math.fsum(rows * release.weights) / total if total > 0 else math.nan
     return (math.fsum(rows) + len(table) - len(release)) / len(table)
-
-
-def region_penalties(column: ReleasedColumn) -> NDArray[np.float64]:
-    """Return the penalty of each region of a column."""
-    attribute = column.attribute
-    if attribute.kind == Kind.NUMERIC:
-        known = attribute.values[: len(attribute.values) - attribute.has_missing]
-        domain = (float(known[0]), float(known[-1])) if len(known) else (0.0, 0.0)
-        widths = {region: _width(region, *domain) for region in set(column.regions)}
-        return np.array([widths[region] for region in column.regions], np.float64)
-    last = len(attribute.values) - 1 - attribute.has_missing
-    if attribute.kind == Kind.ORDINAL:
-        low = np.full(column.count, last + 1)
-        high = np.full(column.count, -1)
-        ranked = column.span_low <= last  # the missing value has no rank
-        np.minimum.at(low, column.span_region[ranked], column.span_low[ranked])
-        np.maximum.at(high, column.span_region[ranked], np.minimum(column.span_high[ranked], last))
-        penalties = np.maximum(high - low, 0) / max(1, last)
-    else:
-        size = np.zeros(column.count)
-        np.add.at(size, column.span_region, column.span_high - column.span_low + 1)
-        penalties = np.where(size > 1, size / len(attribute.values), 0.0)
-    return np.where(_stars(column), 1.0, penalties)
-
-
-def _width(region: Region, first: float, last: float) -> float:
-    """Return a region's share of the table's numbers; an open end reaches to their end."""
-    match region:
-        case Anything():
-            return 1.0
-        case Missing():
-            return 0.0
-        case Interval():
-            low, high = region.low, region.high
-        case _:
-            numbers = [v for v in getattr(region, "values", ()) if isinstance(v, int | float)]
-            low, high = (min(numbers), max(numbers)) if numbers else (first, first)
-    if last <= first:
-        return 0.0
-    return max(0.0, min(high, last) - max(low, first)) / (last - first)

@@ -117,8 +117,10 @@ class Release:
 
     sanitizer: Annotated[str, Option(
         "name:parameter=value,…, as in mondrian:k=5,l=2 (mondrian has k, l, distinct_l, entropy_l, "
-        "recursive=C/L, t, regions=tight or cut, unmet=error or generalize); or a program, "
-        "'command:./anonymize.sh {input} {output}'; or a folder of releases, releases:DIR.",
+        "recursive=C/L, t, regions=tight or cut, unmet=error or generalize) or "
+        "recoding:k=5,suppression=0.02 (the same limits; loss, suppressed=keep or drop); or a "
+        "program, 'command:./anonymize.sh {input} {output}'; or a folder of releases, "
+        "releases:DIR.",
         "F", TEST,
     )] = "mondrian:k=5"
     file: Annotated[str | None, Option(

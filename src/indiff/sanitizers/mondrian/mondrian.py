@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -13,7 +11,7 @@ from numpy.typing import NDArray
 
 from indiff.data.schema import Kind
 from indiff.data.table import Attribute, Table
-from indiff.errors import UserError, check_whole, from_data, option
+from indiff.errors import UserError
 from indiff.release.regions import (
     Anything,
     Interval,
@@ -24,27 +22,18 @@ from indiff.release.regions import (
     plain,
     region_of,
 )
-from indiff.release.release import Release, ReleasedColumn, anything, release_of, span_column
-from indiff.sanitizers.mondrian.layout import (
-    LABEL,
-    MEMBERS,
-    Limits,
-    Problem,
-    Tree,
-    as_problem,
-    ground_distance,
-    meets,
-)
+from indiff.release.release import Release, ReleasedColumn, release_of, span_column
+from indiff.sanitizers.mondrian.constraints import Constrained, Unmet, check_choice, one_group
+from indiff.sanitizers.mondrian.layout import LABEL, MEMBERS, Problem, Tree, as_problem, meets
 from indiff.sanitizers.mondrian.partition import grow
 
 MOST_CELLS_PER_ROW = 16  # a cell is a group and a value
 
 RegionStyle = Literal["tight", "cut"]
-Unmet = Literal["error", "generalize"]
 
 
 @dataclass(frozen=True)
-class Mondrian:
+class Mondrian(Constrained):
     """Generalize by cutting groups of records until no cut is allowed (LeFevre et al. 2006).
 
     The cut of a group of m records is its max(1, m // 2)-th smallest value; values up to the cut
@@ -69,55 +58,19 @@ class Mondrian:
     ['<=36', '<=36', '>36', '>36', '>36']
     """
 
-    k: int = 1
-    l: int | None = None  # noqa: E741 - the literature's name
-    distinct_l: int | None = None
-    entropy_l: float | None = None
-    recursive: tuple[float, int] | None = None
-    t: float | None = None
     regions: RegionStyle = "tight"
     unmet: Unmet = "error"
 
     randomized: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        for name, one, other in (("regions", "tight", "cut"), ("unmet", "error", "generalize")):
-            if getattr(self, name) not in (one, other):
-                rule = f"{name} must be {one!r} or {other!r}"
-                raise UserError(rule, repr(getattr(self, name)), field=name)
-        for name in ("k", "l", "distinct_l"):
-            if name == "k" or getattr(self, name) is not None:
-                check_whole(name, getattr(self, name), 1)
-        if self.entropy_l is not None and not (
-            _is_number(self.entropy_l) and 1 <= self.entropy_l < math.inf
-        ):
-            rule = "entropy_l must be a number of at least 1"
-            raise UserError(rule, repr(self.entropy_l), field="entropy_l")
-        if self.t is not None and not (_is_number(self.t) and 0 <= self.t <= 1):
-            raise UserError("t must be a number from 0 to 1", repr(self.t), field="t")
-        if self.recursive is None:
-            return
-        rule = "recursive must be a pair (c, l) such as (3, 2)"
-        if isinstance(self.recursive, Sequence) and len(self.recursive) == 2:
-            c, depth = self.recursive
-            if _is_number(c) and 0 < c < math.inf and type(depth) is int and depth >= 1:
-                return
-            rule = "recursive=(c, l) needs a positive number c and a whole number l of at least 1"
-        raise UserError(rule, repr(self.recursive), field="recursive")
+        super().__post_init__()
+        check_choice("regions", self.regions, ("tight", "cut"))
+        check_choice("unmet", self.unmet, ("error", "generalize"))
 
     def __str__(self) -> str:
         style = "" if self.regions == "tight" else f",regions={self.regions}"
-        return f"mondrian:{','.join(self._asked())}{style}"
-
-    def _asked(self) -> list[str]:
-        """Write each limit that is asked for as the command line takes it."""
-        names = ("l", "distinct_l", "entropy_l", "recursive", "t")
-        asked = {name: value for name in names if (value := getattr(self, name)) is not None}
-        if self.recursive is not None:
-            asked["recursive"] = "/".join(map(str, self.recursive))
-        if self.k > 1 or not asked:
-            asked = {"k": self.k, **asked}
-        return [f"{name}={value}" for name, value in asked.items()]
+        return f"mondrian:{','.join(self.asked())}{style}"
 
     def sanitize(self, table: Table, rng: Generator | None = None) -> Release:
         """Return the release; ``rng`` is not used, the result is the same for any row order."""
@@ -127,80 +80,26 @@ class Mondrian:
         if obstacle is not None:
             if self.unmet == "error":
                 raise obstacle
-            columns, one_group = map(anything, table.attributes), np.zeros(len(table), np.int32)
-            return release_of(
-                table, columns, sanitizer=str(self), groups=one_group, constraint_met=False
-            )
+            return one_group(table, str(self))
         tree = grow_parts(table, problem, parts)
         low, high = tree.low[tree.leaves], tree.high[tree.leaves]
         return release_of_groups(table, problem, tree.groups(len(table)), low, high, self)
 
     def problem(self, table: Table, reference: NDArray[np.int64] | None = None) -> Problem:
         """Lay the table out for the compiled partition; ``reference`` is for t-closeness."""
-        counts = table.sensitive.counts if reference is None else reference
-        beyond = (self.distinct_l, self.entropy_l, self.recursive, self.t)
-        c, depth = self.recursive or (0.0, 0)
-        limits = Limits(
-            np.int64(self.k),
-            np.int64(self.l or 0),
-            np.int64(any(limit is not None for limit in beyond)),
-            np.int64(self.distinct_l or 0),
-            np.float64(math.log(self.entropy_l) if self.entropy_l else 0.0),
-            np.float64(c),
-            np.int64(depth),
-            np.float64(2.0 if self.t is None else self.t),
-            np.asarray(counts / max(1, int(counts.sum())), np.float64),
-            *ground_distance(table.sensitive),
-        )
-        return as_problem(table, limits, tight=self.regions == "tight")
+        return as_problem(table, self.limits(table, reference), tight=self.regions == "tight")
 
     def obstacle(
         self, table: Table, problem: Problem, parts: list[NDArray[np.int32]]
     ) -> UserError | None:
         """Return why the constraints cannot be met at all; None where they can."""
-        if self.k > len(table):
-            rule = f"k must be at least 1 and at most the number of records ({len(table):,})"
-            return UserError(rule, f"{self.k:,}", "Lower k", field="k")
+        if (impossible := self.more_than_all(table)) is not None:
+            return impossible
         for part in parts:
             counts = np.bincount(problem.classes[part], minlength=int(problem.class_count))
             if not meets(counts.astype(np.int64), len(part), problem.limits):
-                return self._explain(table, counts, len(parts) > 1)
+                return self.explain(table, counts, len(parts) > 1)
         return None
-
-    def _explain(self, table: Table, counts: NDArray[np.int64], split: bool) -> UserError:
-        size = int(counts.sum())
-        where = "a part with missing values" if split else "the whole table"
-        generalize = option("unmet", "generalize", of="sanitizer")
-        most, lower = size // max(1, int(counts.max())), "Lower the constraint"
-        if self.l is not None:
-            lower = f"Lower l, which is at most {most} here"
-        if self.l is not None and most < 2:
-            lower = "No l above 1 is possible here: ask for k, distinct_l=2 or t"
-        way_out = f"{lower}, or pass {generalize} to publish one group"
-        if self.k > size:
-            rule = f"k={self.k} cannot be met: {where} has only {size:,} records"
-            return UserError(rule, way_out=way_out, field="k")
-        present = int((counts > 0).sum())
-        for name in ("l", "distinct_l", "entropy_l"):
-            wanted = getattr(self, name)
-            if wanted is not None and wanted > present:
-                return UserError(
-                    f"{name}={wanted} cannot be met: {where} has only {present} distinct values of "
-                    f"{table.sensitive.name!r}",
-                    way_out=way_out,
-                    field=name,
-                )
-        top = from_data(table.sensitive.values[int(counts.argmax())])
-        return UserError(
-            f"{', '.join(self._asked())} cannot be met even by {where} as one group: the sensitive "
-            f"value {top} is held by {counts.max() / size:.1%} of its {size:,} records",
-            way_out=way_out,
-            field="sanitizer",
-        )
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
 
 
 def missing_parts(table: Table) -> list[NDArray[np.int32]]:

@@ -1,0 +1,1 @@
+"""Exact leave-one-out for full-domain recoding."""
