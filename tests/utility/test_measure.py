@@ -13,11 +13,11 @@ import pyarrow as pa
 import pytest
 
 from indiff import Identity, Laplace, Mondrian, Release, Suppress, UserError, datasets, read_table
+from indiff.release.penalties import region_penalties
 from indiff.utility.measure import (
     average_group,
     certainty_penalty,
     discernibility,
-    region_penalties,
 )
 from tests.utility.releases import people, released
 

@@ -38,9 +38,10 @@ def command(recipe: Recipe) -> None:
         warnings.simplefilter("ignore", NotDifferentiallyPrivate)  # shown below, with exit code 1
         release = chosen.sanitize(table)  # noise for publication never comes from a seed
     if recipe["keep"]:
-        if release.weights is not None:
+        if release.weights is not None or len(release) < len(table):
             raise UserError(
-                "--keep needs a row per record; a noisy table has none",
+                "--keep needs a row per record; a noisy table has none, and one without its "
+                "suppressed records too few",
                 way_out="Leave it out",
                 field="keep",
             )

@@ -270,8 +270,9 @@ def without_rows(table: Table, rows: NDArray[np.intp]) -> Table:
 
 def fallback(sanitizer: Sanitizer) -> Sanitizer:
     """Return the sanitizer for D⁻ⁱ, which may not meet a constraint that D meets."""
-    promising = isinstance(sanitizer, Mondrian | Recoding)
-    return replace(sanitizer, unmet="generalize") if promising else sanitizer
+    if isinstance(sanitizer, Mondrian | Recoding):
+        return replace(sanitizer, unmet="generalize")
+    return sanitizer
 
 
 def distinct_people(

@@ -74,10 +74,12 @@ class GroupChange:
 
 
 def _group_change(
-    release: Release, without: Release, row: int, show_values: bool
+    release: Release, without: Release, row: int, records: int, show_values: bool
 ) -> GroupChange | None:
     """Follow the other members of the record's group into the release without it."""
     if release.groups is None or without.groups is None:
+        return None
+    if len(release) < records or len(without) < records - 1:  # nobody knows whose row is whose
         return None
     members = np.flatnonzero(release.groups == release.groups[row])
     others = members[members != row]
@@ -86,7 +88,8 @@ def _group_change(
     shown = None
     if show_values:
         shown = " × ".join(text for text in regions.values() if text != "*") or "*"
-    if release.constraint_met and without.constraint_met is False:
+    alone = len(np.unique(without.groups)) == 1
+    if release.constraint_met and without.constraint_met is False and alone:
         return GroupChange(len(members), "generalized", (len(without),), regions=shown)
     ends = np.unique(without.groups[places])
     sizes = tuple(int((without.groups == end).sum()) for end in ends)
@@ -260,7 +263,7 @@ def _explain(
         belief=float(present[value]),
         belief_without=float(absent[value]),
         is_true_value=value == true,
-        group=_group_change(release, without, row, show_values),
+        group=_group_change(release, without, row, len(table), show_values),
         covering=(_covering(release, target), _covering(without, target)),
         attributes=attributes,
         prior=prior,

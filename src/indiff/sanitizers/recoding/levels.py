@@ -108,7 +108,7 @@ def _of_tree(tree: Hierarchy) -> list[Level]:
         nodes = np.where(missing, nodes, above)
         if (nodes[~missing] == 0).all():
             return found
-        shown, of = np.unique(nodes, return_inverse=True)
+        shown, numbers = np.unique(nodes, return_inverse=True)
 
         def make(label: int, shown: NDArray[np.int32] = shown) -> Region:
             node = int(shown[label])
@@ -116,7 +116,7 @@ def _of_tree(tree: Hierarchy) -> list[Level]:
                 return ValueSet(frozenset({None}))
             return node_region(tree, ROOT if node == 0 else tree.labels[node])
 
-        of = of.ravel().astype(np.int32)
+        of: Codes = numbers.ravel().astype(np.int32)
         found.append(Level(of, tree.first[shown], tree.last[shown], make))
 
 

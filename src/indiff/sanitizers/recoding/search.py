@@ -36,7 +36,7 @@ class Rules:
     @property
     def sizes_decide(self) -> bool:
         """Whether k alone is asked for."""
-        return self.limits.l <= 1 and not self.limits.more
+        return bool(self.limits.l <= 1 and not self.limits.more)
 
     @property
     def rising(self) -> bool:
@@ -48,7 +48,7 @@ class Rules:
         """
         limits = self.limits
         others = limits.l > 1 or limits.log_entropy_l > 0 or limits.recursive_l > 0 or limits.t < 1
-        return self.budget == 0 or not others
+        return self.budget == 0 or not bool(others)
 
     def good(self, lattice: Lattice, groups: Groups) -> NDArray[np.bool_]:
         """Tell which groups satisfy every limit."""
