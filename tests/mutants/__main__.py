@@ -81,6 +81,8 @@ GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "tests/differential/test_path.py",
             *("tests/differential/test_result.py", "tests/differential/test_strongest.py"),
             *("tests/differential/test_strongest_default.py", "tests/differential/test_test.py"),
+            "tests/differential/test_strongest_tables.py",
+            "tests/differential/test_people_choice.py",
             *("tests/differential/targets", "tests/differential/beside"),
             *("tests/differential/noise/test_sampling.py", "tests/cli/test_test_adversaries.py"),
             *("tests/cli/test_test.py", "tests/cli/test_test_release_beside.py"),

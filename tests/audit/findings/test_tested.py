@@ -195,7 +195,7 @@ def test_the_strongest_of_two() -> None:
     assert (found["delta"].interval, found["mean"].interval) == (None, None)
     assert found["delta"].parameters["above_limit"] == 2
     assert found["delta"].parameters["models"] == ["frequency", "tree"]
-    ends = {"lower": np.full(4, 0.125), "upper": np.full(4, 0.75), "exactness": "estimate"}
+    ends: Any = {"lower": np.full(4, 0.125), "upper": np.full(4, 0.75), "exactness": "estimate"}
     drawn = strongest({"frequency": dataclasses.replace(one, **ends), "tree": other})
     found = told(findings_of_strongest(drawn, planned(0.25)))
     assert found["delta"].interval == (1.0, 1.0)
@@ -262,10 +262,8 @@ def worst(sanitizer: Any, individual: str | None = None, model: str = "naive-bay
         adversary={"models": [model]}, report={"worst": 3},
     )  # fmt: skip
     made = as_sanitizer(sanitizer)
-    result = indiff.differential_test(
-        table, made, model=model, individual=individual,
-        **({"runs": 3} if made.randomized else {}),
-    )  # fmt: skip
+    runs: Any = {"runs": 3} if made.randomized else {}
+    result = indiff.differential_test(table, made, model=model, individual=individual, **runs)
     return result, worst_records(table, made, result, plan, Redaction(table))
 
 
