@@ -192,6 +192,7 @@ def test_both_reports_have_the_whole_sheet(document: dict[str, Any]) -> None:
     assert first < page.index('class="contents"') < page.index('id="singling-out"')
     assert page.index('id="reading"') < page.index('id="appendix"') < page.index('id="findings"')
     links = re.findall(r'<a href="#([^"]+)"', page)
+    assert len(links) > 3
     assert all(f'id="{one}"' in page for one in links)
 
 

@@ -226,9 +226,8 @@ def test_membership_needs_beliefs_that_somebody_sees(method: str) -> None:
         assert found.interval == (again.advantage.lower, again.advantage.upper)
         assert found.exactness == "estimate"
         at = [again.true_positives_at[rate].value for rate in (0.01, 0.001)]
-        assert f"finds {percent(at[0])} of those inside; for at most 0.1%, {percent(at[1])}" in (
-            found.means
-        )
+        assert f"at most 1% of those outside it finds {percent(at[0])} " in found.means
+        assert f"for at most 0.1%, {percent(at[1])} " in found.means
         part = dataclasses.replace(result, table_size=9)
         assert membership(part, planned(1), str).exactness == "lower-bound"
         short = dataclasses.replace(result, failures=("no",))
