@@ -128,19 +128,19 @@ def test_a_single_group_is_never_proposed() -> None:
     assert "nothing could be learned" in texts(result)
 
 
-@pytest.mark.parametrize(("at_2", "at_4", "helps"), [(0.5, 0.8, False), (0.8, 0.5, True)])
+@pytest.mark.parametrize(("at_2", "at_6", "helps"), [(0.5, 0.8, False), (0.8, 0.5, True)])
 def test_it_is_said_where_a_larger_k_does_not_help(
-    monkeypatch: pytest.MonkeyPatch, at_2: float, at_4: float, helps: bool
+    monkeypatch: pytest.MonkeyPatch, at_2: float, at_6: float, helps: bool
 ) -> None:
     monkeypatch.setattr(
-        "indiff.audit.findings.exposure.parameter_curve", curve_of({2: at_2, 4: at_4})
+        "indiff.audit.findings.exposure.parameter_curve", curve_of({2: at_2, 6: at_6})
     )
-    report = {"parameter": "mondrian:k=2,4"}
+    report = {"parameter": "mondrian:k=2,6"}
     result = audit(people(AGES, ILL), "mondrian:k=2", {"delta": 0.1}, report=report)
     assert (
-        "A larger k does not help: δ is 0.5 at k = 2 and 0.8 at k = 4." in texts(result)
+        "A larger k does not help: δ is 0.5 at k = 2 and 0.8 at k = 6." in texts(result)
     ) != helps
-    assert ("k = 4 comes nearest, with a δ of 0.5" in texts(result)) == helps
+    assert ("k = 6 comes nearest, with a δ of 0.5" in texts(result)) == helps
 
 
 def test_the_fix_is_proposed_with_the_cost_that_it_then_has() -> None:
@@ -214,7 +214,7 @@ def test_the_column_that_singles_people_out_is_named() -> None:
     (coarsen,) = [x["text"] for x in result.document["next_steps"] if x["kind"] == "coarsen"]
     assert coarsen == (
         "Coarsen badge, or leave it out: without it the smallest group has 6 records instead of "
-        "1, and no records instead of 12 are alone in theirs. That keeps the limit."
+        "1 and no record instead of 12 is alone in its group. That keeps the limit."
     )
 
 
@@ -251,3 +251,37 @@ def test_every_sensitive_attribute_has_its_steps() -> None:
         one.startswith("About poor: Other settings are tested for the first") for one in told
     )
     assert len(told) == len(set(told))
+
+
+def test_the_curve_counts_who_is_above_the_limit() -> None:
+    """In pairs half of the belief hangs on one record, in groups of six a tenth."""
+    frame = people(list(range(12)), list("nynynynynyny"))
+    result = audit(
+        frame, "mondrian:k=2", {"delta": 0.5}, report={"parameter": "mondrian:k=2,6"}
+    )  # fmt: skip
+    table = indiff.read_table(frame, quasi=["age"], sensitive="ill")
+    for point in result.document["charts"]["parameter"]["points"]:
+        found = indiff.differential_test(table, point["setting"], model="frequency")
+        assert point["above"] == int((found.distances > 0.5).sum())
+    free = audit(frame, "mondrian:k=2", {"k": 3}, report={"parameter": "mondrian:k=2,6"})
+    assert {x["above"] for x in free.document["charts"]["parameter"]["points"]} == {None}
+
+
+def test_removals_are_proposed_where_they_are_fewest() -> None:
+    """Four ages of 30 people each: in groups of 30 all are beyond the limit, in groups of 60 a z.
+
+    One of 30 n and 30 y moves a belief by 2 × (30/60 - 29/59) = 0.017, the only z by 2/60.
+    """
+    ages = [age for age in (20, 21, 80, 81) for _ in range(30)]
+    frame = people(ages, [*["n", "y"] * 59, "n", "z"])
+    result = audit(frame, "mondrian:k=2", {"delta": 0.02})
+    assert result.bug is None
+    (fix,) = [x for x in result.document["next_steps"] if x["kind"] == "fix"]
+    setting = fix["options"]["sanitizer"]
+    assert fix["command"].endswith("--sanitizer mondrian:k=50 --fix delta=0.02")
+    assert fix["text"].startswith(f"Ask for {setting}, and remove ")
+    table = indiff.read_table(frame, quasi=["age"], sensitive="ill")
+    fixed = indiff.fix(table, setting, delta=0.02, model="frequency")
+    assert fixed.holds
+    assert fixed.removed.tolist() == [119]
+    assert "remove 1 record of 120: --fix delta=0.02" in fix["text"]

@@ -43,9 +43,15 @@ def said(show: Any, *given: Any, width: int = 80) -> str:
 
 
 def test_next_steps_are_shown_with_their_commands(document: dict[str, Any]) -> None:
-    steps = [{"text": "take k = 9", "command": "indiff x"}, {"text": "rest", "command": None}]
+    asked = {"sanitizer": "mondrian:k=9"}
+    steps = [
+        {"text": "take k = 9", "command": "indiff x", "options": asked},
+        {"text": "or so", "command": None, "options": asked},
+        {"text": "rest", "command": None, "options": {}},
+    ]
     shown = said(show_audit, document | {"next_steps": steps})
-    assert shown.endswith("What to do next\n  take k = 9\n    indiff x\n  rest\n")
+    same = "    the same call with --sanitizer mondrian:k=9\n"
+    assert shown.endswith(f"What to do next\n  take k = 9\n    indiff x\n  or so\n{same}  rest\n")
     assert "What to do next" not in said(show_audit, document | {"next_steps": []})
 
 

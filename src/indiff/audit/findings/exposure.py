@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from indiff.audit.findings.tested import (
 )
 from indiff.audit.metrics import METRICS, metric
 from indiff.audit.plan.plan import Plan
-from indiff.audit.plan.settings import expand
+from indiff.audit.plan.settings import Setting, expand
 from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
 from indiff.differential import differential_test
@@ -277,32 +277,48 @@ def parameter_curve(
     for place, setting in enumerate(chosen):
         stage = f"testing other parameters: {setting.text}, {place + 1} of {len(chosen)}"
         say(stage, 0, 0)
-        point: dict[str, Any] = {
-            "setting": setting.text,
-            "value": setting.value,
-            **_NOTHING,
-            "models": [],
-        }
         if deadline is not None and deadline.moment <= time.monotonic():
-            points.append({**point, "reason": TIME_IS_UP})
+            points.append(unmeasured_point(setting) | {"reason": TIME_IS_UP})
             continue
+        more = {
+            "time": deadline,
+            "progress": lambda done, total, stage=stage: say(stage, done, total),
+        }
         try:
-            made = as_sanitizer(setting.text)
-            adversaries = adversaries_of(plan, made, table, share=len(chosen))
-            options = settings(plan, 1) | {
-                "time": deadline,
-                "progress": lambda done, total, stage=stage: say(stage, done, total),
-            }
-            result = differential_test(table, made, model=adversaries.models, **options)
+            point, interrupted = measure_point(table, plan, setting, share=len(chosen), **more)
         except UserError as error:
-            points.append({**point, "reason": redaction.text(error.message)})
+            points.append(unmeasured_point(setting) | {"reason": redaction.text(error.message)})
             continue
-        points.append(
-            point
-            | {name: getattr(result, name) for name in _NOTHING}
-            | {"models": list(adversaries.named)}
-            | {"reason": None if result.complete else "not every record was measured"}
-        )
-        if result.interrupted:
+        points.append(point)
+        if interrupted:
             break
     return {"parameter": chosen[0].parameter, "points": points}
+
+
+def unmeasured_point(setting: Setting) -> dict[str, Any]:
+    """Return a setting of the curve of which nothing is known."""
+    named = {"setting": setting.text, "value": setting.value}
+    return {**named, **_NOTHING, "above": None, "models": []}
+
+
+def measure_point(
+    table: Table,
+    plan: Plan,
+    setting: Setting,
+    models: Sequence[Model] = (),
+    share: int = 1,
+    **more: Any,
+) -> tuple[dict[str, Any], bool]:
+    """Test one setting, by these models or the plan's; return its numbers, and if it was ended.
+
+    ``above`` counts the records beyond the limit on δ, where there is one.
+    """
+    made = as_sanitizer(setting.text)
+    asked = Adversaries(tuple(models)) if models else adversaries_of(plan, made, table, share)
+    result = differential_test(table, made, model=asked.models, **settings(plan, 1) | more)
+    limit = plan.all_limits.get("delta")
+    point = unmeasured_point(setting) | {name: getattr(result, name) for name in _NOTHING}
+    point["above"] = None if limit is None else int((~(result.uppers <= limit)).sum())
+    point["models"] = list(asked.named)
+    point["reason"] = None if result.complete else "not every record was measured"
+    return point, result.interrupted

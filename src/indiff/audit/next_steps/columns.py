@@ -11,6 +11,7 @@ import pyarrow as pa
 from indiff.audit.findings.exposure import settings
 from indiff.audit.metrics import number
 from indiff.audit.next_steps.case import MOST_TESTED, Case, Step, step
+from indiff.audit.next_steps.tried import Tried
 from indiff.audit.verdict import Check, rule_of
 from indiff.differential import differential_test
 from indiff.errors import UserError
@@ -22,8 +23,11 @@ COUNTS = ("k", "singled_out", "prosecutor", "marketer")
 _WORTH_IT = 0.95  # what is left of δ without a column before the column is worth a sentence
 
 
-def told_most(case: Case) -> Iterator[Step]:
-    """Name the column without which δ is smallest, where this is cheap to measure."""
+def told_most(case: Case, tried: Tried) -> Iterator[Step]:
+    """Name the column without which δ is smallest, where this is cheap to measure.
+
+    It is left out of the setting that comes nearest to the limit, where none keeps it.
+    """
     names = [one.name for one in case.table.attributes]
     limit = case.limits.get("delta")
     if limit is None or not case.is_fast or not case.quick or len(names) < 2:
@@ -31,26 +35,29 @@ def told_most(case: Case) -> Iterator[Step]:
     tests = (len(names) + 1) * len(case.quick) * len(case.table)
     if tests > MOST_TESTED or case.plan.adversary.known is not None:
         return
+    near = [] if tried.kept is not None else tried.allowed(case)
+    setting = near[0]["setting"] if near else case.plan.release.sanitizer
     try:
-        now, *without = (_delta_without(case, name) for name in (None, *names))
+        now, *without = (_delta_without(case, setting, name) for name in (None, *names))
     except UserError:
         return
     best = min(without)
     shown = short_name(names[without.index(best)])
     alone = against([describe(one) for one in case.quick])
+    at = "" if setting == case.plan.release.sanitizer else f", with {setting}"
     if best <= limit:
-        text = f"Coarsen {shown}, or leave it out: without it δ is {number(best)}{alone}, which "
-        yield step("coarsen", f"{text}keeps the limit; something coarser was not tried.")
+        text = f"Coarsen {shown}, or leave it out: without it δ is {number(best)}{at}{alone}, "
+        yield step("coarsen", f"{text}which keeps the limit; something coarser was not tried.")
     elif best < _WORTH_IT * now:
-        text = f"Without {shown} δ falls most, from {number(now)} to {number(best)}{alone}: "
+        text = f"Without {shown} δ falls most, from {number(now)} to {number(best)}{at}{alone}: "
         yield step("coarsen", f"{text}leaving it out helps, but not enough by itself.")
 
 
-def _delta_without(case: Case, name: str | None) -> float:
+def _delta_without(case: Case, setting: str, name: str | None) -> float:
     left = tuple(one for one in case.table.attributes if one.name != name)
     table = replace(case.table, attributes=left)
     options = settings(case.plan, 1)
-    found: Any = differential_test(table, case.sanitizer, model=case.quick, **options)
+    found: Any = differential_test(table, setting, model=case.quick, **options)
     return float(found.delta_upper)
 
 
@@ -75,12 +82,16 @@ def wider_groups(case: Case) -> Iterator[Step]:
     own = found[best]
     if own["k"] <= now["k"] and own["singled_out"] >= now["singled_out"]:
         return
-    told = f"the smallest group has {_counted(own['k'])} instead of {now['k']:,}"
-    if now["singled_out"]:
-        alone = f"{own['singled_out']:,}" if own["singled_out"] else "no"
-        told += f", and {alone} records instead of {now['singled_out']:,} are alone in theirs"
+    told = []
+    if own["k"] != now["k"]:
+        told.append(f"the smallest group has {_counted(own['k'])} instead of {now['k']:,}")
+    if own["singled_out"] != now["singled_out"]:
+        alone = _counted(own["singled_out"]) if own["singled_out"] else "no record"
+        verb = "is alone in its group" if own["singled_out"] < 2 else "are alone in their groups"
+        told.append(f"{alone} instead of {now['singled_out']:,} {verb}")
     enough = "keeps the limit" if kept(best) == len(wanted) else "is not yet enough"
-    text = f"Coarsen {short_name(best)}, or leave it out: without it {told}. That {enough}."
+    text = f"Coarsen {short_name(best)}, or leave it out: without it {' and '.join(told)}. "
+    text += f"That {enough}."
     yield step("coarsen", text)
 
 

@@ -3,80 +3,89 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from indiff.audit.findings.exposure import measure_point
 from indiff.audit.findings.release import measured
 from indiff.audit.metrics import number
 from indiff.audit.next_steps.case import NAMES, TESTED, Case, Step, step
-from indiff.audit.plan.settings import changed
+from indiff.audit.next_steps.tried import (
+    CONSTRAINTS,
+    STRONGER,
+    Point,
+    Tried,
+    far,
+    keeps_tested,
+    wider,
+)
+from indiff.audit.plan.settings import Setting, changed
 from indiff.audit.verdict import Check, rule_of
-from indiff.data.table import Table
 from indiff.errors import Message, UserError, marked
 from indiff.report.finding import against
-from indiff.sanitizers.mondrian.mondrian import Mondrian
 from indiff.sanitizers.sanitizer import SANITIZERS, as_sanitizer
 
-CONSTRAINTS = ("k", "l", "distinct_l", "entropy_l", "t")
 _WHOLE = ("k", "l", "distinct_l")
-# The sign that makes more of a parameter the stronger setting.
-_STRONGER = {"k": 1, "l": 1, "distinct_l": 1, "entropy_l": 1, "sigma": 1, "t": -1, "epsilon": -1}
-_SIZES = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 _ONE_GROUP = "but only by publishing a single group, from which nothing could be learned"
 
 
-def from_curve(case: Case) -> Iterator[Step]:
-    """Propose the mildest setting of those tried that keeps δ, or say that none does."""
-    text, curve = case.plan.release.sanitizer, case.curve
-    if case.sanitizer is None or text.partition(":")[0] not in SANITIZERS:
+def from_curve(case: Case, tried: Tried) -> Iterator[Step]:
+    """Propose the mildest setting of those tried that keeps the limits, or say that none does."""
+    if case.sanitizer is None or case.plan.release.sanitizer.partition(":")[0] not in SANITIZERS:
         return
     if not case.is_first:
         told = "Other settings are tested for the first sensitive attribute alone: name this one "
         yield step("none", f"{told}first to see what would keep {case.wanted}.")
         return
-    points = [] if curve is None else [one for one in curve["points"] if _is_whole(one)]
-    if curve is None or not points or curve["parameter"] not in _STRONGER:
+    if not tried.points:
         yield from _untried(case)
         return
-    name, sign = curve["parameter"], _STRONGER[curve["parameter"]]
-    points.sort(key=lambda point: sign * point["value"])
-    kept = next((point for point in points if _keeps(case, point, name)), None)
-    if kept is None:
-        yield _none_keeps(case, points, name, sign)
+    found = tried.kept or tried.single
+    if found is None:
+        yield _none_keeps(case, tried)
         return
-    at = f"{NAMES.get(name, name)} = {kept['value']:g} is the "
-    at += f"{'smallest' if sign > 0 else 'largest'} of those tried ({_listed(points)}) that keeps "
-    if _is_one_group(case.table, kept["setting"]):
+    name = tried.name
+    at = f"{NAMES.get(name, name)} = {found['value']:g} is the "
+    at += f"{'smallest' if STRONGER[name] > 0 else 'largest'} of those tried "
+    at += f"({_listed(tried.points)}) that keeps "
+    if tried.kept is None:
         yield step("none", f"{at}{case.wanted}, {_ONE_GROUP}.")
         return
-    others = set(case.limits) - {*TESTED, name}
+    others = set(case.limits) - {*TESTED, *CONSTRAINTS, "prosecutor"}
     more = " The other limits were not tried there." if others else ""
-    delta = f"δ is {number(kept['delta_upper'])} there{against(kept['models'])}"
-    text = f"{at}{case.wanted}: {delta}.{more}"
-    yield step("parameter", text, case.command, sanitizer=kept["setting"])
+    delta = f"δ is {number(found['delta_upper'])} there{against(found['models'])}"
+    yield step("parameter", f"{at}{case.wanted}: {delta}.{more}", case.command,
+               sanitizer=found["setting"])  # fmt: skip
 
 
-def _none_keeps(case: Case, points: list[Any], name: str, sign: int) -> Step:
+def _none_keeps(case: Case, tried: Tried) -> Step:
     """Say that stronger settings do not help, or which one comes nearest, and what else to try."""
+    points, name, sign = tried.points, tried.name, STRONGER[tried.name]
     text, shown = case.plan.release.sanitizer, NAMES.get(name, name)
     now = next((point for point in points if point["setting"] == text), points[0])
     stronger = [point for point in points if sign * point["value"] > sign * now["value"]]
-    best, last = min(points, key=lambda point: point["delta_upper"]), points[-1]
+    best, last = tried.best, points[-1]
+    assert best is not None
     if stronger and min(one["delta_upper"] for one in stronger) >= now["delta_upper"]:
         both = [f"{number(x['delta_upper'])} at {shown} = {x['value']:g}" for x in (now, last)]
         way = "larger" if sign > 0 else "smaller"
-        return step("none", f"A {way} {shown} does not help: δ is {' and '.join(both)}.")
+        told = f"A {way} {shown} does not help: δ is {' and '.join(both)}."
+        if best in stronger and far(best) < far(now) and best["above"] is not None:
+            told = f"A {way} {shown} does not lower δ, which is {' and '.join(both)}, but it "
+            told += f"leaves fewer records above the limit: {best['above']:,} at {shown} = "
+            told += f"{best['value']:g}, and {now['above']:,} at {now['value']:g}."
+        return step("none", told)
     told = f"None of the {shown} tried ({_listed(points)}) keeps {case.wanted}: {shown} = "
     told += f"{best['value']:g} comes nearest, with a δ of {number(best['delta_upper'])}"
+    if best.get("above") is not None:
+        told += f" and {best['above']:,} of {len(case.table):,} records above the limit"
     told += against(best["models"])
-    wider = _wider(case.table, name, last["value"]) if best is last else ""
-    if not wider:
+    values = wider(case.table, name, last["value"])[:3] if best is last else []
+    if not values:
         return step("none", f"{told}.")
-    curve = _several(text, name, wider)
-    more = wider.replace(",", ", ")
-    return step("parameter", f"{told}. Test {more}, too.", case.command, parameter=curve)
+    more = f"{told}. Test {_joined(values, ', ')}, too."
+    return step("parameter", more, case.command, parameter=_several(text, name, values))
 
 
 def _untried(case: Case) -> Iterator[Step]:
@@ -86,73 +95,37 @@ def _untried(case: Case) -> Iterator[Step]:
         now = getattr(case.sanitizer, name, None)
         if now is None or f"{name}=" not in text:
             continue
-        wider = _wider(case.table, name, now)
-        if wider:
-            more = wider.replace(",", ", ")
-            told = f"Other {NAMES.get(name, name)} were not tried: test {more}, too, to see what "
-            curve = _several(text, name, wider)
-            yield step(
-                "parameter", f"{told}would keep {case.wanted}.", case.command, parameter=curve
-            )
+        if values := wider(case.table, name, now)[:3]:
+            told = f"Other {NAMES.get(name, name)} were not tried: test {_joined(values, ', ')}, "
+            told += f"too, to see what would keep {case.wanted}."
+            yield step("parameter", told, case.command, parameter=_several(text, name, values))
         return
 
 
-def _several(text: str, name: str, values: str) -> str:
+def _joined(values: Sequence[float], sign: str) -> str:
+    return sign.join(f"{value:g}" for value in values)
+
+
+def _several(text: str, name: str, values: Sequence[float]) -> str:
     """Return a sanitizer's text with several values of one parameter.
 
-    >>> _several("mondrian:k=5,l=2", "k", "10,20")
+    >>> _several("mondrian:k=5,l=2", "k", [10, 20])
     'mondrian:l=2,k=10,20'
     """
     head, _, rest = text.partition(":")
     own = [part for part in rest.split(",") if not part.strip().startswith(f"{name}=")]
-    return f"{head}:{','.join([*own, f'{name}={values}'])}"
+    varied = f"{name}={_joined(values, ',')}"
+    return f"{head}:{','.join([*own, varied])}"
 
 
-def _wider(table: Table, name: str, last: float) -> str:
-    """Return up to three stronger values of a parameter that this table allows."""
-    counts = table.sensitive.counts
-    found: list[float] = []
-    if name == "k":
-        found = [size for size in _SIZES if last < size <= len(table) // 2]
-    elif name in ("l", "distinct_l"):
-        most = len(counts) if name == "distinct_l" else int(counts.sum() // counts.max())
-        found = list(range(int(last) + 1, most + 1))
-    elif name in ("epsilon", "t"):
-        found = [last / 2, last / 5, last / 10]
-    elif name == "sigma":
-        found = [last * 2, last * 5, last * 10]
-    return ",".join(f"{value:g}" for value in found[:3])
-
-
-def _listed(points: list[Any]) -> str:
+def _listed(points: Sequence[Point]) -> str:
     return ", ".join(f"{point['value']:g}" for point in points)
 
 
-def _is_whole(point: Mapping[str, Any]) -> bool:
-    """Tell whether a setting of the curve was tested on every record."""
-    told = point["reason"] is None and point["exactness"] not in (None, "lower-bound")
-    return told and isinstance(point["value"], int | float)
-
-
-def _keeps(case: Case, point: Mapping[str, Any], name: str) -> bool:
-    """Tell whether a setting of the curve keeps the limits that were tried there."""
-    limits = case.limits
-    checks = [Check(x, point[f"{x}_upper"], limits[x]) for x in TESTED if x in limits]
-    if name in limits:  # smaller groups than the plan asks for are no way out
-        checks.append(Check(name, point["value"], limits[name], rule_of(name)))
-    return not any(check.exceeded for check in checks)
-
-
-def _is_one_group(table: Table, setting: str) -> bool:
-    made = as_sanitizer(setting)
-    if not isinstance(made, Mondrian):
-        return False
-    groups = made.sanitize(table).groups
-    return groups is not None and len(np.unique(groups)) < 2
-
-
-def constraint(case: Case) -> Iterator[Step]:
+def constraint(case: Case, tried: Tried) -> Iterator[Step]:
     """Propose to ask the sanitizer for what a limit on groups wants, if it can be had."""
+    if tried.points and case.exceeded & set(TESTED):  # these were weighed with the test's limits
+        return
     limits = {name: case.limits[name] for name in CONSTRAINTS if name in case.limits}
     text = case.plan.release.sanitizer
     base = {"identity": "mondrian:", "mondrian": text}.get(text.partition(":")[0])
@@ -176,5 +149,20 @@ def constraint(case: Case) -> Iterator[Step]:
         Check(x, float(getattr(risk.groups, x)), limit, rule_of(x)).exceeded
         for x, limit in limits.items()
     ):
-        text = f"{setting} keeps {wanted}, with {groups:,} groups; δ was not tested there."
-        yield step("parameter", text, case.command, sanitizer=setting)
+        text = f"{setting} keeps {wanted}, with {groups:,} groups"
+        point = _tested(case, setting)
+        if point is None:
+            told = "; δ was not tested there." if case.test is not None else "."
+            yield step("parameter", text + told, case.command, sanitizer=setting)
+        elif keeps_tested(case, point, ""):
+            told = f"; δ is {number(point['delta_upper'])} there{against(point['models'])}."
+            yield step("parameter", text + told, case.command, sanitizer=setting)
+        else:
+            yield step("none", f"{text}, but not {case.wanted}.")
+
+
+def _tested(case: Case, setting: str) -> Point | None:
+    """Test a setting where the plan has a limit on δ, and the test is as cheap as its own was."""
+    if not set(TESTED) & set(case.limits) or not case.is_fast:
+        return None
+    return measure_point(case.table, case.plan, Setting(setting, None, None))[0]

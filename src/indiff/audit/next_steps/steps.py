@@ -6,11 +6,16 @@ from collections.abc import Iterator, Sequence
 
 from indiff.audit.next_steps import columns, records, settings
 from indiff.audit.next_steps.case import TESTED, Case, Step, step
+from indiff.audit.next_steps.tried import Tried, settings_tried
 from indiff.text import name as short_name
 
 _NO_LIMIT = (
     "The plan sets no limit, so nothing can be kept or exceeded: decide what is enough, such as "
     "k of at least 5 and δ of at most 0.5, and audit again."
+)
+_ELSE = (
+    "What was not tried, and may help: leave out several columns, ask for other groups, or publish "
+    "noisy counts instead (laplace:epsilon=1), whose δ falls with epsilon."
 )
 
 
@@ -38,11 +43,18 @@ def next_steps(cases: Sequence[Case]) -> list[Step]:
 
 def _of_attribute(case: Case) -> Iterator[Step]:
     """Propose what keeps the limits on one sensitive attribute, and say what does not."""
+    tried = Tried()
     if case.exceeded & set(TESTED):
-        yield from settings.from_curve(case)
-        yield from records.removal(case)
-        yield from columns.told_most(case)
-    yield from settings.constraint(case)
+        tried = settings_tried(case)
+        found = [
+            *settings.from_curve(case, tried),
+            *records.removal(case, tried),
+            *columns.told_most(case, tried),
+        ]
+        yield from found
+        if case.is_fast and not any(one["kind"] != "none" for one in found):
+            yield step("none", _ELSE)
+    yield from settings.constraint(case, tried)
     yield from columns.wider_groups(case)
     handled = {*TESTED, *settings.CONSTRAINTS, *columns.COUNTS}
     rest = case.exceeded - handled

@@ -73,13 +73,7 @@ def show_findings(console: Console, document: Document) -> None:
         terminal.show_worst(console, charts["worst"])
     if charts["parameter"] is not None:
         lines = [
-            (
-                plain.name(point["setting"]),
-                plain.message(point["reason"])
-                if point["delta"] is None
-                else f"δ {number(point['delta'])}, mean {number(point['mean'])}"
-                f"{words.against(point.get('models', ()))}",
-            )
+            (plain.name(point["setting"]), _setting(point))
             for point in charts["parameter"]["points"]
         ]
         section(console, "Other parameters", lines)
@@ -109,6 +103,19 @@ def show_verdict(console: Console, document: Document) -> None:
         print_clean(console, Text(f"  {plain.message(one['text'])}"))
         if one["command"] is not None:
             console.out(f"    {plain.escaped(one['command'])}", highlight=False)
+        elif one["options"]:  # options were given beside the plan, or instead of one
+            asked = " ".join(f"--{name} {value}" for name, value in one["options"].items())
+            console.out(f"    the same call with {plain.escaped(asked)}", highlight=False)
+
+
+def _setting(point: Document) -> str:
+    """Say what another setting comes to, or why nothing is known of it."""
+    if point["delta"] is None:
+        return plain.message(point["reason"])
+    told = f"δ {number(point['delta'])}, mean {number(point['mean'])}"
+    if point.get("above") is not None:
+        told += f", {point['above']:,} above the limit"
+    return told + words.against(point.get("models", ()))
 
 
 def _finding(one: Document) -> tuple[str | Text, ...]:
