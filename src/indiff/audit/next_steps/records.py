@@ -41,12 +41,12 @@ def removal(case: Case, tried: Tried) -> Iterator[Step]:
         if search is None or search.status != "below":
             continue
         is_own = name == case.plan.release.sanitizer
-        if not is_own and is_one_group(search.left, name) or unkept(case, name, search.left):
+        if (not is_own and is_one_group(search.left, name)) or unkept(case, name, search.left):
             continue
         gone = len(search.removed)
         told = "1 record" if gone == 1 else f"{gone:,} records"
         told = told if _asks_all(case, name, search) else f"about {told}"
-        yield _proposed(case, name, f"emove {told} of {records:,}", "finds these outliers", search)
+        yield _proposed(case, name, f"emove {told} of {records:,}", search)
         return
     name, above = next(iter(settings.items()))
     first = searches.get(name)
@@ -59,7 +59,7 @@ def removal(case: Case, tried: Tried) -> Iterator[Step]:
     elif above <= most:
         told = f"{above:,} of {records:,} records {'is' if above == 1 else 'are'} above the limit"
         text = f"emove outliers, as {told}"
-        yield _proposed(case, name, text, "removes the worst", None)
+        yield _proposed(case, name, text, None)
     else:
         text = f"Removing outliers is no way out: {above:,} of {records:,} records are above the "
         text += f"limit{_at(case, name)}, and --fix removes at most {most:,} ({BUDGET:.0%}) unless "
@@ -84,15 +84,17 @@ def _at(case: Case, setting: str) -> str:
     return "" if setting == case.plan.release.sanitizer else f" with {setting}"
 
 
-def _proposed(case: Case, setting: str, what: str, how: str, search: Search | None) -> Step:
+def _proposed(case: Case, setting: str, what: str, search: Search | None) -> Step:
     """Propose to remove outliers with a setting, and say what comes of it."""
     option, is_own = f"delta={case.limits['delta']:g}", setting == case.plan.release.sanitizer
     text = f"R{what}: " if is_own else f"Ask for {setting}, and r{what}: "
-    text += f"--fix {option} {how}, sanitizes "
+    text += f"--fix {option} removes the "
     if search is None:
-        text += "and tests again until none is; how many that takes is known when it has run."
+        text += "worst, sanitizes and tests again until none is; how many that takes is known when "
+        text += "it has run."
     else:
-        text += f"what is left and audits it, which takes {_span(case, search)}."
+        text += "outliers, sanitizes and audits what is left, and tests it from scratch, which "
+        text += f"takes {_span(case, search)}."
     more = {} if is_own else {"sanitizer": setting}
     return step("fix", text, case.command, **more, fix=option)
 
