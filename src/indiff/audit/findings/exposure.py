@@ -280,7 +280,7 @@ def parameter_curve(
         if deadline is not None and deadline.moment <= time.monotonic():
             points.append(unmeasured_point(setting) | {"reason": TIME_IS_UP})
             continue
-        more = {
+        more: dict[str, Any] = {
             "time": deadline,
             "progress": lambda done, total, stage=stage: say(stage, done, total),
         }

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from indiff.audit.next_steps import columns, records, settings
 from indiff.audit.next_steps.case import TESTED, Case, Step, step
-from indiff.audit.next_steps.tried import Tried, settings_tried
+from indiff.audit.next_steps.tried import CONSTRAINTS, Tried, settings_tried
 from indiff.text import name as short_name
 
 _NO_LIMIT = (
@@ -56,7 +56,7 @@ def _of_attribute(case: Case) -> Iterator[Step]:
             yield step("none", _ELSE)
     yield from settings.constraint(case, tried)
     yield from columns.wider_groups(case)
-    handled = {*TESTED, *settings.CONSTRAINTS, *columns.COUNTS}
+    handled = {*TESTED, *CONSTRAINTS, *columns.COUNTS}
     rest = case.exceeded - handled
     if rest and not case.exceeded & handled:
         text = f"Nothing that was tried tells how to keep the limit on {' and '.join(sorted(rest))}"
