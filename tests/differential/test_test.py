@@ -146,7 +146,9 @@ def test_the_method_is_chosen_and_said() -> None:
         == "refit"
     )
     assert differential_test(table, Identity(), model="naive-bayes").method == "refit"
-    with pytest.raises(UserError, match="method 'leave-one-out' needs Mondrian and a model that"):
+    with pytest.raises(
+        UserError, match="method 'leave-one-out' needs Mondrian or recoding, and a model"
+    ):
         differential_test(table, Identity(), model="naive-bayes", method="leave-one-out")
 
 

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from indiff.data.table import Table
 from indiff.differential.calls.calls import Calls, Progress
+from indiff.differential.leave_one_out import LeaveOneOut
 from indiff.differential.memory import check_memory
-from indiff.differential.mondrian.leave_one_out import LeaveOneOut
 from indiff.differential.noise.path import ClosedForm, Sampled
 from indiff.differential.path import Asked, Named, Path, Test, part_of
 from indiff.differential.people import (

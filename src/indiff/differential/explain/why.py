@@ -18,7 +18,7 @@ from indiff.differential.explain.models import (
     records,
     shifts,
 )
-from indiff.differential.mondrian.leave_one_out import MondrianReleases
+from indiff.differential.leave_one_out import releases_of
 from indiff.differential.people import fallback
 from indiff.differential.refit.refit import Releases
 from indiff.differential.strongest import choose_model
@@ -28,7 +28,6 @@ from indiff.inference import Model, NaiveBayes
 from indiff.inference.background import Background, Prior, with_background
 from indiff.inference.models import covering_rows, is_randomized_model
 from indiff.release.release import Release, write_regions
-from indiff.sanitizers.mondrian.mondrian import Mondrian
 from indiff.sanitizers.sanitizer import as_sanitizer
 
 __all__ = ["DecisionPath", "Explanation", "GroupChange", "Shift", "explain"]
@@ -227,8 +226,7 @@ def explain(
     asked = [int(records)] if isinstance(records, int | np.integer) else list(records)
     rows = [int(as_rows(table, [record])[0]) for record in asked]  # in the order asked for
     release = chosen.sanitize(table)
-    source: type[Any] = MondrianReleases if isinstance(chosen, Mondrian) else Releases
-    releases: Releases = source(table, fallback(chosen))
+    releases: Releases = releases_of(chosen)(table, fallback(chosen))
     return tuple(
         _explain(table, adversary, release, releases.without(row), row, show_values) for row in rows
     )

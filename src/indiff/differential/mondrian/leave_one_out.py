@@ -7,16 +7,14 @@ the partition that changes is new.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
-from indiff.differential.calls.calls import Asking, Progress
+from indiff.differential.calls.calls import Progress
 from indiff.differential.mondrian.counts import (
     STOP,
     UNFINISHED,
@@ -32,18 +30,9 @@ from indiff.differential.mondrian.counts import (
 )
 from indiff.differential.mondrian.decisions import changed_node
 from indiff.differential.mondrian.walk import finish_alone, walk
-from indiff.differential.path import (
-    Beliefs,
-    Measurement,
-    Named,
-    Test,
-    is_random,
-    join_beliefs,
-    measure_beliefs,
-)
-from indiff.differential.refit.refit import Releases, refit
-from indiff.errors import InternalError, UserError, option
-from indiff.inference import Frequency, Model, NaiveBayes
+from indiff.differential.path import Beliefs
+from indiff.differential.refit.refit import Releases
+from indiff.inference import Frequency, NaiveBayes
 from indiff.inference.encodings import Tally
 from indiff.kernels import Shared
 from indiff.release.release import Release
@@ -56,57 +45,8 @@ from indiff.sanitizers.mondrian.mondrian import (
     release_of_groups,
 )
 from indiff.sanitizers.mondrian.partition import grow
-from indiff.sanitizers.sanitizer import Sanitizer
-from indiff.text import describe
 
 Codes = NDArray[np.int32]
-
-
-class LeaveOneOut:
-    """Exact for Mondrian and any model that is not random (``docs/leave-one-out.md``)."""
-
-    name: ClassVar[str] = "leave-one-out"
-
-    def obstacle(self, sanitizer: Sanitizer, model: Model, distance: Named) -> UserError | None:
-        """Return why it cannot measure this distance; None where it can."""
-        randomized = is_random(sanitizer, model)
-        if isinstance(sanitizer, Mondrian) and not randomized:
-            return None
-        return UserError(
-            "method 'leave-one-out' needs Mondrian and a model that is not random",
-            f"{describe(sanitizer)} and {describe(model)}",
-            f"Use {option('method', 'sampled' if randomized else 'refit')}",
-            field="method",
-        )
-
-    def measure(self, test: Test, distances: Sequence[Named]) -> Measurement:
-        """Measure the distances between the beliefs with and without each person."""
-        with test.asking(self.name, distances) as asking:
-            beliefs, notes = _believe(test, asking)
-        return measure_beliefs(beliefs, test.table, test.model, distances, self.name, notes)
-
-
-def _believe(test: Test, asking: Asking) -> tuple[Beliefs, tuple[str, ...]]:
-    """Leave out one-record people by the exact walk, others by sanitizing again."""
-    table, sanitizer, model, people = test.table, test.sanitizer, test.model, test.people
-    if not isinstance(sanitizer, Mondrian):
-        raise InternalError("leave-one-out was chosen for a sanitizer that it does not know")
-    if not isinstance(model, NaiveBayes | Frequency):  # these need only counts
-        return refit(table, sanitizer, model, people, asking, source=MondrianReleases), ()
-    single = people.sizes == 1
-    rows = people.firsts[single]
-    walked = leave_one_out(
-        table, sanitizer, model, rows, jobs=test.calls.jobs, progress=test.progress
-    )
-    if single.all():
-        return walked, ()
-    several = people.choose(np.flatnonzero(~single))
-    again = refit(table, sanitizer, model, several, asking.about(~single))
-    note = (
-        f"the {len(several):,} people with several records were measured by sanitizing again, "
-        f"the other {len(rows):,} by the exact walk"
-    )
-    return join_beliefs(walked, again, people), (note,)
 
 
 def leave_one_out(

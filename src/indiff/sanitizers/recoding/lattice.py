@@ -114,9 +114,9 @@ class Lattice:
     Nodes are numbered so that levels count like digits, the last column's fastest.
     """
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, levels: tuple[tuple[Level, ...], ...] | None = None) -> None:
         self.table = table
-        self.levels: tuple[tuple[Level, ...], ...] = tuple(map(levels_of, table.attributes))
+        self.levels = levels or tuple(map(levels_of, table.attributes))
         self.shape = tuple(map(len, self.levels))
         nodes = 1
         for height in self.shape:
