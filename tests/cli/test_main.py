@@ -209,18 +209,24 @@ def test_a_bug_of_ours_is_70(people: Path, monkeypatch: pytest.MonkeyPatch) -> N
     [
         ("typer", "raise ImportError('too old')"),
         ("typer", "def Typer(**given): raise AttributeError('too old')"),
+        ("numpy", "__version__ = '1.0'"),  # loaded by the command alone
+        ("pydantic", "raise SyntaxError('for another Python')"),
     ],
 )
-def test_what_fails_before_a_command_begins_is_70(tmp_path: Path, library: str, text: str) -> None:
+def test_what_fails_before_a_command_begins_is_70(
+    people: Path, tmp_path: Path, library: str, text: str
+) -> None:
     """1 means that a limit is exceeded: a library that cannot be used must not end with it."""
+    words = ("--version",) if library == "typer" else ("test", str(people), "--sensitive", "ill")
     (tmp_path / f"{library}.py").write_text(text)
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     ended = subprocess.run(
-        [sys.executable, "-c", "from indiff.cli import start; start()", "--version"],
+        [sys.executable, "-c", "from indiff.cli import start; start()", *words],
         capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}, timeout=120,
     )  # fmt: skip
     assert ended.returncode == 70
-    assert ended.stderr.splitlines()[-1].startswith("indiff: it cannot start (")
+    said = "it cannot start" if library == "typer" else "internal error"
+    assert ended.stderr.splitlines()[-1].startswith(f"indiff: {said} (")
 
 
 def test_the_program_starts_there() -> None:
@@ -457,6 +463,8 @@ def test_demo(tmp_path: Path) -> None:
     assert json.loads((folder / "result.json").read_text())["delta"] > 0.5
     assert json.loads((folder / "report.json").read_text())["verdict"]["status"] == "fail"
     assert pyarrow.csv.read_csv(folder / "release.csv").num_rows == 5000
+    for path in written:  # whose record it is, is in the table alone
+        assert bool(re.search(rb"\bP00\d{4}\b", path.read_bytes())) == (path.name == "patients.csv")
 
 
 def test_help_is_quick_to_load() -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.command_line import call, call_alone
@@ -46,6 +50,7 @@ COMMANDS = {
     "audit fix": ("audit", "T", *ROLES, "--fix", "delta=0.5", "--budget", "20", "--out", "O/report",
                   "--model", "frequency"),
     "audit init": ("audit", "T", "--init"),
+    "audit pdf": ("audit", "T", *ROLES, "--model", "frequency", "--pdf", "--out", "O/report"),
     "sanitize": ("sanitize", "T", *ROLES, "--sanitizer", "mondrian:k=5", "--out", "R2"),
 }  # fmt: skip
 
@@ -60,6 +65,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("MPLCONFIGDIR", str(tmp_path / "cache"))
     (tmp_path / "in" / "copy.py").write_text(PROGRAM)
+    (tmp_path / "in" / "browser").write_text(BROWSER)
+    (tmp_path / "in" / "browser").chmod(0o700)
+    monkeypatch.setattr("indiff.report.page.pdf.NAMES", (str(tmp_path / "in" / "browser"),))
     return tmp_path
 
 
@@ -69,6 +77,18 @@ lines = open(sys.argv[1]).read().splitlines()
 if len(sys.argv) > 3 and len(lines) - 1 == int(sys.argv[3]):
     sys.exit(f"cannot do {lines[1]}")
 shutil.copy(sys.argv[1], sys.argv[2])
+"""
+
+# Prints the page that it was given as it stands, and leaves something in its profile.
+BROWSER = """#!/bin/sh
+for word in "$@"; do
+  case "$word" in
+    --print-to-pdf=*) made=${word#*=};;
+    --user-data-dir=*) profile=${word#*=};;
+    file://*) page=${word#file://};;
+  esac
+done
+mkdir -p "$profile" && cp "$page" "$profile" && cp "$page" "$made"
 """
 
 
@@ -100,6 +120,81 @@ def test_no_command_tells_a_rare_value(
     for path, raw in files_below(place):
         if path.parent.name != "in" and path.name != "fixed-release.csv":
             assert told(raw, values) == [], path
+    assert [*(place / "tmp").iterdir()] == []
+
+
+def test_verifying_tells_no_rare_value(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not where all belongs together, and not where numbers and files differ."""
+    rare = write_tokens(place / "in" / "table.csv")
+    table = (place / "in" / "table.csv").read_text()
+    (place / "in" / "release.csv").write_text(table)
+    (place / "in" / "other.csv").write_text("\n".join(table.splitlines()[:-1]) + "\n")
+    monkeypatch.chdir(place / "in")
+    made = ("--model", "frequency", "--release", "release.csv", "--out", str(place / "out"))
+    assert call("audit", "table.csv", *ROLES, *made).code in (0, 1)
+    report = place / "out" / "report.json"
+    codes = []
+    for words in (["release.csv", "--data", "table.csv"], ["other.csv", "--data", "other.csv"]):
+        ended = call("verify", report, *words)
+        codes.append(ended.code)
+        assert told(ended.out + ended.err, spelled_numbers(rare)) == []
+    assert codes == [0, 1]
+    assert [*(place / "tmp").iterdir()] == []
+
+
+# Sanitizes a table where no kernel is compiled yet.
+COMPILING = """
+import sys
+import indiff
+roles = {"identifier": "who", "quasi": ["age", "street", "pay", "stage"], "sensitive": "ill"}
+indiff.Mondrian(k=5).sanitize(indiff.read_table(sys.argv[1], **roles))
+"""
+
+
+@pytest.mark.system
+def test_compiled_kernels_hold_no_value(place: Path) -> None:
+    """What numba keeps is made of types, also where it compiles while it has the table."""
+    rare = write_tokens(place / "in" / "table.csv")
+    subprocess.run(
+        [sys.executable, "-c", COMPILING, str(place / "in" / "table.csv")],
+        env={**os.environ, "XDG_CACHE_HOME": str(place / "cache")}, check=True, timeout=600,
+    )  # fmt: skip
+    kept = [*files_below(place / "cache")]
+    assert any(path.suffix == ".nbc" for path, _ in kept)
+    for path, raw in kept:
+        assert told(raw, rare) == [], path
+
+
+# Counts a table that does not fit into its memory.
+SPILLING = """
+import sys
+from indiff.cli.main import main
+main(["risk", sys.argv[1], "--quasi", "street,remark", "--sensitive", "ill", "--engine", "duckdb",
+      "--memory-limit", "60MB", "--threads", "1"])
+"""
+
+
+@pytest.mark.system
+def test_what_duckdb_spilled_before_a_kill_is_gone_after_the_next_command(place: Path) -> None:
+    rng = np.random.default_rng(3)
+    remarks = rng.integers(10**11, 10**12, 1_500_000).astype(str)
+    streets = rng.integers(10**11, 10**12, 1_500_000).astype(str)
+    ills = rng.choice(["flu", "cold"], 1_500_000)
+    pq.write_table(
+        pa.table({"street": streets, "remark": remarks, "ill": ills}), place / "in" / "t.parquet"
+    )
+    killed = subprocess.Popen([sys.executable, "-c", SPILLING, str(place / "in" / "t.parquet")])
+    try:
+        deadline = time.monotonic() + 300
+        while sum(path.stat().st_size for path in (place / "tmp").glob("*/*")) < 1_000_000:
+            assert time.monotonic() < deadline, "nothing was spilled"
+            assert killed.poll() is None, "it ended before anything was spilled"
+            time.sleep(0.01)
+    finally:
+        killed.kill()
+        killed.wait()
+    assert [*(place / "tmp").glob("*/*")]
+    assert call_alone("--version").code == 0
     assert [*(place / "tmp").iterdir()] == []
 
 

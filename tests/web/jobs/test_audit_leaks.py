@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+import zipfile
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,6 +49,11 @@ def test_results_logs_and_run_folders_tell_no_rare_value(
         assert answer.status_code == 200
         assert told(answer.content, values) == [], part
     assert told(site.client.get(f"/runs/{run}").content, values) == []
+    with zipfile.ZipFile(BytesIO(site.client.get(f"{V1}/runs/{run}/archive").content)) as archive:
+        assert {"plan.toml", "report.html", "report.json", "report.md"} < {*archive.namelist()}
+        for name in archive.namelist():
+            if name not in BY_DESIGN:
+                assert told(archive.read(name), values) == [], name
     assert told(caplog.text, values) == []
     folder = site.server.settings.run_folder(run)
     seen = []
@@ -55,3 +63,31 @@ def test_results_logs_and_run_folders_tell_no_rare_value(
             assert told(raw, values) == [], path
     assert "report.json" in seen
     assert [*(tmp_path / "tmp").iterdir()] == []
+
+
+def test_a_bug_with_values_in_its_message_is_logged_without_them(
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In a worker, in a request, and in what both answer."""
+    values = write_tokens(tmp_path / "table.csv")
+    caplog.set_level(logging.DEBUG)
+
+    def broken(*given: Any, **named: Any) -> Any:
+        raise ValueError(f"cannot do {values[:20]}") from KeyError(values[20])
+
+    site = open_site(tmp_path)
+    monkeypatch.setattr("indiff.web.jobs.tables.profile", broken)
+    found = site.upload((tmp_path / "table.csv").read_bytes())
+    assert found["state"] == "failed"
+    assert "internal error (ValueError at " in found["problem"]
+    assert told(str(found), values) == []
+    monkeypatch.setattr(type(site.server.store), "datasets", broken)
+    answer = site.client.get(f"{V1}/datasets")
+    assert answer.status_code == 500
+    assert told(answer.content, values) == []
+    said = capsys.readouterr()
+    assert "indiff: internal error (ValueError) at " in said.err
+    assert told(said.out + said.err + caplog.text, values) == []
