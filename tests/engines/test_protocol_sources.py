@@ -136,7 +136,7 @@ def test_every_type_is_counted(engine: str) -> None:
         "bytes": pa.array([b"a", b"a", None, b""], pa.binary()),
         "large": pa.array(["a", "a", "", "b"], pa.large_string()),
         "view": pa.array(["a", "a", "", "b"]).cast(pa.string_view()),
-        "float16": pa.array([0.5, 0.5, math.nan, -0.0], pa.float16()),
+        "float16": pa.array(np.array([0.5, 0.5, math.nan, -0.0], np.float16)),
         "decimal256": pa.array([decimal.Decimal("1.10")] * 2 + [None, 2], pa.decimal256(40, 2)),
         "date64": pa.array([day, day, None, datetime.date(1970, 1, 1)], pa.date64()),
         "duration": pa.array([1, 1, None, 2], pa.duration("ns")),
@@ -222,7 +222,8 @@ def test_a_column_without_any_value_is_one_group(engine: str, tmp_path: Path) ->
 def test_files_of_types_that_are_not_counted_in_process(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     ids = pa.array([b"0" * 16] * 2 + [None, b"1" * 16], pa.uuid())
-    pq.write_table(pa.table({"id": ids, "half": pa.array([1, 1, None, 2], pa.float16())}), path)
+    halves = pa.array([np.float16(1), np.float16(1), None, np.float16(2)], pa.float16())
+    pq.write_table(pa.table({"id": ids, "half": halves}), path)
     for name in ("id", "half"):
         risk = measure_risk(path, quasi=name)
         assert risk.method.engine == "duckdb"

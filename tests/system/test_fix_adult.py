@@ -10,10 +10,14 @@ import pytest
 from indiff import Mondrian, fix
 from tests.real_tables import adult
 
-pytestmark = pytest.mark.system
 
-
-@pytest.mark.parametrize(("diversity", "limit"), [(2, 0.165), (3, 0.092)])
+@pytest.mark.parametrize(
+    ("diversity", "limit"),
+    [
+        pytest.param(2, 0.165, marks=pytest.mark.system),
+        pytest.param(3, 0.092, marks=pytest.mark.long),
+    ],
+)
 def test_the_papers_removal_ends_below_its_limit(
     needs_data: Path, diversity: int, limit: float
 ) -> None:
