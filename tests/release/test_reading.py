@@ -241,6 +241,25 @@ def test_an_error_tells_shapes_and_the_option_that_helps_but_no_cell(
 
 
 @pytest.mark.parametrize(
+    ("cells", "column", "has_shape"),
+    [
+        (["NA"], AGE, True),
+        (["12 to"], AGE, True),
+        (["missing"], AGE, False),  # named as it is
+        ([None], AGE, False),
+        (["?"], SEX, False),
+        (["missing", "Peter"], AGE, True),
+    ],
+)
+def test_shapes_are_explained_where_one_is_told(
+    cells: list[str | None], column: Attribute, has_shape: bool
+) -> None:
+    with pytest.raises(UnreadableRegion) as caught:
+        read_regions(cells, column)
+    assert ("a for every letter" in str(caught.value)) is has_shape
+
+
+@pytest.mark.parametrize(
     ("cells", "column", "tokens", "covered_rows"),
     [
         (["NA", "47", "", None], AGE, ["NA", ""], [0, 2, 3]),

@@ -143,10 +143,11 @@ def _refusal(
     first = next(iter(unreadable))
     also = f" and {len(rows) - 1:,} more" if len(rows) > 1 else ""
     shapes = list(dict.fromkeys(shown(text or "") for text in unreadable))
-    others = [shape for shape in shapes if shape != shown(first or "")]
-    more = f" Other shapes: {', '.join(others[: _MOST_SHAPES - 1])}." if others else ""
-    if {"a", "9"} & set("".join(shapes)):
-        more += " In such a shape a is any letter and 9 any digit."
+    others = [shape for shape in shapes if shape != shown(first or "")][: _MOST_SHAPES - 1]
+    more = f" Other shapes: {', '.join(others)}." if others else ""
+    told = marked(unreadable[first])
+    if {"a", "9"} & set("".join(shape for shape in shapes if shape in told or shape in others)):
+        more += " Cells are told by their shape alone: a for every letter, 9 for every digit."
     cells = ((text or "").strip() for text in unreadable)
     tokens = [cell for cell in cells if not cell or cell.casefold() in GAPS]
     if tokens:
@@ -160,7 +161,7 @@ def _refusal(
             f"{option('hierarchies', {column.name: 'FILE'})}"
         )
     return UnreadableRegion(
-        f"column {column.name!r}, row {rows[0] + 1:,}{also}: {marked(unreadable[first])}{more}",
+        f"column {column.name!r}, row {rows[0] + 1:,}{also}: {told}{more}",
         way_out=way_out,
         field="suppressed" if tokens else None,
     )
