@@ -110,6 +110,8 @@ def test_roles_of_a_stale_tab_do_not_undo_those_of_another(site: Site, dataset: 
         ({"limit-k": "0"}, "is a number of at least 1; got 0", "limit-k"),
         ({"targets": "many"}, "must be a whole number", "targets"),
         ({"confidence": "2"}, "must be below 1", "confidence"),
+        ({"limit-dr": "7"}, "is a number from 0 to 1; got 7", "limit-dr"),
+        ({"review_by": "soon"}, "date", "review_by"),
     ],
 )
 def test_an_error_links_to_its_field_and_keeps_what_was_typed(
@@ -120,7 +122,12 @@ def test_an_error_links_to_its_field_and_keeps_what_was_typed(
     assert answer.status_code == 422
     assert sentence in answer.text
     assert f'href="/data/{dataset}/adversary#{anchor}"' in answer.text
-    assert f'id="{anchor}"' in answer.text
+    before = answer.text.partition(f'id="{anchor}"')[0]
+    assert before != answer.text
+    folds = re.findall("<details[^>]*>|</details>", before)
+    while "</details>" in folds:  # those that are over
+        del folds[folds.index("</details>") - 1 : folds.index("</details>") + 1]
+    assert all(" open" in fold for fold in folds), "the field is folded away"
     for kept in ("Ours &amp; theirs", 'value="12"', 'value="0.25"'):
         assert kept in answer.text
     for name, value in typed.items():
