@@ -230,6 +230,39 @@ def test_files_that_cannot_be_read(filed: Path, tmp_path: Path) -> None:
             verify(report, release, data)
 
 
+@pytest.mark.parametrize(
+    "part", ["files.release", "files.input", "plan.data", "plan.adversary.distance", "plan.release",
+             "plan.run", "table", "verdict.exit_code", "findings", "versions"],
+)  # fmt: skip
+def test_a_part_that_no_audit_wrote(filed: Path, tmp_path: Path, part: str) -> None:
+    *way, last = part.split(".")
+    values: tuple[Any, ...] = ([1], "x", {"a": {"b": 1}}, [[]])
+    for strange in values:
+        if (part, strange) == ("plan.adversary.distance", "x"):
+            continue  # it could be one; the plan refuses it by its name
+        document = json.loads((filed / "report.json").read_text(encoding="utf-8"))
+        inner = document
+        for name in way:
+            inner = inner[name]
+        inner[last] = strange
+        (tmp_path / "report.json").write_text(json.dumps(document), encoding="utf-8")
+        with pytest.raises(UserError, match="has the parts that an audit wrote"):
+            verify(tmp_path / "report.json", filed / "release.csv", filed / "data.csv")
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"kind": ' + "9" * 5000 + "}", "{"])
+def test_json_that_cannot_be_read(filed: Path, tmp_path: Path, text: str) -> None:
+    (tmp_path / "report.json").write_text(text)
+    with pytest.raises(UserError, match="an audit's file is JSON"):
+        verify(tmp_path / "report.json", filed / "release.csv")
+
+
+def test_a_number_beyond_all_others_is_another_number(filed: Path, tmp_path: Path) -> None:
+    report = altered(filed, tmp_path, lambda d: of(d, "k").update(value=10**400))
+    found = verify(report, filed / "release.csv", filed / "data.csv")
+    assert told(found)["numbers"] == "different"
+
+
 def test_without_the_key_the_numbers_alone_are_checked(
     filed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import random
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ import pytest
 
 from indiff.differential import memory
 from tests.command_line import Ended, call, write_people
+from tests.fuzz.valid import RECORDS, arrow_columns, arrow_table
 
 LONG = "9" * 5000
 ROLES = ("--sensitive", "ill", "--quasi", "age,town")
@@ -147,6 +149,55 @@ def test_output_to_a_pipe_that_cannot_seek(people: Path, name: str) -> None:
         assert json.loads(read[0]).keys() == json.loads(file.read_bytes()).keys()
 
 
+@pytest.mark.parametrize(
+    "said",
+    [b"{", b"\xff", b"[]", b"[" * 100_000, b'{"index_columns": 1}', b'{"index_columns": [1, {}]}'],
+)
+def test_a_note_of_pandas_that_pandas_never_wrote(tmp_path: Path, said: bytes) -> None:
+    table = arrow_table().replace_schema_metadata({b"pandas": said})
+    pq.write_table(table, tmp_path / "noted.parquet")
+    assert call("risk", tmp_path / "noted.parquet", *ROLES).code == 0
+
+
+def test_whole_numbers_beyond_the_exact_ones_among_fractions(tmp_path: Path) -> None:
+    ill = [0.5, 2.0**53 + 2, None, 1.0] * 9
+    path = tmp_path / "large.parquet"
+    pq.write_table(arrow_table(pa.array(ill, pa.float64()), "ill"), path)
+    words = ("--sanitizer", "suppress", "--out", tmp_path / "out.parquet")
+    assert call("sanitize", path, *ROLES, *words).code == 0
+    released = pq.read_table(tmp_path / "out.parquet")["ill"].to_pylist()
+    assert sorted(released, key=str) == sorted(ill, key=str)
+
+
+def test_output_to_a_device(people: Path) -> None:
+    for command in ("test", "risk"):
+        assert call(command, people, *ROLES, "--json", "/dev/null").code == 0
+
+
+@pytest.mark.parametrize("column", ["age", "ill"])
+def test_every_type_of_arrow_is_read_or_refused(tmp_path: Path, column: str) -> None:
+    """Whatever a column holds: numbers are counted, and what is no value is named."""
+    path = tmp_path / "typed.feather"
+    codes: dict[str, set[int]] = {}
+    for made in arrow_columns(RECORDS, random.Random(1)):
+        table = arrow_table(made(), column).select(["age", "town", "ill"])
+        with pa.ipc.new_file(path, table.schema) as writer:
+            writer.write_table(table)
+        ended = [
+            call("risk", path, *ROLES),
+            call("sanitize", path, *ROLES, "--out", tmp_path / "o.csv"),
+        ]
+        for one in ended:
+            assert one.code in (0, 2), (made().type, one.err)
+            assert one.code == 0 or one.err.startswith("indiff: "), one.err
+            assert "Warning" not in one.err
+        codes.setdefault(str(made().type), set()).add(ended[0].code)
+    for name in ("int8", "uint64", "float", "double", "string", "date32[day]", "bool", "halffloat"):
+        assert 0 in codes[name], name
+    for name in ("struct<a: int64>", "list<item: int64>", "map<string, int64>"):
+        assert codes[name] == {2}, name
+
+
 def test_more_targets_threads_and_processes_than_there_are(people: Path) -> None:
     for targets in ("0-99999999999", "0-20000000", "0-60"):
         refused(call("test", people, *ROLES, "--targets", targets))
@@ -263,6 +314,13 @@ def test_the_widest_range_that_numbers_have(tmp_path: Path, model: str) -> None:
     ended = call("test", path, "--sensitive", "ill", "--model", model, "--targets", "0-3",
                  "--sanitizer", "mondrian:k=3")  # fmt: skip
     assert (ended.code, ended.err) == (0, "")
+    if model == "tree":
+        for numeric in ("Scaling", "Bounds", "Binary", "QuantilesA"):
+            for other in ("Hot", "Binary", "HotA", "TF"):
+                words = ("--model", f"tree:encoding={numeric}-{other}", "--targets", "0-1")
+                ended = call("test", path, "--sensitive", "ill", *words, "--jobs", "1")
+                assert ended.code in (0, 2), ended.err
+                assert "Warning" not in ended.err
     path.write_text(path.read_text().replace("8e307", "1.7e308"))
     told = refused(call("test", path, "--sensitive", "ill", "--model", model))
     assert "must lie less than 1.8e308 apart" in told

@@ -132,6 +132,33 @@ def test_matrix_is_read_by_name_and_solved(tmp_path: Path) -> None:
     assert bound.name == "emd:costs.csv"
 
 
+@pytest.mark.parametrize("unit", [5e-324, 1e-300, 1e-20, 1e-12, 1.0, 1e12, 1e300, 8e307])
+def test_a_matrix_in_any_unit(tmp_path: Path, unit: float) -> None:
+    """On a line the transport is the area between the sums; POT alone fails at both ends."""
+    path = write(
+        tmp_path, f",a,b,c\na,0,{unit},{2 * unit}\nb,{unit},0,{unit}\nc,{2 * unit},{unit},0\n"
+    )
+    one, other = beliefs(300, 3, 11), beliefs(300, 3, 12)
+    expected = np.abs(np.cumsum(one - other, axis=1)[:, :-1]).sum(axis=1)
+    measured = Emd(path).bind(sensitive(("a", "b", "c")))(one, other)
+    assert np.abs(measured / unit - expected).max() < (1 if unit == 5e-324 else 1e-12)
+
+
+def test_a_transport_is_feasible_however_beliefs_are_rounded(tmp_path: Path) -> None:
+    """Sums that are 1 but for their last digits, and probabilities below the smallest number."""
+    path = write(tmp_path, ",a,b,c\na,0,1,2\nb,1,0,1\nc,2,1,0\n")
+    one, other = beliefs(400, 3, 13), beliefs(400, 3, 14)
+    one[:100] *= 1 + 1e-13
+    other[100:200] *= 1 - 1e-13
+    one[200:300, 0], other[300:, 2] = 5e-324, 1e-310
+    one, other = np.maximum(one, 1e-320), np.maximum(other, 1e-320)
+    one[200:300] /= one[200:300].sum(axis=1, keepdims=True)
+    other[300:] /= other[300:].sum(axis=1, keepdims=True)
+    expected = np.abs(np.cumsum(one - other, axis=1)[:, :-1]).sum(axis=1)
+    measured = Emd(path).bind(sensitive(("a", "b", "c")))(one, other)
+    assert np.abs(measured - expected).max() < 1e-12
+
+
 def test_places_on_the_globe(tmp_path: Path) -> None:
     path = write(
         tmp_path, "value,latitude,longitude\nBudapest,47.4979,19.0402\nParis,48.8566,2.3522\n"

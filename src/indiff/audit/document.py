@@ -70,7 +70,7 @@ class AuditResult:
         """Return the result that a report's JSON file holds."""
         try:
             document = json.loads(text)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise UserError(
                 f"an audit's file is JSON; this is not ({error})", way_out="Use report.json"
             ) from None

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import BaseModel, ValidationError
+
 from indiff.audit.document import AuditResult
 from indiff.audit.findings.exposure import Progress
 from indiff.audit.outliers import audit_rest, without_outliers
@@ -20,13 +22,87 @@ from indiff.audit.run import run_audit
 from indiff.audit.verdict import Exit
 from indiff.data.key import VARIABLE, is_own
 from indiff.data.reading.input_files import found_files
-from indiff.errors import HIDDEN, UserError
+from indiff.errors import HIDDEN, UserError, from_data
 from indiff.files import file_digest
 
 Status = Literal["same", "different", "undecided", "not asked"]
 CLOSE = 1e-9  # numbers that differ by less than this share are the same on another machine
 # What a repetition does not repeat: the plan is its ground, and notes say why, not what.
 _NOT_COMPARED = ("timing", "command", "versions", "plan", "files", "next_steps")
+
+
+class _Input(BaseModel):
+    name: str
+    part: str
+    fingerprint: str
+
+
+class _Sum(BaseModel):
+    sha256: str
+
+
+class _Files(BaseModel):
+    input: list[_Input] | None = None
+    release: list[_Sum] | None = None
+
+
+class _Data(BaseModel):
+    hierarchies: dict[str, str]
+
+
+class _Adversary(BaseModel):
+    models: list[str]
+    prior: str | None
+    distance: str
+    targets: Any
+
+
+class _Release(BaseModel):
+    file: str | None
+
+
+class _Run(BaseModel):
+    time: str | float | None
+
+
+class _Plan(BaseModel):
+    data: _Data
+    adversary: _Adversary
+    release: _Release
+    run: _Run
+    context: dict[str, Any] | None = None
+
+
+class _Table(BaseModel):
+    fingerprint: str
+    source: str
+
+
+class _Verdict(BaseModel):
+    exit_code: int
+
+
+class _Finding(BaseModel):
+    id: str
+
+
+class _Fix(BaseModel):
+    delta: float
+    budget: float | None
+    status: str
+
+
+class _Document(BaseModel):
+    """The parts of a report that are read here; whoever had it in hand may have changed them."""
+
+    plan: _Plan
+    table: _Table
+    verdict: _Verdict
+    versions: dict[str, str]
+    findings: list[_Finding]
+    files: _Files | None = None
+    tried: dict[str, Any] | None = None
+    fix: _Fix | None = None
 
 
 @dataclass(frozen=True)
@@ -64,8 +140,7 @@ def verify(
 
     Files that the plan names beside the table (hierarchies, a prior) are looked for in its folder.
     """
-    result = AuditResult.from_json(_text(Path(report)))
-    document, place = result.document, Path(release)
+    document, place = _read(Path(report)), Path(release)
     answers = [_of_release(document, place)]
     if data is None:
         text = "were not recomputed: that needs the table, by --data"
@@ -98,6 +173,20 @@ def _again(plan: Plan, document: Mapping[str, Any], progress: Progress | None) -
         return run_audit(plan, **how)
     found, table = without_outliers(plan, fix["delta"], fix["budget"], progress)
     return audit_rest(plan, found, table, **how)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    document = AuditResult.from_json(_text(path)).document
+    try:
+        _Document.model_validate(document)
+    except ValidationError as error:
+        named = ".".join(map(str, error.errors()[0]["loc"]))
+        raise UserError(
+            f"a report has the parts that an audit wrote; {str(path)!r} has none, or another kind "
+            f"of value, at {from_data(named)}",
+            way_out="Name the report.json as the audit wrote it",
+        ) from None
+    return document
 
 
 def _text(path: Path) -> str:
@@ -220,7 +309,7 @@ def _equal(one: Any, other: Any) -> bool:
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(_equal, one, other))
     numbers = [isinstance(x, int | float) and not isinstance(x, bool) for x in (one, other)]
-    if all(numbers):
+    if all(numbers) and max(abs(one), abs(other)) < 1e300:
         return math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE)
     return bool(one == other)
 

@@ -150,9 +150,12 @@ class Matrix:
         pairs, back = np.unique(
             np.hstack([with_record[moved], without[moved]]), axis=0, return_inverse=True
         )
-        costs = np.ascontiguousarray(self.costs)
+        # POT ends at steps of about 1e-15, and sums overflow near the largest number: by a power
+        # of two, which loses no digit, all costs are brought to at most 1 and the results back.
+        power = int(np.frexp(self.largest)[1])
+        costs = np.ldexp(np.ascontiguousarray(self.costs), -power)
         solved = np.array([solve(pair[:size], pair[size:], costs) for pair in pairs], np.float64)
-        distances[moved] = solved[back.ravel()]
+        distances[moved] = np.ldexp(solved, power)[back.ravel()]
         return distances
 
 

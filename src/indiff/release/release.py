@@ -349,7 +349,7 @@ def _plain_column(values: Sequence[Any] | NDArray[Any]) -> pa.Array:
     known = [value for value in values if value is not None]
     if any(isinstance(value, str) for value in known):
         return pa.array([None if v is None else str(v) for v in values], pa.string())
-    if any(isinstance(value, int) and abs(value) >= 2**63 for value in known):  # whole floats
+    if any(isinstance(v, float) or abs(v) >= 2**63 for v in known):  # whole floats are integers
         return pa.array([None if v is None else float(v) for v in values], pa.float64())
     return pa.array(list(values))
 

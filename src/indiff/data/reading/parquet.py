@@ -35,14 +35,29 @@ def read_parquet(
         table = table.replace_schema_metadata(types.metadata)
     else:
         table = _whole_file(paths[0], where)
-    stored = (table.schema.metadata or {}).get(b"pandas", b"{}")
-    index = [
-        name
-        for name in json.loads(stored).get("index_columns", [])
-        if name in table.column_names and re.fullmatch(r"__index_level_\d+__", name)
-    ]
+    index = [name for name in _index_columns(table.schema) if name in table.column_names]
     columns, notes = read_arrow(table.drop_columns(index), tokens=tokens, where=where)
     return columns, notes + [f"column {name!r} is a pandas row index: left out" for name in index]
+
+
+def _index_columns(schema: pa.Schema) -> list[str]:
+    """Return the columns that pandas wrote for rows without names, by what it noted in the file.
+
+    >>> _index_columns(pa.schema([], {b"pandas": b'{"index_columns": ["__index_level_0__", 3]}'}))
+    ['__index_level_0__']
+    >>> _index_columns(pa.schema([], {b"pandas": b"{"}))
+    []
+    """
+    try:
+        said = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+    except (ValueError, RecursionError):  # anybody may write what only pandas should
+        return []
+    named = said.get("index_columns") if isinstance(said, dict) else None
+    return [
+        name
+        for name in (named if isinstance(named, list) else ())
+        if isinstance(name, str) and re.fullmatch(r"__index_level_\d+__", name)
+    ]
 
 
 def _whole_file(path: Path, where: str) -> pa.Table:
