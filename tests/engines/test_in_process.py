@@ -125,6 +125,7 @@ def counted_by_tally(batches: list[pa.Array]) -> dict[Any, int]:
         [[0], [0, None], [0]],
         [[5, None], [4, None]],  # 4 stood for missing in the first batch
         [[5, None], [4, 9, None]],
+        [[5, 9, None], [4, 9, None]],
         [[5], [5, None], [4], [3, None, None]],
         [[None], [3], [None], [2, None]],
         [[1, 2, 3], [2], [9, 1], [-7, None]],
@@ -132,6 +133,7 @@ def counted_by_tally(batches: list[pa.Array]) -> dict[Any, int]:
         [[-(2**63), None], [-(2**63) + 1]],
         [[2**62, 2**62 - 1, None], [-(2**62), None]],
         [[1, None], [2**40], [1, 2**40, None]],
+        [[1, 2**40, None], [1]],
         [[1], [2**31, None]],  # a table from one to the other would have 8 GB
         [[], [1], []],
     ],
@@ -149,6 +151,7 @@ def test_every_width_of_whole_numbers_is_counted_to_its_ends(sign: str, bits: in
     low, high = (0, 2**bits - 1) if sign == "uint" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     for batches in (
         [[low, high, high]],
+        [[low, low + 1, None]],
         [[low, None, high]],
         [[high], [None], [low, None]],
         [[high - 1, high], [None, high]],
