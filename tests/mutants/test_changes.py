@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
+import time
 import tomllib
 from pathlib import Path
 
@@ -9,7 +13,7 @@ import pytest
 
 from tests.mutants import changes
 from tests.mutants.changes import Mutant, mutants_of, named
-from tests.mutants.processes import TIMED_OUT, in_child
+from tests.mutants.processes import TIMED_OUT, in_child, start
 
 SOURCE = '''
 if TYPE_CHECKING:
@@ -87,3 +91,28 @@ def test_a_process_that_never_ends_is_stopped() -> None:
 
     assert in_child(lambda: 3, 10) == 3
     assert in_child(forever, 0.5) == TIMED_OUT
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="others let such processes work on")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_nobody_works_on_when_whoever_started_it_was_stopped(tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+
+    def inner() -> int:
+        ready.write_text(str(os.getpid()))
+        time.sleep(60)
+        return 0
+
+    def outer() -> int:
+        start(inner, 60)
+        while not ready.exists() or not ready.read_text():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGKILL)
+        return 0
+
+    in_child(outer, 60)
+    gone = Path("/proc", ready.read_text(), "cmdline")  # empty for one that has ended
+    end = time.monotonic() + 30
+    while gone.exists() and gone.read_bytes() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not gone.exists() or not gone.read_bytes()
