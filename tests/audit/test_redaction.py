@@ -348,6 +348,8 @@ FRAME = pa.table(
         "ill = 'flu'",
         "age > 25 and ill in ('flu', 'cold')",
         "pay > age * age",
+        "pay > 4500 and age > 25.5",  # each among its own column's values
+        "pay > 4500 and ill = 'flu'",
     ],
 )
 def test_what_many_hold_is_named(expression: str) -> None:

@@ -8,7 +8,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from indiff import Frequency, Identity, Mondrian, Table, UserError, read_table
+from indiff import (
+    Frequency,
+    Identity,
+    Mondrian,
+    Table,
+    UserError,
+    differential_test,
+    read_table,
+)
 from indiff.differential.people import (
     Deadline,
     as_deadline,
@@ -229,3 +237,15 @@ def test_who_looks_at_more_than_values() -> None:
         assert not is_per_record(Carrier(None))
     finally:
         Carrier.__module__ = __name__
+
+
+@pytest.mark.parametrize("targets", [[0], [5], [4, 5], [0, 2, 3, 4], 2])
+def test_some_of_the_records_are_a_lower_bound_whichever_they_are(
+    table: Table, targets: Any
+) -> None:
+    some = differential_test(table, Identity(), model="frequency", targets=targets)
+    assert some.exactness == "lower-bound"
+    assert any("records were tested: their largest distance is a lower" in x for x in some.notes)
+    whole = differential_test(table, Identity(), model="frequency", targets=[0, 2, 3, 4, 5])
+    assert whole.exactness == "exact"
+    assert not any("lower bound" in note for note in whole.notes)

@@ -254,7 +254,7 @@ def test_why_no_tree_is_asked(sanitizer: Any, more: Any, why: str | None) -> Non
     assert why is None or why in str(found.left_out)
 
 
-def test_how_much_work_a_tree_may_be() -> None:
+def test_how_much_work_a_tree_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     """Targets × (records + 2^columns × values): 6 records, one column, two values are 6 × 10."""
     small = table()
     most = MOST_WORK // 60
@@ -267,6 +267,11 @@ def test_how_much_work_a_tree_may_be() -> None:
         assert "tree" in names("auto", Mondrian(k=2), small, targets=targets, share=half)
         assert "tree" not in names("auto", Mondrian(k=2), small, targets=targets, share=half + 1)
     assert "tree" in names("auto", Mondrian(k=2), small, targets=99, share=most)
+    monkeypatch.setattr("indiff.differential.strongest.MOST_WORK", 60)
+    assert "tree" in names("auto", Mondrian(k=2), small)
+    monkeypatch.setattr("indiff.differential.strongest.MOST_WORK", 59)
+    once = choose_models("auto", Mondrian(k=2), small)
+    assert "testing 6 of 6 records once would take it long" in str(once.left_out)
     wide = choose_models("auto", Mondrian(k=2), table(columns=40))
     assert "40 quasi-identifiers" in str(wide.left_out)
     # Whoever asked for a tree is not told that none was tried.

@@ -53,6 +53,7 @@ _AUDIT_TESTS = (
     *("tests/audit/test_verdict.py", "tests/audit/test_verdict_never_passes.py"),
     "tests/audit/test_verdict_tables.py",
     *("tests/audit/policy/test_assess.py", "tests/report/test_finding.py"),
+    "tests/report/test_finding_tables.py",
     *("tests/report/terminal", "tests/cli/test_audit.py"),
 )
 # What decides, and the tests that are about it.

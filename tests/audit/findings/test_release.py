@@ -99,6 +99,10 @@ def test_the_share_of_doubt_that_each_column_takes_alone() -> None:
     frame = pa.table({"age": [1, 2, 3], "sex": ["f", "f", "m"], "ill": ["x", "y", "x"]})
     table = read(frame, identifier=())
     before, _ = measure_both(table, None, individual=None, why_not="no")
+    pair = read(pa.table({"age": [1, 2], "sex": ["f", "f"], "ill": ["x", "y"]}), identifier=())
+    assert measure_both(pair, None, individual=None, why_not="no")[0].columns == {
+        "age": 1.0, "sex": 0.0,
+    }  # fmt: skip
     left = 2 / (3 * np.log2(3))
     assert before.columns == pytest.approx({"age": 1.0, "sex": 1 - left})
 

@@ -11,6 +11,7 @@ import pytest
 
 import indiff
 from indiff.audit.findings.tested import (
+    _reasons,
     _the_rest,
     accuracy,
     findings_of,
@@ -22,6 +23,7 @@ from indiff.audit.findings.tested import (
 from indiff.audit.metrics import percent
 from indiff.audit.redaction import Redaction
 from indiff.differential.strongest import strongest
+from indiff.inference import as_model
 from indiff.report.sheet import columns, ten_lines
 from indiff.sanitizers.sanitizer import as_sanitizer
 
@@ -109,6 +111,8 @@ def test_the_numbers_of_an_exact_test() -> None:
     wanted = {"records_tested": 4, "records_requested": 4, "failures": 0, "model": "frequency"}
     assert {name: delta.parameters[name] for name in wanted} == wanted
     assert "runs" not in delta.parameters
+    failing = findings_of(built([0.5], failures=("no", "neither")), planned(1))
+    assert told(failing)["delta"].parameters["failures"] == 2
     changed = found["changed_predictions"]
     assert (changed.value, changed.exactness, changed.range) == (100.0, "exact", (0, 100))
     crowd = found["told_by_the_crowd"]
@@ -225,7 +229,13 @@ def test_membership_needs_beliefs_that_somebody_sees(method: str) -> None:
         assert found.value == again.advantage.value
         assert found.interval == (again.advantage.lower, again.advantage.upper)
         assert found.exactness == "estimate"
-        at = [again.true_positives_at[rate].value for rate in (0.01, 0.001)]
+        told = again.true_positives_at
+        assert found.parameters["area_interval"] == [again.area.lower, again.area.upper]
+        assert found.parameters["true_positives_interval"] == {
+            str(rate): [one.lower, one.upper] for rate, one in told.items()
+        }
+        assert all(one.lower < one.upper for one in (*told.values(), again.area))
+        at = [told[rate].value for rate in (0.01, 0.001)]
         assert f"at most 1% of those outside it finds {percent(at[0])} " in found.means
         assert f"for at most 0.1%, {percent(at[1])} " in found.means
         part = dataclasses.replace(result, table_size=9)
@@ -284,3 +294,26 @@ def test_the_worst_records_say_why() -> None:
     assert {one["why"] for one in noisy} == {
         "the release or the adversary is random, so no single group explains it"
     }
+
+
+class Moody(indiff.Identity):
+    """A sanitizer that says that two releases may differ, and is no noisy table."""
+
+    randomized = True
+
+
+@pytest.mark.parametrize("model", ["frequency", "forest"])
+def test_chance_leaves_nothing_to_explain_wherever_it_is(model: str) -> None:
+    """In the sanitizer or in the adversary: one of them is enough."""
+    frame = pa.table({"age": [1, 2, 3, 4], "sex": list("ffmm"), "ill": list("abab")})
+    table = indiff.read_table(frame, quasi=["age", "sex"], sensitive="ill")
+    made = Moody() if model == "frequency" else indiff.Identity()
+    reasons = _reasons(table, made, as_model(model), [1, 2], planned(1), Redaction(table))
+    assert list(reasons) == [1, 2]
+    assert {one.why for one in reasons.values()} == {
+        "the release or the adversary is random, so no single group explains it"
+    }
+    sure = _reasons(
+        table, indiff.Identity(), as_model("frequency"), [1], planned(1), Redaction(table)
+    )
+    assert sure[1].why.startswith("Without it, ")

@@ -106,9 +106,11 @@ def test_more_is_better_of_what_an_adversary_does_not_know(name: str) -> None:
     """What is left of the doubt (ITPR, conditional entropy) protects, as many people alike do."""
     assert is_at_least(name)
     assert is_stricter(name, 0.9, 0.5)
+    assert not is_stricter(name, 0.5, 0.5)
 
 
 @pytest.mark.parametrize("name", ["delta", "mean", "quantile", "itpr", "t"])
 def test_less_is_better_of_what_an_adversary_learns(name: str) -> None:
     assert not is_at_least(name)
     assert is_stricter(name, 0.5, 0.9)
+    assert not is_stricter(name, 0.5, 0.5)

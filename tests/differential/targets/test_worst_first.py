@@ -16,6 +16,7 @@ from indiff import Mondrian, UserError, differential_test, read_table
 from indiff.differential.targets import worst_first as exposure
 from indiff.distances.functions import wasserstein
 from indiff.inference import Frequency, NaiveBayes
+from indiff.release.reading import read_release
 from indiff.release.release import Release
 from indiff.sanitizers.oracles.function import Oracle
 from tests.properties.random_tables import Sample, samples
@@ -225,3 +226,30 @@ def test_equals_are_ordered_by_the_seed() -> None:
     assert not np.array_equal(exposure.rank(table, seed=0), exposure.rank(table, seed=1))
     with pytest.raises(UserError, match="seed must be a whole number of at least 0; got -1"):
         exposure.rank(table, seed=-1)
+
+
+def test_where_nobody_can_learn_anything_the_rarest_come_first() -> None:
+    ages = [1] * 6 + [2] * 4 + [3] * 2 + [4]
+    frame = pa.table({"age": ages, "ill": ["x"] * len(ages)})
+    table = read_table(frame, quasi=["age"], sensitive="ill")
+    for seed in range(3):
+        order = exposure.rank(table, seed=seed)
+        assert [ages[row] for row in order] == sorted(ages, key=lambda age: -age)
+
+
+def test_a_value_that_one_record_holds_can_be_learned() -> None:
+    """All look alike, so that nobody is rare: the only one with another value comes first."""
+    frame = pa.table({"age": [1] * 20, "ill": ["x"] * 19 + ["y"]})
+    table = read_table(frame, quasi=["age"], sensitive="ill")
+    assert {int(exposure.rank(table, seed=seed)[0]) for seed in range(5)} == {19}
+
+
+def test_neighbouring_values_lean_on_the_group_that_covers_them() -> None:
+    """1 is covered by one group, 2 and 3 by another: without it nothing tells 2 from 3."""
+    frame = pa.table({"age": [1, 1, 2, 3], "ill": ["x", "y", "y", "y"]})
+    table = read_table(frame, quasi=["age"], sensitive="ill")
+    shown = pa.table({"age": ["1", "1", "[2, 3]", "[2, 3]"], "ill": ["x", "y", "y", "y"]})
+    release = read_release(shown, table)
+    moved = exposure.Exposed(table, release, Frequency()).leaned()
+    # Without their group: from certainty to the shares of the other two rows, ½ and ½.
+    assert moved[2:].tolist() == pytest.approx([1.0, 1.0])
