@@ -300,7 +300,7 @@ def test_one_reason_is_said_once() -> None:
 
 def test_a_column_that_names_people_fails_wherever_it_stands() -> None:
     named, other = Unmeasured("who", True, "is an identifier"), Unmeasured("x", False, "")
-    kept = Verdict(Exit.NOTHING_EXCEEDED, ("every limit holds",))
+    kept = Verdict(Exit.NOTHING_EXCEEDED, ("every limit is kept",))
     for columns in ([named], [other, named], [named, other], [other, named, other]):
         assert with_columns(kept, columns).status == "fail"
     assert with_columns(kept, [other]).status == "incomplete"

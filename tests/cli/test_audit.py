@@ -39,7 +39,7 @@ def document(out: Any) -> Any:
     ("limits", "code", "words"),
     [
         ((), 0, "no limit was given"),
-        (("--limit", "k=5", "--limit", "delta=2"), 0, "every limit holds"),
+        (("--limit", "k=5", "--limit", "delta=2"), 0, "every limit is kept"),
         (("--limit", "delta=0.001"), 1, "above the limit 0.001"),
         (("--policy", "cell-5"), 0, "every part of cell-5 is met"),
         (("--policy", "ema-0070"), 1, "above the limit 0.09"),

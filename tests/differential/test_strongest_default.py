@@ -117,7 +117,8 @@ def test_an_audit_shows_each_delta_and_fails_where_one_exceeds() -> None:
     alone = run_audit(Plan(**asked, adversary={"models": "naive-bayes"}), wards())
     assert alone.verdict["status"] == "pass"
     assert alone.verdict["reasons"] == [
-        "every limit holds, against naive-bayes alone, with encoding TF-TF"
+        "every limit is kept, against naive-bayes alone, cells read as covering a value or not "
+        "(encoding TF-TF)"
     ]
 
 

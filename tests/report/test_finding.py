@@ -32,7 +32,7 @@ def test_a_glance_says_the_worst_first_and_wears_its_look() -> None:
     (line,) = words.glance([*apart, apart[-1]])  # one limit that two adversaries exceed
     assert line.look == "bad"
     assert line.says == (
-        "1 limit exceeded, 1 failed, 1 not decided, 1 within limit, 1 not measured, 5 measured"
+        "1 limit exceeded, 1 failed, 1 not decided, 1 limit kept, 1 not measured, 5 measured"
     )
     assert words.glance([{**FREE, "question": "table"}]) == []
     assert [line.look for line in words.glance([FREE])] == ["plain"]
@@ -74,4 +74,6 @@ def test_a_recommendation_says_where_nothing_can_be_learned() -> None:
     assert "nothing can be learned from its columns" in words.recommendation(document)
     document["rows"] = [{**row, "k": 50}]
     assert "nothing can be learned" not in words.recommendation(document)
-    assert "with encoding TF-TF" in words.recommendation(document)
+    assert "cells read as covering a value or not (encoding TF-TF)" in words.recommendation(
+        document
+    )

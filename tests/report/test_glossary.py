@@ -93,7 +93,7 @@ LOOKED_UP = {
     "ITPR": "ITPR, information-theoretic privacy risk",
     "DR": "DR, disclosure risk on average",
     "δ": "δ (delta)",
-    "suppressed cells": "suppressed cell",
+    "cells that show nothing (suppressed)": "suppressed cell",
     "typical cell": "typical cell",
     "TF-TF": "TF-TF",
     "encoding": "encoding",

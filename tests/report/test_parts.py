@@ -45,15 +45,25 @@ def test_every_finding_has_its_exactness_in_both() -> None:
     made = whole(usual())
     made["findings"][1]["exactness"] = "approximation"
     text = markdown(made)
-    assert "| Smallest group (k) | 1 | 5 | at least 5: holds | approximation |" in text
+    assert "| Smallest group (k) | 1 | 5 | at least 5: kept | approximation |" in text
     assert "higher is safer; approximation; limit" in text
     assert "<td>approximation</td>" in render(made)
 
 
 def test_how_coarse_a_column_is_says_no_value() -> None:
     made = whole(usual())
-    assert seen_rows(made) == [("age", "73", "40", "7 of 73", "0%", "25%")]
-    assert "| age | 73 | 40 | 7 of 73 | 0% | 25% |" in markdown(made)
+    rows = seen_rows(made)
+    assert rows[0] == (
+        "age", "73 values", "40 cells", "7 of 73 values", "0% of cells", "25% of cells",
+    )  # fmt: skip
+    assert f"| {' | '.join(rows[0])} |" in markdown(made)
+    # The sensitive column is published as it is: each of its cells stands for its one value.
+    distinct = next(x["distinct"] for x in made["table"]["columns"] if x["name"] == "diagnosis")
+    assert rows[-1] == (
+        "diagnosis", f"{distinct} values", f"{distinct} cells", f"1 of {distinct} values",
+        "100% of cells", "0% of cells",
+    )  # fmt: skip
+    assert "patient_id" not in [one[0] for one in rows]  # it is left out
     assert "How coarse each column is" in render(made)
     del made["release"]["columns"]
     assert seen_rows(made) == []

@@ -9,10 +9,19 @@ from typing import Any
 import pytest
 
 from indiff.report import sheet
-from indiff.report.limits import limit_rows
+from indiff.report.fingerprints import file_rows
+from indiff.report.limits import limit_rows, policy_in_full, policy_lines
 from indiff.report.markdown import render as markdown
 from indiff.report.page.html import css_text, render
 from tests.report.documents import bare, usual
+
+
+def whole(document: dict[str, Any]) -> dict[str, Any]:
+    for row in document["charts"]["worst"]:
+        row["about"] = "diagnosis"
+    for point in (document["charts"]["parameter"] or {"points": []})["points"]:
+        point["reason"] = None
+    return document
 
 
 def lines(document: dict[str, Any]) -> dict[str, str]:
@@ -22,15 +31,17 @@ def lines(document: dict[str, Any]) -> dict[str, str]:
 def test_ten_lines_answer_what_an_officer_asks() -> None:
     told = lines(usual())
     assert len(told) == 10
-    assert told["What was audited"].startswith("5,000 records of patients.csv, on 2026-01-01")
+    assert told["What was audited"].startswith(
+        "5,000 records of patients.csv, audited on 2026-01-01"
+    )
     assert told["Result, and why"] == (
         "Failed: 2 of 6 limits exceeded, 1 not decided. Delta by naive-bayes is 1.934, and must be "
         "at most 0.1."
     )
     published = told["What is published"]
     assert (
-        "Published in coarser form: age (a cell typically stands for 7 of 73 values), sex"
-        in published
+        "Published in coarser form (in brackets what a typical cell may stand for): "
+        "age (7 of 73 values), sex" in published
     )
     assert "Published as they are: diagnosis." in published
     assert "Left out of the release: patient_id." in published
@@ -48,19 +59,17 @@ def test_ten_lines_answer_what_an_officer_asks() -> None:
     assert told["What to do next"] != "Decide below."
     decides = told["Who decides, and until when"]
     assert decides.startswith("Nobody stated who chose the policy and the limits, or why.")
-    assert "signed below. Nobody stated until when it holds" in decides
+    assert "by whoever signs below. Nobody stated until when it holds" in decides
 
 
 def test_who_chose_the_limits_and_until_when_it_holds() -> None:
     made = usual()
     made["context"] |= {"limits_by": "the board, by its rule 7.", "review_by": "2027-12-31"}
     told = lines(made)["Who decides, and until when"]
-    assert told.startswith("The limits were chosen by: the board, by its rule 7. indiff measures")
+    assert told.startswith("The limits were chosen by: the board, by its rule 7. indiff says")
     assert "looked at again by 2027-12-31, and before that when" in told
     assert "Nobody stated" not in told
-    assert ("Who chose the limits, and why", "the board, by its rule 7.") in sheet.context_rows(
-        made
-    )
+    assert "the board" not in str(sheet.context_rows(made))  # what the ten lines say is said once
     made["policy"] = made["context"] = None
     told = lines(made)["Who decides, and until when"]
     assert told.startswith("Nobody stated who chose the limits, or why.")
@@ -75,7 +84,7 @@ def test_what_a_plan_leaves_open_is_said() -> None:
     ((label, text),) = sheet.context_rows(made)
     assert label == "Not stated"
     assert "recipients" in text
-    assert sheet.file_rows(made) == []
+    assert file_rows(made) == []
     made["verdict"]["status"] = "pass"
     assert lines(made)["What to do next"].startswith("Decide, sign below")
 
@@ -103,15 +112,62 @@ def test_limits_of_the_policy_and_of_the_plan_with_their_source() -> None:
         ("this plan", "kept"),
         ("this plan", "exceeded"),
     ]
-    assert rows[0].limit == "at most 0.09 (maximum, population)"
+    assert rows[0].limit == "at most 0.09, for everybody in the population"
     assert rows[2].measured == "—"
     assert (rows[5].limit, rows[5].measured) == ("at most 0.1", "1.934")
     made = usual()  # a limit of the policy that its finding has, too, is listed once
     made["policy"]["limits"][0] |= {"finding": "k", "limit": 5}
     assert [one.name for one in limit_rows(made)].count("Smallest group (k)") == 0
-    told = dict(sheet.policy_lines(usual()))
+    told = dict(policy_lines(usual()))
     assert told["Policy"] == "The guide"
-    assert "could not be checked" in told["Not verified"]
+    assert "appendix A says what" in told["Not verified"]
+
+
+def test_the_policy_is_told_in_full_in_the_appendix() -> None:
+    told = dict(policy_in_full(usual()))
+    assert told["Policy"] == "The guide"
+    assert told["Checked against its source"] == "not fully: see the note"
+    assert sum(label.startswith("Limit: ") for label in told) == 3
+    assert policy_in_full(bare()) == policy_lines(bare()) == []
+    made = usual()
+    made["policy"] |= {"checklist": [], "crosswalk": []}
+    for text in (render(whole(made)), markdown(whole(made))):
+        assert "Checked against its source" in text
+
+
+@pytest.mark.parametrize(
+    ("removed", "status", "told"),
+    [
+        (0, "below", "Nobody had to be removed for a δ of at most 0.4."),
+        (0, "budget", "did not lead to a δ of at most 0.4, so nobody was removed."),
+        (1, "below", "1 record that stood out was removed for a δ of at most 0.4: no number here "
+                     "is about that person."),
+        (1200, "below", "1,200 records that stood out were removed for a δ of at most 0.4: no "
+                        "number here is about those people."),
+    ],
+)  # fmt: skip
+def test_the_people_who_were_removed_are_counted(removed: int, status: str, told: str) -> None:
+    made = usual()
+    made["fix"] = {"delta": 0.4, "budget": None, "status": status, "removed": removed}
+    assert told in lines(made)["What was audited"]
+
+
+def test_the_period_of_the_data_is_told_or_missed() -> None:
+    made = usual()
+    made["context"]["data_period"] = None
+    assert "does not say which period" in lines(made)["What was audited"]
+    made["context"]["data_period"] = "2019 to 2023"
+    assert lines(made)["What was audited"].endswith("Period of the data: 2019 to 2023.")
+
+
+@pytest.mark.parametrize(("missing", "told"), [(1, "in 1 record:"), (1000, "in 1,000 records:")])
+def test_blank_sensitive_cells_have_a_note(missing: int, told: str) -> None:
+    made = usual()
+    before = sheet.notes(made)
+    for one in made["table"]["columns"]:
+        one["missing"] = missing if one["role"] == "sensitive" else 7
+    (note,) = [one for one in sheet.notes(made) if one not in before]
+    assert note.startswith(f"diagnosis is blank {told} blank counts as a value of its own")
 
 
 def test_a_limit_that_was_not_measured_or_decided_is_not_kept() -> None:
@@ -138,11 +194,11 @@ def test_a_reason_is_said_once() -> None:
 
 def test_each_attribute_is_told_apart_in_files_and_exposure() -> None:
     made = usual()
-    ((part, name, _, _),) = sheet.file_rows(made)[1:]
-    assert (part, name) == ("the release that was judged", "the file that --write-release writes")
+    ((part, name, _, _),) = file_rows(made)[:1]
+    assert (part, name) == ("the release that was judged", "as --write-release writes it")
     (file,) = made["files"]["release"]
     made["files"]["release"] = [{**file, "about": one} for one in ("ill", "poor")]
-    rows = [(part, name) for part, name, _, _ in sheet.file_rows(made)[1:]]
+    rows = [(part, name) for part, name, _, _ in file_rows(made)[:2]]
     assert rows == [
         (f"the release for {one} that was judged", "not written") for one in ("ill", "poor")
     ]
@@ -175,11 +231,7 @@ def test_notes_of_many_columns_are_one() -> None:
 
 @pytest.mark.parametrize("document", [usual(), bare()])
 def test_both_reports_have_the_whole_sheet(document: dict[str, Any]) -> None:
-    made = copy.deepcopy(document)
-    for row in made["charts"]["worst"]:
-        row["about"] = "diagnosis"
-    for point in (made["charts"]["parameter"] or {"points": []})["points"]:
-        point["reason"] = None
+    made = whole(copy.deepcopy(document))
     page, text = render(made), markdown(made)
     for one in ("Decision", "Signature", "Place and date", "Glossary", "Not stated", "2026-01-01",
                 "no proof that nobody can be recognised", "Confidential"):  # fmt: skip

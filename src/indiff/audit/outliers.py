@@ -35,7 +35,9 @@ def without_outliers(
     if not found.holds:
         return found, table
     left = table.take(np.flatnonzero(~np.isin(table.records, found.removed)))
-    note = f"{len(found.removed):,} outliers were removed from the original before sanitizing"
+    gone = len(found.removed)
+    told = "1 outlier was" if gone == 1 else f"{gone:,} outliers were"
+    note = f"{told} removed from the original before sanitizing"
     return found, replace(left, notes=(*left.notes, note))
 
 

@@ -127,7 +127,7 @@ def with_columns(
     Others leave it incomplete, with or without a limit: nobody knows what they tell of a person.
 
     >>> from indiff.release.unmeasured import Unmeasured
-    >>> verdict = Verdict(Exit.NOTHING_EXCEEDED, ("every limit holds",))
+    >>> verdict = Verdict(Exit.NOTHING_EXCEEDED, ("every limit is kept",))
     >>> with_columns(verdict, [Unmeasured("born", False, "as it is in the original")]).status
     'incomplete'
     """
@@ -296,7 +296,7 @@ def judge(
         code = Exit.NOTHING_EXCEEDED
         tested = [one.parameters.get("model") for one in checked if one.metric == "delta"]
         models = dict.fromkeys(name for name in tested if name is not None)
-        reasons.append(f"every limit holds{whom(models)}" if limits else NO_LIMIT)
+        reasons.append(f"every limit is kept{whom(models)}" if limits else NO_LIMIT)
     return checked, Verdict(code, tuple(reasons), has_limits=bool(limits))
 
 

@@ -199,17 +199,20 @@ def _limit_line(
     """A dashed line at the limit, and what it is in words."""
     row = data([{"limit": limit, "text": f"limit {limit:g}"}])
     line = alt.Chart(row).mark_rule(color=style.LIMIT, strokeDash=[4, 3], strokeWidth=1.5)
-    words = alt.Chart(row).mark_text(
-        color=style.LIMIT,
-        fontSize=11,
-        align=align,
-        baseline="bottom",
-        dx=5 if align == "left" else -5,
-        dy=0 if axis == "x" else -4,
-    )
+    place = {
+        "fontSize": 11,
+        "align": align,
+        "baseline": "bottom",
+        "dx": 5 if align == "left" else -5,
+        "dy": 0 if axis == "x" else -4,
+    }
+    words = [  # on a rim of paper, so that no curve hides them
+        alt.Chart(row).mark_text(stroke=style.PAPER, strokeWidth=5, strokeJoin="round", **place),
+        alt.Chart(row).mark_text(color=style.LIMIT, **place),
+    ]
     at = {"x": alt.X("limit:Q")} if axis == "x" else {"y": alt.Y("limit:Q")}
     beside = {"y": alt.value(HEIGHT - 6)} if axis == "x" else {"x": alt.value(4)}
-    return [line.encode(**at), words.encode(**at, **beside, text="text:N")]
+    return [line.encode(**at), *(one.encode(**at, **beside, text="text:N") for one in words)]
 
 
 def risk(before: Risk | Sequence[Mapping[str, Any]], after: Risk | None = None) -> alt.LayerChart:

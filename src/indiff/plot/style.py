@@ -20,6 +20,7 @@ BLUE, ORANGE, GREEN, PURPLE, GREY = "#1d5fa6", "#b4530a", "#1c7c54", "#7d4aa8", 
 SERIES = (BLUE, ORANGE, GREEN, PURPLE, GREY)
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [3, 1])
 LIMIT = "#b3261e"
+PAPER = "#ffffff"  # what a chart is drawn on, and the rim of words that stand on a curve
 LONGEST_LABEL = 60
 
 

@@ -76,7 +76,8 @@ EXACTNESS = {
     "lower-bound": "a lower bound: not every record was tested",
     "approximation": "an approximation",
 }
-USUAL_ENCODING = "TF-TF"  # whether a cell covers the person's value, column by column
+USUAL_ENCODING = "TF-TF"
+USUAL_READING = "covering a value or not"  # what the usual encoding tells of a cell
 USUAL_ADVERSARIES = {"naive-bayes", "frequency", "tree"}  # the default, where all are fast
 # Whether a release keeps what its sanitizer promises; a raw table or a file promises nothing.
 PROMISE = {True: "met", False: "NOT met: never a pass", None: "none is declared"}
@@ -105,18 +106,17 @@ class Verdict:
 VERDICTS = {
     "pass": Verdict(
         "✓", "good", "Passed", "Every limit of the plan was measured, and none was exceeded.",
-        "PASS", "PASS: every limit holds",
+        "PASS", "PASS: every limit is kept",
     ),
     "fail": Verdict(
-        "✕", "bad", "Failed", "This release should not be published as it is, for these reasons:",
-        "FAIL",
-        "FAIL: this release should not be published as it is",
+        "✕", "bad", "Failed", "This release does not keep what was asked of it:",
+        "FAIL", "FAIL: this release does not keep what was asked of it",
     ),
     "incomplete": Verdict(
         "!", "unsure", "Incomplete",
         "Something that a pass needs is still open, so nothing can be promised.",
         "INCOMPLETE: this is no pass",
-        "INCOMPLETE: not everything could be measured, so this is no pass",
+        "INCOMPLETE: something is not known or still open, so this is no pass",
     ),
     "no-limits": Verdict(
         "–", "unsure", "No verdict",
@@ -183,6 +183,16 @@ def measured(finding: Mapping[str, Any]) -> str:
     return number(finding["value"]) if limit is None else apart(finding["value"], limit["value"])
 
 
+def between(finding: Mapping[str, Any], unit: str = "") -> str:
+    """Write the interval of an estimate in brackets; nothing where there is none.
+
+    >>> between({"interval": [0.1, 0.25]}), between({"interval": None})
+    (' (0.1 to 0.25)', '')
+    """
+    ends = finding.get("interval")
+    return "" if ends is None else f" ({number(ends[0])} to {number(ends[1])}{unit})"
+
+
 def limited(finding: Mapping[str, Any]) -> str:
     """Write a finding's limit with its rule; nothing where there is none."""
     limit = finding["limit"]
@@ -229,10 +239,10 @@ def encoded(models: Collection[str]) -> str:
     A pass depends on it: the same tree may see more of columns that are encoded otherwise.
 
     >>> encoded(["frequency", "tree"]), encoded(["frequency", "tree:encoding=Scaling-Hot"])
-    (', with encoding TF-TF', '')
+    (', cells read as covering a value or not (encoding TF-TF)', '')
     """
     usual = any(one != "frequency" and ":encoding=" not in one for one in models)
-    return f", with encoding {USUAL_ENCODING}" if usual else ""
+    return f", cells read as {USUAL_READING} (encoding {USUAL_ENCODING})" if usual else ""
 
 
 def recommendation(document: Mapping[str, Any]) -> str:
@@ -318,7 +328,7 @@ def badge(finding: Mapping[str, Any]) -> tuple[str, str, int]:
         return ("no limit", "plain", 3)
     if finding.get("exceeded") is None:
         return ("not decided", "unsure", 1)
-    return ("within limit", "good", 2)
+    return ("limit kept", "good", 2)
 
 
 class Glance(NamedTuple):

@@ -48,7 +48,7 @@ _ALWAYS = (
     Term("pass, fail, incomplete", "Pass: every limit was measured and is kept. Fail: one is "
          "exceeded, or the release breaks its own promise. Incomplete: something that a limit "
          "needs is not known, which is no pass."),
-    Term("record number", "The position of a record in the input, counted from 0."),
+    Term("record number", "The position of a record in the input; the first is record 0."),
     Term("region", "What one coarsened cell stands for, such as the ages 40 to 49."),
     Term("release", "The table as it is to be published."),
     Term("sanitizer", "The method that turns the original table into the release."),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from indiff.report import finding as words
+from indiff.report.plain_words import sentence
 from indiff.text import number
 
 Document = Mapping[str, Any]
@@ -16,6 +17,15 @@ STATUS = {
     "incomplete": ("not decided", "unsure"),
 }
 _OUTCOMES = ("exceeded", "not measured", "not decided", "kept")
+# How a point of a policy, and a policy as a whole, stands.
+POINTS = {"passed": "met", "failed": "not met", "incomplete": "open"}
+_WHOM = {
+    ("maximum", "sample"): "for everybody in the table",
+    ("maximum", "population"): "for everybody in the population",
+    ("average", "sample"): "on average over the table",
+    ("average", "population"): "on average over the population",
+}
+_ATTACK = "Probability of an attack"
 
 
 class LimitRow(NamedTuple):
@@ -38,13 +48,12 @@ def limit_rows(document: Document) -> list[LimitRow]:
     rows = []
     for one in policy.get("limits") or ():
         outcome, look = STATUS[one["status"]]
-        scope = ", ".join(str(one[key]) for key in ("kind", "scope") if one.get(key))
-        reason = f" ({one['reason']})" if one.get("reason") and look != "good" else ""
+        reason = f" ({one['reason']})" if one.get("reason") and look == "unsure" else ""
         rows.append(
             LimitRow(
                 str(one.get("label") or one["name"]),
                 str(one.get("source") or policy.get("source") or policy.get("title")),
-                f"{one.get('rule', '')} {number(one['limit'])} ({scope})".strip(),
+                allowed(one),
                 "—" if one.get("measured") is None else number(one["measured"]),
                 f"{outcome}{reason}",
                 look,
@@ -60,6 +69,17 @@ def limit_rows(document: Document) -> list[LimitRow]:
     return rows
 
 
+def allowed(limit: Mapping[str, Any]) -> str:
+    """Say what a policy's limit allows, and of whom: of the worst placed person, or on average.
+
+    >>> allowed({"rule": "at least", "limit": 5, "kind": "maximum", "scope": "sample"})
+    'at least 5, for everybody in the table'
+    """
+    whom = _WHOM.get((limit.get("kind"), limit.get("scope")))
+    text = f"{limit.get('rule', '')} {number(limit['limit'])}".strip()
+    return text if whom is None else f"{text}, {whom}"
+
+
 def _own(finding: Mapping[str, Any]) -> LimitRow:
     """Return the row of a limit that the plan sets itself."""
     word, look, rank = words.badge(finding)
@@ -69,7 +89,8 @@ def _own(finding: Mapping[str, Any]) -> LimitRow:
     else:
         exact = str(finding["exactness"] or "").replace("-", " ")
         told = outcomes.get(rank, word)
-        shown = words.measured(finding) + (f" ({exact})" if exact not in ("", "exact") else "")
+        shown = words.measured(finding) + words.between(finding)
+        shown += f" ({exact})" if exact not in ("", "exact") else ""
     return LimitRow(finding["title"], "this plan", words.limited(finding), shown, told, look)
 
 
@@ -86,3 +107,59 @@ def headline(document: Document) -> str:
     limits = "limit" if len(rows) == 1 else "limits"
     more = [f"{counts[name]} {name}" for name in others]
     return ", ".join([f"{counts[first]} of {len(rows)} {limits} {first}", *more])
+
+
+def policy_lines(document: Document) -> list[tuple[str, str]]:
+    """Return what a policy is in few lines: its title and source, what is not verified, its state.
+
+    What else is known of it is in the appendix.
+    """
+    policy = document.get("policy")
+    if not policy:
+        return []
+    lines = [("Policy", str(policy.get("title") or policy["name"]))]
+    if policy.get("source"):
+        lines.append(("Source", _told(policy["source"])))
+    if policy.get("verified") is False:
+        text = "Not everything could be checked against the source itself: appendix A says what."
+        lines.append(("Not verified", text))
+    if policy.get("pr_attack") is not None:
+        lines.append((_ATTACK, number(policy["pr_attack"])))
+    lines.append(("Outcome", _outcome(policy)))
+    return lines
+
+
+def _outcome(policy: Mapping[str, Any]) -> str:
+    """Say how a policy stands as a whole, and how many points of its checklist are which."""
+    told = POINTS[policy["status"]] if policy.get("status") else "—"
+    counts = Counter(POINTS[one["status"]] for one in policy.get("checklist") or ())
+    total = sum(counts.values())
+    if not total:
+        return told
+    listed = ", ".join(f"{counts[word]} {word}" for word in POINTS.values() if counts[word])
+    points = "1 point" if total == 1 else f"{total} points"
+    return f"{told}; of {points} to check: {listed} (appendix A)"
+
+
+def policy_in_full(document: Document) -> list[tuple[str, str]]:
+    """Return everything that is known of a policy, and how each of its limits was judged."""
+    policy = document.get("policy")
+    if not policy:
+        return []
+    lines = [one for one in policy_lines(document) if one[0] != "Not verified"]
+    verified = "yes" if policy.get("verified", True) else "not fully: see the note"
+    lines.insert(2, ("Checked against its source", verified))
+    if policy.get("note"):
+        lines.append(("Note", str(policy["note"])))
+    for one in policy.get("limits") or ():
+        measured = "not measured" if one.get("measured") is None else number(one["measured"])
+        text = f"{allowed(one)}; measured: {measured}; {STATUS[one['status']][0]}"
+        why = f". {sentence(str(one['reason']))}" if one.get("reason") else "."
+        lines.append((f"Limit: {one.get('label') or one['name']}", f"{text}{why}"))
+    return lines
+
+
+def _told(source: Any) -> str:
+    if isinstance(source, Mapping):
+        return ", ".join(str(one) for one in source.values() if one is not None)
+    return str(source)

@@ -86,14 +86,12 @@ def _outcome(finding: Mapping[str, Any]) -> str:
         return f"not decided ({str(finding['exactness']).replace('-', ' ')})"
     if finding["exceeded"] is None:
         return f"not measured ({finding['status']})"
-    return "exceeded" if finding["exceeded"] else "holds"
+    return "exceeded" if finding["exceeded"] else "kept"
 
 
 def _value(one: Mapping[str, Any]) -> str:
-    shown = words.measured(one)
-    if one["status"] == "measured" and one["interval"] is not None:
-        shown += f" (between {number(one['interval'][0])} and {number(one['interval'][1])})"
-    return shown
+    known = one["status"] == "measured"
+    return words.measured(one) + (words.between(one) if known else "")
 
 
 def _beside(one: Mapping[str, Any]) -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from indiff import text as plain
+from indiff.report import adversaries, sheet
 from indiff.report import finding as words
-from indiff.report import sheet
+from indiff.report.adversaries import first_sentence, is_by_adversary, side_by_side
 from indiff.report.glossary import glossary
+from indiff.report.limits import POINTS
+from indiff.report.plain_words import sanitized, sentence
 from indiff.report.references import references
 from indiff.text import duration, moment, number, percent
 
@@ -37,6 +40,7 @@ APPENDIX = {
     "references": "References",
     "glossary": "Glossary",
 }
+RECORD_NUMBERS = "Records are named by their position in the input; the first is record 0."
 _READING = (
     (
         "The differential test",
@@ -70,6 +74,7 @@ _READING = (
         "against its worse end. lower-bound: not every record was tested, the truth can be worse. "
         "approximation: a faster method that can err.",
     ),
+    ("Record numbers", RECORD_NUMBERS),
     (
         "Limits",
         "A limit is set in the plan, by its policy or with the command; it says more if it was set "
@@ -90,6 +95,7 @@ _PARAMETERS = {
     "generalized_without": "generalized without their record",
     "failures": "failed calls",
     "above_limit": "records above the limit",
+    "held_out": "records held out",
     "left_out": "adversaries left out",
 }
 
@@ -99,12 +105,18 @@ def parts(document: Document) -> dict[str, Any]:
     worst = by_distance(document["charts"].get("worst") or [])
     here = {"policy": bool(document.get("policy")), "why": bool(worst), "worst": bool(worst)}
     reasons = sheet.not_measured(document["findings"])
+    findings = by_question(document["findings"])
     return {
         **sheet.parts(document),
         "document": document,
         "verdict": words.VERDICTS[document["verdict"]["status"]],
         "questions": words.QUESTIONS,
-        "findings": by_question(document["findings"]),
+        "findings": findings,
+        "alone": _kinds(findings, lambda own: [one for one in own if not is_by_adversary(one)]),
+        "beside": _kinds(findings, side_by_side),
+        "points": POINTS,
+        "sanitized": sanitized(plain.name(str(document["release"]["sanitizer"]))),
+        "whose_records": RECORD_NUMBERS,
         "headings": HEADINGS,
         "worst": worst,
         "policy": document.get("policy"),
@@ -116,6 +128,7 @@ def parts(document: Document) -> dict[str, Any]:
         "reading": [("What a pass is not", sheet.NO_PROOF), *_READING],
         "facts": facts(document),
         "seen": seen_rows(document),
+        "seen_heads": SEEN,
         "shared": shared(document["findings"]),
         "repeat": repeat(document),
         "plan": words.flat(document.get("plan") or {}),
@@ -137,9 +150,17 @@ def by_question(
             listed.sort(key=lambda one: words.badge(one)[2])
             said: set[str] = set()
             for one in listed:  # what several adversaries' numbers mean is said once
-                one["gist"] = "" if one["metric"] in said else sheet.first_sentence(one["means"])
+                one["gist"] = "" if one["metric"] in said else first_sentence(one["means"])
                 said |= {one["metric"]} if one["status"] == "measured" else set()
     return found
+
+
+def _kinds(findings: Mapping[str, Any], make: Callable[[Any], Any]) -> dict[str, dict[Any, Any]]:
+    """Make something of the findings of every kind of every question."""
+    return {
+        name: {kind: make(listed) for kind, listed in kinds.items()}
+        for name, kinds in findings.items()
+    }
 
 
 def by_distance(lines: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -181,22 +202,40 @@ def facts(document: Document) -> list[tuple[str, str]]:
     elsewhere = ((document.get("plan") or {}).get("release") or {}).get("file")
     groups = release["groups"]
     rows = [
-        ("released elsewhere as" if elsewhere else "sanitizer", str(release["sanitizer"])),
         (
-            "released records",
-            number(release["records"]) + ("" if groups is None else f" in {number(groups)} groups"),
+            "released elsewhere as" if elsewhere else "sanitizer",
+            plain.name(str(release["sanitizer"]))
+            if elsewhere
+            else sanitized(plain.name(str(release["sanitizer"]))),
         ),
+        ("released records", f"{number(release['records'])}{_in_groups(groups)}"),
         ("its constraint", words.PROMISE[release["constraint_met"]]),
     ]
     if tried:
         none = "none is needed" if tried["models"] else "none"
+        others = len(tried["other_encodings"])
         rows += [
-            ("adversaries tried", _joined(tried["models"])),
-            ("adversaries not tried", _joined(tried["other_models"])),
-            ("encodings tried", _joined(tried["encodings"], none)),
-            ("encodings not tried", _joined(tried["other_encodings"])),
+            ("adversaries tried", adversaries.listed(tried["models"]) or "none"),
+            ("adversaries not tried", adversaries.listed(tried["other_models"]) or "none"),
+            ("how they read a cell", ", ".join(map(_read, tried["encodings"])) or none),
+            (
+                "other ways to read it",
+                f"{others} not tried, see appendix" if others else "—",
+            ),
         ]
-    return [*rows, *(("note", note) for note in sheet.notes(document))]
+    return [*rows, *(("note", sentence(note)) for note in sheet.notes(document))]
+
+
+def _in_groups(groups: int | None) -> str:
+    if groups is None:
+        return ""
+    return " in 1 group" if groups == 1 else f" in {number(groups)} groups"
+
+
+def _read(encoding: str) -> str:
+    usual = encoding == words.USUAL_ENCODING
+    text = plain.name(str(encoding))
+    return f"as {words.USUAL_READING} (encoding {text})" if usual else f"by encoding {text}"
 
 
 def _joined(names: Iterable[str], none: str = "none") -> str:
@@ -205,6 +244,7 @@ def _joined(names: Iterable[str], none: str = "none") -> str:
 
 def repeat(document: Document) -> list[tuple[str, str]]:
     """Return what is needed to make the report again."""
+    tried = document.get("tried") or {}
     timing, files = document["timing"], (document.get("files") or {}).get("input") or []
     plan = [one for one in files if one.get("part") == "plan"]
     where = (
@@ -229,6 +269,7 @@ def repeat(document: Document) -> list[tuple[str, str]]:
         ),
         ("started", moment(timing["started"])),
         ("duration", duration(timing["seconds"]) + (f" ({steps})" if steps else "")),
+        ("encodings not tried", _joined(tried.get("other_encodings", ()))),
         ("values named", "every value (confidential)" if document["show_values"] else shown),
         (
             "to check it",
@@ -239,22 +280,44 @@ def repeat(document: Document) -> list[tuple[str, str]]:
     ]
 
 
+SEEN = (
+    "column", "different values in the table", "different cells released",
+    "a typical cell may stand for", "cells that show the value itself",
+    "cells that show nothing (suppressed)",
+)  # fmt: skip
+_NOT_SEEN = {
+    "coarser": "not counted",
+    "unmeasured": "not measured",
+}
+
+
 def seen_rows(document: Document) -> list[tuple[str, ...]]:
     """Return, column by column, how coarse the release is: counts and shares, never a value."""
+    released = document["release"].get("columns") or ()
+    table = {one["name"]: one for one in document["table"]["columns"]}
     rows: list[tuple[str, ...]] = []
-    for one in document["release"].get("columns") or ():
-        seen = one.get("seen")
-        if seen is None:
-            continue
-        typical = f"{number(seen['typical'])} of {number(seen['values'])}"
-        rows.append(
-            (
-                str(one["name"]),
-                number(seen["values"]),
-                number(seen["released"]),
-                typical,
-                percent(seen["exact"]),
-                percent(seen["suppressed"]),
+    if not any(one.get("seen") for one in released):
+        return rows
+    for one in released:
+        seen, own, how = one.get("seen"), table.get(one["name"]), one["how"]
+        if seen is None and how == "unchanged" and own is not None:  # as the sensitive column is
+            every = own["distinct"] + bool(own["missing"])
+            seen = {"values": every, "released": every, "typical": 1, "exact": 1, "suppressed": 0}
+        if seen is not None:
+            unit = "date" if own is not None and own["kind"] == "date" else "value"
+            cells = (
+                _units(seen["values"], unit),
+                _units(seen["released"], "cell"),
+                f"{number(seen['typical'])} of {_units(seen['values'], unit)}",
+                f"{percent(seen['exact'])} of cells",
+                f"{percent(seen['suppressed'])} of cells",
             )
-        )
+            rows.append((str(one["name"]), *cells))
+        elif how in _NOT_SEEN:
+            many = "—" if own is None else _units(own["distinct"], "value")
+            rows.append((str(one["name"]), many, "—", _NOT_SEEN[how], "—", "—"))
     return rows
+
+
+def _units(count: int, unit: str) -> str:
+    return f"{number(count)} {unit}{'' if count == 1 else 's'}"

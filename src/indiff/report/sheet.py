@@ -9,7 +9,10 @@ from typing import Any, NamedTuple
 
 from indiff import text as plain
 from indiff.report import finding as words
-from indiff.report.limits import STATUS, headline, limit_rows
+from indiff.report.adversaries import exposes, first_sentence
+from indiff.report.fingerprints import CHECK, file_rows
+from indiff.report.limits import headline, limit_rows, policy_in_full, policy_lines
+from indiff.report.plain_words import sentence, step_words
 from indiff.text import number, percent
 
 Document = Mapping[str, Any]
@@ -39,6 +42,9 @@ _CONTEXT = {
     "review_by": "Review by",
     "confidentiality": "Confidentiality",
 }
+# What the ten lines say is not repeated.
+_IN_TEN = ("purpose", "recipients", "release_model", "data_period", "attackers", "knowledge",
+           "limits_by", "review_by")  # fmt: skip
 _MODELS = {
     "public": "public: anybody may have it",
     "controlled": "controlled: named recipients under conditions",
@@ -51,11 +57,6 @@ _HOW = {
     "left out": "Left out of the release",
 }
 DECISIONS = ("release it as it was judged", "release it under conditions", "do not release it")
-CHECK = (
-    "To see whether a file is the one that was judged: indiff verify report.json FILE, or compare "
-    "all 64 characters of its SHA-256. The report itself is not signed: whether its numbers are "
-    "those of the table is told by indiff verify with --data."
-)
 _UNMARKED = "Confidential, as nobody stated otherwise"
 SIGNED = ("Name", "Function", "Place and date", "Signature")
 
@@ -72,14 +73,16 @@ def ten_lines(document: Document) -> list[tuple[str, str]]:
     """Return the ten lines that say what was decided and why."""
     table, verdict = document["table"], document["verdict"]
     said = words.VERDICTS[verdict["status"]]
-    dropped = f" {number(table['dropped'])} more were left out." if table["dropped"] else ""
+    more = table["dropped"]
+    dropped = f" {number(more)} more {_were(more)} left out when it was read." if more else ""
     made = document["versions"].get("indiff", "")
     context = document.get("context") or {}
     return [
         (
             "What was audited",
-            f"{number(table['records'])} records of {plain.name(table['source'])}, on "
-            f"{day(document)}, with indiff {plain.name(str(made))}.{dropped}",
+            f"{counted(table['records'])} of {plain.name(table['source'])}, audited on "
+            f"{day(document)} with indiff {plain.name(str(made))}.{dropped}{_removed(document)} "
+            f"{_period(context)}",
         ),
         ("Result, and why", f"{said.word}: {headline(document)}. {_why(verdict['reasons'])}"),
         ("What is published", _published(document)),
@@ -100,6 +103,8 @@ def parts(document: Document) -> dict[str, Any]:
         "context": context_rows(document),
         "limits": limit_rows(document),
         "policy_lines": policy_lines(document),
+        "policy_in_full": policy_in_full(document),
+        "steps": steps(document),
         "files": file_rows(document),
         "check": CHECK,
         "decisions": DECISIONS,
@@ -108,6 +113,7 @@ def parts(document: Document) -> dict[str, Any]:
         "no_proof": NO_PROOF,
         "released": columns(document),
         "notes": notes(document),
+        "verdict_reasons": [sentence(str(one)) for one in document["verdict"]["reasons"]],
     }
 
 
@@ -116,15 +122,46 @@ def day(document: Document) -> str:
     return str(document["timing"]["started"])[:10]
 
 
+def counted(records: int) -> str:
+    """Count records in words.
+
+    >>> counted(0), counted(1), counted(5000)
+    ('no record', '1 record', '5,000 records')
+    """
+    return f"{number(records) if records else 'no'} record{'s' if records > 1 else ''}"
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
+
+
+def _period(context: Mapping[str, Any]) -> str:
+    period = context.get("data_period")
+    if not period:
+        return "The plan does not say which period the data is from."
+    return sentence(f"Period of the data: {period}")
+
+
+def _removed(document: Document) -> str:
+    """Say how many people were removed before sanitizing, where that was asked for."""
+    fix = document.get("fix")
+    if not fix:
+        return ""
+    gone, aim = fix["removed"], f"δ of at most {number(fix['delta'])}"
+    if gone:
+        return (
+            f" Before it was sanitized, {counted(gone)} that stood out {_were(gone)} removed for a "
+            f"{aim}: no number here is about {'that person' if gone == 1 else 'those people'}."
+        )
+    if fix["status"] == "below":
+        return f" Nobody had to be removed for a {aim}."
+    return f" Removing people who stand out did not lead to a {aim}, so nobody was removed."
+
+
 def _why(reasons: Sequence[str]) -> str:
     others = len(reasons) - 1
     more = f" (and {others} more reason{'s' if others > 1 else ''})" if others else ""
-    return _sentence(f"{reasons[0].rstrip('. ')}{more}")
-
-
-def _sentence(text: str) -> str:
-    text = text.strip()
-    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?", "…")) else ".")
+    return sentence(f"{sentence(reasons[0]).rstrip('. ')}{more}")
 
 
 def _names(names: Sequence[str]) -> str:
@@ -152,6 +189,8 @@ def _published(document: Document) -> str:
     for how, names in columns(document):
         shown = [_names([one]) + _coarse(seen.get(one), how) for one in names[:_MOST_NAMES]]
         more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        if how == _HOW["coarser"] and any(seen.get(one) for one in names):
+            how += " (in brackets what a typical cell may stand for)"
         told.append(f"{how}: {', '.join(shown)}{more}.")
     return " ".join(told)
 
@@ -160,8 +199,7 @@ def _coarse(seen: Mapping[str, Any] | None, how: str) -> str:
     """Say in brackets how many values a typical cell of a coarser column may stand for."""
     if seen is None or how != _HOW["coarser"]:
         return ""
-    typical, values = number(seen["typical"]), number(seen["values"])
-    return f" (a cell typically stands for {typical} of {values} values)"
+    return f" ({number(seen['typical'])} of {number(seen['values'])} values)"
 
 
 def _purpose(context: Mapping[str, Any]) -> str:
@@ -171,7 +209,7 @@ def _purpose(context: Mapping[str, Any]) -> str:
     told = "; ".join(str(one).rstrip(".") for one in parts if one)
     if not told:
         return "The plan does not say. Whether the limits are strict enough depends on it."
-    return _sentence(told)
+    return sentence(told)
 
 
 def _knowledge(document: Document, context: Mapping[str, Any]) -> str:
@@ -180,19 +218,9 @@ def _knowledge(document: Document, context: Mapping[str, Any]) -> str:
     if known is None:
         known = [one["name"] for one in document["table"]["columns"] if one["role"] == "quasi"]
     parts = [context.get("attackers"), context.get("knowledge")]
-    told = " ".join(_sentence(str(one)) for one in parts if one)
+    told = " ".join(sentence(str(one)) for one in parts if one)
     assumed = f"The audit assumes that these columns of a person are known: {_names(known)}."
     return f"{told} {assumed}".strip()
-
-
-def first_sentence(text: str) -> str:
-    """Return the first of several sentences.
-
-    >>> first_sentence("k is 5.2 here. It protects nobody.")
-    'k is 5.2 here.'
-    """
-    head, stop, _ = text.partition(". ")
-    return head + (stop.strip() or "")
 
 
 def _exposed(document: Document) -> str:
@@ -211,7 +239,9 @@ def _exposed(document: Document) -> str:
         else f"{one['title']} was not measured; why is said below."
         for one in told
     ]
-    return " ".join([*_above(document, known), *said]) or "Nothing was measured about it."
+    above = _above(document, known)
+    by = [exposes(known)] if above and len({one["about"] for one in known}) == 1 else []
+    return " ".join([*above, *filter(None, by), *said]) or "Nothing was measured about it."
 
 
 def _above(document: Document, deltas: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -222,7 +252,7 @@ def _above(document: Document, deltas: Sequence[Mapping[str, Any]]) -> list[str]
         most[about] = max(most.get(about, 0), one["parameters"].get("above_limit", 0))
     records = document["table"]["records"]
     return [
-        f"For {above:,} of {records:,} records ({percent(above / records)}), an adversary learns "
+        f"For {above:,} of {counted(records)} ({percent(above / records)}), an adversary learns "
         f"more about {plain.name(about)} than the limit on δ allows."
         for about, above in most.items()
         if above
@@ -269,56 +299,37 @@ def _decides(document: Document, context: Mapping[str, Any]) -> str:
         else "Nobody stated until when it holds; it is to be looked at again"
     )
     return (
-        f"{told} indiff measures and decides nothing: the decision is made and signed below. "
+        f"{told} indiff says whether they are kept; whether to release is decided by whoever signs "
+        f"below. "
         f"{until} when the table, the release, its recipients or what an attacker may know changes."
     )
 
 
+def steps(document: Document) -> list[tuple[str, str | None]]:
+    """Return what to do next, with the command that does it, where there is one."""
+    found = document.get("next_steps") or []
+    return [(sentence(step_words(str(one["text"]))), one.get("command")) for one in found]
+
+
 def _next(document: Document) -> str:
-    steps = document.get("next_steps") or []
-    if steps:
-        return _sentence(steps[0]["text"])
+    found = steps(document)
+    if found:
+        return found[0][0]
     if document["verdict"]["status"] == "pass":
         return "Decide, sign below, and keep this report with the release."
     return "Decide below."
 
 
 def context_rows(document: Document) -> list[tuple[str, str]]:
-    """Return what the plan says about the release's purpose, and what it leaves open."""
+    """Return what the plan states beside the ten lines, and what it leaves open."""
     context = document.get("context") or {}
     told = {key: context.get(key) for key in _CONTEXT if context.get(key) not in (None, "")}
-    if "release_model" in told:
-        told["release_model"] = _MODELS.get(str(told["release_model"]), told["release_model"])
-    found = [(_CONTEXT[key], str(value)) for key, value in told.items()]
+    found = [(_CONTEXT[key], str(told[key])) for key in told if key not in _IN_TEN]
     # Without a word on it the report is marked as confidential.
     open_ones = [key for key in _CONTEXT if key not in told and key != "confidentiality"]
     if missing := [_CONTEXT[key][0].lower() + _CONTEXT[key][1:] for key in open_ones]:
         found.append(("Not stated", "; ".join(missing)))
     return found
-
-
-def policy_lines(document: Document) -> list[tuple[str, str]]:
-    """Return what a policy is: its title, its source, and whether that was looked up."""
-    policy = document.get("policy")
-    if not policy:
-        return []
-    lines = [("Policy", str(policy.get("title") or policy["name"]))]
-    if policy.get("source"):
-        lines.append(("Source", _told(policy["source"])))
-    if policy.get("verified") is False:
-        lines.append(("Not verified", "The figures could not be checked against the source."))
-    if policy.get("pr_attack") is not None:
-        lines.append(("Probability of an attack", number(policy["pr_attack"])))
-    if policy.get("note"):
-        lines.append(("Note", str(policy["note"])))
-    lines.append(("Outcome", STATUS[policy["status"]][0] if policy.get("status") else "—"))
-    return lines
-
-
-def _told(source: Any) -> str:
-    if isinstance(source, Mapping):
-        return ", ".join(str(one) for one in source.values() if one is not None)
-    return str(source)
 
 
 def not_measured(findings: Sequence[Mapping[str, Any]]) -> list[Reason]:
@@ -339,6 +350,12 @@ def notes(document: Document) -> list[str]:
     >>> notes({"table": {"notes": said}, "release": {"notes": ["a note", "a note"]}})
     ["each of the columns 'zip', 'area' has zeros", 'a note']
     """
+    blank = [
+        f"{plain.name(one['name'])} is blank in {counted(one['missing'])}: blank counts as "
+        "a value of its own, and whoever guesses it is right"
+        for one in document["table"].get("columns") or ()
+        if one["role"] == "sensitive" and one["missing"]
+    ]
     found: dict[str, dict[str, str]] = {}
     for note in dict.fromkeys([*document["table"]["notes"], *document["release"]["notes"]]):
         about = _OF_COLUMN.fullmatch(note)
@@ -351,30 +368,7 @@ def notes(document: Document) -> list[str]:
             says = _COUNTED.sub("", says)
         several = f"each of the columns {', '.join(names)}{says}"
         told.append(several if len(names) > 1 else f"column {names[0]}{says}" if names else says)
-    return told
-
-
-def file_rows(document: Document) -> list[tuple[str, str, str, str]]:
-    """Return every file with its part, name and size, and its fingerprint or SHA-256."""
-    files = document.get("files") or {"input": [], "release": []}
-    rows = [
-        (f"input: {one['part']}", str(one["name"]), "", f"fingerprint {one['fingerprint']}")
-        for one in files["input"]
-    ]
-    several = len(files["release"]) > 1
-    unwritten = "not written" if several else "the file that --write-release writes"
-    rows += [
-        (
-            f"the release for {plain.name(str(one['about']))} that was judged"
-            if several and one.get("about")
-            else "the release that was judged",
-            unwritten if one["name"] is None else str(one["name"]),
-            f"{number(one['bytes'])} bytes",
-            f"SHA-256 {one['sha256']}",
-        )
-        for one in files["release"]
-    ]
-    return rows
+    return [*told, *blank]
 
 
 def marking(document: Document) -> str:

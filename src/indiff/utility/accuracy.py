@@ -118,6 +118,30 @@ class Analyst:
         labels, _ = self._labels
         return float((labels[held_out] == np.bincount(labels[training]).argmax()).mean())
 
+    def interval(self, share: float, confidence: float) -> tuple[float, float]:
+        """Return the exact binomial limits (Clopper and Pearson) of a share of those held out.
+
+        They say how far the share may be off for other people of the same kind, and nothing about
+        another training part.
+
+        >>> from indiff import datasets
+        >>> analyst = Analyst(datasets.demo_table(records=200))
+        >>> analyst.held_out, [round(end, 3) for end in analyst.interval(0.5, 0.95)]
+        (60, [0.368, 0.632])
+        """
+        from scipy.stats import beta
+
+        count, error = self.held_out, (1 - confidence) / 2
+        right = round(share * count)
+        low = float(beta.ppf(error, right, count - right + 1)) if right else 0.0
+        high = float(beta.ppf(1 - error, right + 1, count - right)) if right < count else 1.0
+        return low, high
+
+    @property
+    def held_out(self) -> int:
+        """How many records are predicted, which taught nothing."""
+        return len(self._split[1])
+
     def accuracy(self, sanitizer: Any) -> float:
         """Return the share of held-out records predicted right from a release of the others."""
         chosen = as_sanitizer(sanitizer)

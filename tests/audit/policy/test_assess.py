@@ -58,7 +58,7 @@ def test_a_limit_of_ones_own_file_on_an_average(tmp_path: Path) -> None:
     assert outcome(result) == ("passed", 0)
     (told,) = result.document["policy"]["limits"]
     assert told["measured"] == pytest.approx(0.2)
-    assert told["source"] == "House rules, 2026, 2"
+    assert told["source"] == "House rules (2026); see: 2"
     assert result.document["policy"]["name"] == "ours"
     assert result.document["plan"]["context"]["policy"] == "ours.toml"
     missed = own_policy(tmp_path, limit("marketer", 0.19, "average"))

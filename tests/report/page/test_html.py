@@ -73,7 +73,7 @@ def test_verdict_comes_first_and_in_words(page: str) -> None:
     text = squeezed(Parsed(page).text)
     assert text.index("Failed") < text.index("Singling out") < text.index("Linkability")
     assert "2 of 6 limits exceeded, 1 not decided" in text
-    assert "delta by naive-bayes is 1.934, and must be at most 0.1" in text
+    assert "Delta by naive-bayes is 1.934, and must be at most 0.1." in text
 
 
 @pytest.mark.parametrize(
@@ -386,13 +386,15 @@ def test_what_a_limit_cannot_decide_is_not_called_kept() -> None:
     made["verdict"] = {"status": "incomplete", "exit_code": 3, "reasons": ["a lower bound"]}
     text = squeezed(Parsed(render(made)).text)
     assert "Incomplete 3 of 3 limits not decided" in text
-    assert "within limit" not in text
+    assert "limit kept" not in text
     assert "kept" not in text.partition("Singling out")[0]
 
 
 def test_a_release_made_elsewhere_was_not_sanitized_here() -> None:
     made = copy.deepcopy(usual())
-    assert ", sanitized by mondrian:k=5" in squeezed(Parsed(render(made)).text)
+    assert ", released as groups of similar people (mondrian:k=5)" in squeezed(
+        Parsed(render(made)).text
+    )
     made["plan"]["release"] = {"file": "release.csv"}
     assert ", released elsewhere as mondrian:k=5" in squeezed(Parsed(render(made)).text)
 

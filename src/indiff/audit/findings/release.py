@@ -38,6 +38,7 @@ _WHAT = (
     "inference.itpr", "inference.dr", "l", "distinct_l", "entropy_l", "alpha", "t", "beta",
     "delta_disclosure",
 )  # fmt: skip
+_CONFIDENCE = 0.95
 _UTILITY = ("ncp", "discernibility", "average_group", "accuracy")
 Missed = Literal["failed", "skipped"]
 
@@ -329,9 +330,11 @@ def utility_findings(table: Table, release: Release, plan: Plan, *, suffix: str)
                     {"task": task, **told},
                     before=analyst.original,
                     exactness="estimate",
+                    interval=analyst.interval(value, _CONFIDENCE),
                     seed=plan.run.seed,
                     parameters={
                         "task": found.task, "model": found.model, "majority": analyst.majority,
+                        "held_out": analyst.held_out, "confidence": _CONFIDENCE,
                     },
                 )
             )  # fmt: skip

@@ -130,7 +130,7 @@ class Policy(_Part):
     @property
     def source(self) -> str:
         """The document, its year and its section."""
-        return f"{self.document}, {self.year}, {self.section}"
+        return f"{self.document} ({self.year}); see: {self.section}"
 
     @cached_property
     def confirmable(self) -> tuple[str, ...]:

@@ -149,7 +149,7 @@ class Assessment:
             return "incomplete", f"{told}; without a limit on {' or '.join(names)} nothing is kept"
         if any(one.exceeded is None for one in limited):
             return "incomplete", f"{told}; not proven"
-        return "passed", f"{told}; within the limit"
+        return "passed", f"{told}; the limit is kept"
 
 
 def policy_block(
@@ -195,8 +195,8 @@ def limit_block(
     elif name in CHANCES and (policy.pr_attack or 1.0) < 1:
         told.append("unless the release is controlled or internal, an attack is certain")
     measured = None if value is None else value * attack
-    if one.cell is not None and measured is not None and one.limit < measured <= 1 / one.cell:
-        told.append(f"the source takes a group of {one.cell} for {number(one.limit)}")
+    if one.cell is not None:
+        told.append(f"the source takes groups of {one.cell} for {number(one.limit)}")
     told += which_counts(name, policy.threshold(one, model), own)
     return {
         "name": name,

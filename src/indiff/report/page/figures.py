@@ -74,7 +74,7 @@ def themed(spec: dict[str, Any]) -> dict[str, Any]:
     from indiff.plot import style
 
     names = {colour: f"var(--chart-{place + 1})" for place, colour in enumerate(style.SERIES)}
-    names[style.LIMIT] = "var(--chart-limit)"
+    names |= {style.LIMIT: "var(--chart-limit)", style.PAPER: "var(--paper)"}
 
     def walk(part: Any) -> Any:
         if isinstance(part, dict):

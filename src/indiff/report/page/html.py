@@ -128,6 +128,7 @@ def environment() -> Environment:
         shown,
         apart=apart,
         badge=words.badge,
+        between=words.between,
         breakable=_breakable,
         json_data=lambda value: Markup(script_json(value)),
         moment=moment,

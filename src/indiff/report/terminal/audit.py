@@ -130,11 +130,11 @@ def _finding(one: Document) -> tuple[str | Text, ...]:
     limit = Text("")
     if one["limit"] is not None:
         side = "≥" if one["limit"]["rule"] == "at least" else "≤"
-        outcome = "EXCEEDED" if one["exceeded"] else "holds"
+        outcome = "EXCEEDED" if one["exceeded"] else "kept"
         if one["exceeded"] is None:
             outcome = "undecided" if one["status"] == "measured" else "unknown"
         limit = Text(f"{side} {number(one['limit']['value'])} {outcome}")
-        limit.style = "" if outcome == "holds" else "bold red"
+        limit.style = "" if outcome == "kept" else "bold red"
     before = "" if one["before"] is None else number(one["before"])
     return label, before, Text(words.measured(one), style), limit
 

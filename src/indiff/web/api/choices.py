@@ -11,6 +11,7 @@ from typing import Any
 from indiff.audit.metrics import METRICS
 from indiff.audit.plan.limits import BOTH, limit_names
 from indiff.audit.plan.policies import preset_names, read_policy
+from indiff.report.plain_words import SANITIZERS
 
 
 @dataclass(frozen=True)
@@ -125,14 +126,8 @@ def method(name: str) -> str:
     return f"{plain[0].lower()}{plain[1:]} ({name})" if plain else name
 
 
+PLAIN = SANITIZERS
 FIXED = ", fix for δ ≤ "  # what the name of a run says after its sanitizer
-# What a sanitizer does, for those who do not know its name.
-PLAIN = {
-    "mondrian": "groups of similar people", "laplace": "noisy counts",
-    "geometric": "noisy whole counts", "gaussian": "noisy counts",
-    "randomized-response": "sensitive values at random", "identity": "the records as they are",
-    "suppress": "every quasi-identifier hidden",
-}  # fmt: skip
 
 
 def plainly(title: str) -> str:

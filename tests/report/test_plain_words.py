@@ -1,0 +1,37 @@
+"""Plain names come before those of the command line, and sentences begin as sentences do."""
+
+from __future__ import annotations
+
+import pytest
+
+from indiff.report.plain_words import sanitized, sentence, step_words
+
+
+def test_no_option_stands_without_what_it_does() -> None:
+    said = step_words("--fix removes at most 1 unless --budget allows more, or mondrian:k=2,l=3.")
+    assert said == (
+        "the removal of outliers (--fix) removes at most 1 unless a larger budget (--budget) "
+        "allows more, or groups of similar people (mondrian:k=2,l=3)."
+    )
+    assert step_words(said) == said
+
+
+@pytest.mark.parametrize("name", ["theirs.csv", "command:./a.sh", ""])
+def test_what_has_no_plain_name_is_as_it_is(name: str) -> None:
+    assert sanitized(name) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("the time was up", "The time was up."),
+        ("cell-11 is open: a point", "cell-11 is open: a point."),
+        ("naive-bayes was asked", "Naive-bayes was asked."),
+        ("δ is 2.", "δ is 2."),
+        ("'zip' is blank!", "'zip' is blank!"),
+        ("5 records are alone", "5 records are alone."),
+        ("", "."),
+    ],
+)
+def test_a_sentence_begins_with_a_capital_unless_with_a_name(text: str, said: str) -> None:
+    assert sentence(text) == said
