@@ -56,7 +56,8 @@ def outcome(*distances: float, **more: Any) -> Any:
 
 
 EXCEEDED = "delta of ill is 0.1, above the limit 0.05"
-KEPT = "no limit was exceeded, against tree alone, with encoding TF-TF"
+READ = "cells read as covering a value or not (encoding TF-TF)"
+KEPT = f"no limit was exceeded, against tree alone, {READ}"
 PARTIAL = "nothing exceeded so far, but not every record was tested: no pass"
 TIME = "the time was up: what was measured is a lower bound"
 STOPPED = "interrupted: the 2 records measured so far are kept"
@@ -220,10 +221,10 @@ def test_what_is_missing_is_never_a_pass(code: Exit) -> None:
     ],
 )
 def test_columns_and_copies(columns: Any, repeated: Any, status: str) -> None:
-    kept = Verdict(Exit.NOTHING_EXCEEDED, ("every limit holds",))
+    kept = Verdict(Exit.NOTHING_EXCEEDED, ("every limit is kept",))
     found = with_columns(kept, columns, repeated)
     assert found.status == status
-    assert found.reasons[-1] == "every limit holds"
+    assert found.reasons[-1] == "every limit is kept"
     assert len(found.reasons) == 1 + len(columns) + len(repeated)
     assert judge_tests([outcome(unmeasured=tuple(columns))], {"delta": 0.1}).status == (
         with_columns(kept, columns).status
@@ -301,9 +302,9 @@ def test_a_pass_names_the_adversaries_of_the_tests_alone() -> None:
     other = found("mean", 0.1, parameters={"model": "knn"})
     strongest = found("delta", 0.1, parameters={"models": ["tree"]}, about="x")
     _, verdict = judge([tree, k, other, strongest], {"delta": 0.2})
-    assert verdict.reasons == ("every limit holds, against tree alone, with encoding TF-TF",)
+    assert verdict.reasons == (f"every limit is kept, against tree alone, {READ}",)
     _, verdict = judge([k], {"k": 5})
-    assert verdict.reasons == ("every limit holds",)
+    assert verdict.reasons == ("every limit is kept",)
     _, verdict = judge([tree], {})
     assert verdict.reasons == (NO_LIMIT,)
 

@@ -48,20 +48,20 @@ AT_LEAST = {"name": "k", "rule": "at least", "value": 5}
 @pytest.mark.parametrize(
     ("more", "label", "before", "after", "limit"),
     [
-        ({}, "δ by tree [private]", "0.5", "0.05", "≤ 0.1 holds"),
+        ({}, "δ by tree [private]", "0.5", "0.05", "≤ 0.1 kept"),
         ({"exceeded": True}, "δ by tree [private]", "0.5", "0.05", "≤ 0.1 EXCEEDED"),
         ({"exceeded": None}, "δ by tree [private]", "0.5", "0.05", "≤ 0.1 undecided"),
         ({"limit": None, "before": None}, "δ by tree [private]", "", "0.05", ""),
-        ({"limit": AT_LEAST, "value": 7.0}, "δ by tree [private]", "0.5", "7", "≥ 5 holds"),
-        ({"inference": None}, "δ by tree", "0.5", "0.05", "≤ 0.1 holds"),
-        ({"exactness": None}, "δ by tree [private]", "0.5", "0.05", "≤ 0.1 holds"),
+        ({"limit": AT_LEAST, "value": 7.0}, "δ by tree [private]", "0.5", "7", "≥ 5 kept"),
+        ({"inference": None}, "δ by tree", "0.5", "0.05", "≤ 0.1 kept"),
+        ({"exactness": None}, "δ by tree [private]", "0.5", "0.05", "≤ 0.1 kept"),
         (
             {"exactness": "estimate"}, "δ by tree [private, estimate]", "0.5", "0.05",
-            "≤ 0.1 holds",
+            "≤ 0.1 kept",
         ),
         (
             {"exactness": "lower-bound", "inference": None}, "δ by tree [lower-bound]", "0.5",
-            "0.05", "≤ 0.1 holds",
+            "0.05", "≤ 0.1 kept",
         ),
         (
             {"status": "failed", "reason": "it broke", "value": None, "exceeded": None},
