@@ -103,6 +103,7 @@ def _plan(seed: int) -> dict[str, dict[str, Any]]:
             "release_model": "public",
             "controller": "nobody: these patients are made up",
             "author": "indiff demo",
+            "data_period": "admissions of the year 2023, made up",
             "attackers": "a neighbour or a colleague of a patient",
             "knowledge": "the quasi-identifiers of a person, and that the person is a patient",
             "limits_by": "indiff demo, as an example: k = 5 is widely used, and δ is set so that "

@@ -20,7 +20,7 @@ WORKS = {
     "mlp": "learns with a small neural network",
     "knn": "looks at the people most alike",
 }
-STRONGEST = "the strongest"
+STRONGEST = "the strongest of them"
 _HEADS = {
     "delta": "largest shift (δ)",
     "mean": "shift on average",
@@ -93,15 +93,16 @@ def side_by_side(findings: Sequence[Found]) -> SideBySide:
     rows: dict[tuple[Any, str], dict[str, Found]] = {}
     for one in own:
         rows.setdefault((one["about"], _name(one)), {})[one["metric"]] = one
+    tested = max((one["parameters"].get("records_tested") or 0 for one in own), default=0)
     several = len({about for about, _ in rows}) > 1
     shown = tuple(
         Row(
             plain.name(name),
             WORKS.get(name.partition(":")[0], ""),
             plain.name(str(about)) if several else "",
-            _above(found.get("delta")),
+            _above(found.get("delta"), tested),
             tuple(_cell(found.get(metric)) for metric in metrics),
-            ", ".join(dict.fromkeys(str(one["exactness"]) for one in found.values())),
+            ", ".join(dict.fromkeys(map(words.sureness, found.values()))),
         )
         for (about, name), found in rows.items()
     )
@@ -136,12 +137,16 @@ def _cell(finding: Found | None) -> Cell:
     return Cell(text, words.badge(finding)[1], finding.get("place"))
 
 
-def _above(delta: Found | None) -> str:
-    """Say how many of the records that an adversary was asked about are above the limit on δ."""
+def _above(delta: Found | None, most: int) -> str:
+    """Say how many of the records that an adversary was asked about are above the limit on δ.
+
+    The strongest of several was asked about as many as any of them, at ``most``.
+    """
     if delta is None or delta["parameters"].get("above_limit") is None:
         return ""
     above, tested = delta["parameters"]["above_limit"], delta["parameters"].get("records_tested")
-    return number(above) if tested is None else f"{number(above)} of {number(tested)}"
+    tested = tested or most
+    return f"{number(above)} of {number(tested)}" if tested else number(above)
 
 
 def exposes(findings: Iterable[Found]) -> str:

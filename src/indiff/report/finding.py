@@ -184,13 +184,19 @@ def measured(finding: Mapping[str, Any]) -> str:
 
 
 def between(finding: Mapping[str, Any], unit: str = "") -> str:
-    """Write the interval of an estimate in brackets; nothing where there is none.
-
-    >>> between({"interval": [0.1, 0.25]}), between({"interval": None})
-    (' (0.1 to 0.25)', '')
-    """
+    """Write the interval of an estimate in brackets; nothing where there is none."""
     ends = finding.get("interval")
     return "" if ends is None else f" ({number(ends[0])} to {number(ends[1])}{unit})"
+
+
+def sureness(finding: Mapping[str, Any]) -> str:
+    """Say how exact a number is, and with what confidence its interval holds the true one.
+
+    >>> sureness({"exactness": "estimate", "interval": [0, 1], "parameters": {"confidence": 0.95}})
+    'estimate, 95% sure'
+    """
+    sure = finding["parameters"].get("confidence") if finding.get("interval") else None
+    return str(finding["exactness"] or "") + ("" if sure is None else f", {100 * sure:g}% sure")
 
 
 def limited(finding: Mapping[str, Any]) -> str:

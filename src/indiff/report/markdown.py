@@ -56,6 +56,7 @@ def _environment() -> Environment:
         parameter=parameter_name,
         raw=Markup,  # for our own numbers alone
         setting_note=words.setting_note,
+        sureness=words.sureness,
         short=lambda text: plain.name(str(text)),
         value=_value,
     )

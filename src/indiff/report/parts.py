@@ -70,9 +70,10 @@ _READING = (
     ),
     (
         "Exactness",
-        "exact: computed for every record. estimate: sampled, with an interval; a limit is checked "
-        "against its worse end. lower-bound: not every record was tested, the truth can be worse. "
-        "approximation: a faster method that can err.",
+        "exact: computed for every record. estimate: sampled, with an interval in brackets that "
+        "holds the true number with the stated confidence; a limit is checked against its worse "
+        "end. lower-bound: not every record was tested, the truth can be worse. approximation: a "
+        "faster method that can err.",
     ),
     ("Record numbers", RECORD_NUMBERS),
     (

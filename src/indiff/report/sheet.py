@@ -272,7 +272,9 @@ def _tried(document: Document) -> str:
     )
     missed = sum(one["status"] != "measured" for one in document["findings"])
     numbers = f"Numbers: {counts}" if counts else "Numbers: none"
-    numbers += f", {missed} not measured; why is said in section 7." if missed else "."
+    numbers += (
+        f", {missed} not measured; why is said in section 7." if missed else ", none missing."
+    )
     deciding = words.deciding(document["findings"])
     if deciding and all(one["exactness"] == "exact" for one in deciding):
         numbers += " Every limit was checked on an exact number."

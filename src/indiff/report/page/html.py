@@ -129,6 +129,7 @@ def environment() -> Environment:
         apart=apart,
         badge=words.badge,
         between=words.between,
+        sureness=words.sureness,
         breakable=_breakable,
         json_data=lambda value: Markup(script_json(value)),
         moment=moment,
