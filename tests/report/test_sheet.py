@@ -195,7 +195,10 @@ def test_a_reason_is_said_once() -> None:
 def test_each_attribute_is_told_apart_in_files_and_exposure() -> None:
     made = usual()
     ((part, name, _, _),) = file_rows(made)[:1]
-    assert (part, name) == ("the release that was judged", "as --write-release writes it")
+    assert (part, name) == (
+        "the release that was judged",
+        "kept in no file (audit --write-release FILE writes it)",
+    )
     (file,) = made["files"]["release"]
     made["files"]["release"] = [{**file, "about": one} for one in ("ill", "poor")]
     rows = [(part, name) for part, name, _, _ in file_rows(made)[:2]]

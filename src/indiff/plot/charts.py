@@ -199,7 +199,7 @@ def _limit_line(
     """A dashed line at the limit, and what it is in words."""
     row = data([{"limit": limit, "text": f"limit {limit:g}"}])
     line = alt.Chart(row).mark_rule(color=style.LIMIT, strokeDash=[4, 3], strokeWidth=1.5)
-    place = {
+    place: dict[str, Any] = {
         "fontSize": 11,
         "align": align,
         "baseline": "bottom",

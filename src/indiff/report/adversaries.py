@@ -159,7 +159,7 @@ def exposes(findings: Iterable[Found]) -> str:
     'One who weighs each column by itself (naive-bayes) exposes nobody, one who asks one question \
 after the other (tree) 1 (2%).'
     """
-    told = []
+    told: list[str] = []
     for one in findings:
         if not is_by_adversary(one) or one["metric"] != "delta" or _name(one) == STRONGEST:
             continue

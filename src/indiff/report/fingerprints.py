@@ -24,7 +24,9 @@ def file_rows(document: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
     """Return every file with its part, name and size, and its fingerprint or SHA-256."""
     files = document.get("files") or {"input": [], "release": []}
     several = len(files["release"]) > 1
-    unwritten = "not written" if several else "as --write-release writes it"
+    unwritten = (
+        "not written" if several else "kept in no file (audit --write-release FILE writes it)"
+    )
     rows = [
         (
             f"the release for {plain.name(str(one['about']))} that was judged"

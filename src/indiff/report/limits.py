@@ -19,7 +19,7 @@ STATUS = {
 _OUTCOMES = ("exceeded", "not measured", "not decided", "kept")
 # How a point of a policy, and a policy as a whole, stands.
 POINTS = {"passed": "met", "failed": "not met", "incomplete": "open"}
-_WHOM = {
+_WHOM: dict[tuple[Any, Any], str] = {
     ("maximum", "sample"): "for everybody in the table",
     ("maximum", "population"): "for everybody in the population",
     ("average", "sample"): "on average over the table",
