@@ -97,7 +97,7 @@ PLAN: dict[str, dict[str, Any]] = {
     "data": {"path": "people.csv", "identifier": ["id"], "quasi": ["age", "town"], "sensitive": ["ill"],
              "other": ["zip", "born", "wage"], "hierarchies": {"town": "town.csv"}, "kinds": {"age": "numeric"}},
     "release": {"sanitizer": "mondrian:k=3"},
-    "adversary": {"models": ["naive-bayes", "frequency"], "distance": "wasserstein", "targets": [0, 1, 2], "prior": "prior.csv"},
+    "adversary": {"models": ["naive-bayes", "frequency"], "distance": "wasserstein", "targets": "0-2", "prior": "prior.csv"},
     "context": {"purpose": "research", "recipients": "everybody", "release_model": "public", "review_by": "2027-12-31"},
     "limits": {"delta": 0.5, "k": 2},
     "report": {"title": "A title", "min_cell": 5, "worst": 3, "parameter": "mondrian:k=2,3"},

@@ -15,7 +15,7 @@ from indiff.audit.document import AuditResult
 from indiff.audit.findings.exposure import Progress
 from indiff.audit.outliers import audit_rest, without_outliers
 from indiff.audit.plan.plan import Plan
-from indiff.audit.plan.recipe import targets
+from indiff.audit.plan.targets import read_targets
 from indiff.audit.provenance import file_fingerprint
 from indiff.audit.redaction import RARE
 from indiff.audit.run import run_audit
@@ -337,7 +337,7 @@ def plan_of(document: Mapping[str, Any], data: str, folder: Path, release: str) 
     if str(context.get("policy") or "").lower().endswith(".toml"):
         context["policy"] = _beside(folder, context["policy"])
     if isinstance(who["targets"], str):
-        who["targets"] = targets(who["targets"])
+        who["targets"] = read_targets(who["targets"])
     if made["file"] is not None:
         made["file"] = release
     plan = Plan(**sections)

@@ -11,8 +11,8 @@ import typer
 
 from indiff import text as plain
 from indiff.audit.plan.recipe import Recipe, lists, read_limits
-from indiff.audit.plan.recipe import targets as read_targets
 from indiff.audit.plan.shell import in_shell, worded_for_shell
+from indiff.audit.plan.targets import read_targets
 from indiff.audit.verdict import TEST_LIMITS, Verdict, judge_releases, judge_tests
 from indiff.cli.questions import Answers, answer, check_questions
 from indiff.cli.warmup import compile_all

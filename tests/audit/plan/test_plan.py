@@ -15,6 +15,15 @@ GOOD = '[data]\npath = "people.csv"\nsensitive = "ill"\n'
 
 
 @pytest.mark.parametrize(
+    ("written", "targets"), [("0-4", [0, 1, 2, 3, 4]), ("7-7", [7]), ("3,5-6", [3, 5, 6]), ("7", 7)]
+)
+def test_targets_are_written_as_in_the_shell(written: str, targets: int | list[int]) -> None:
+    """To pydantic alone "0-4" is the number -4."""
+    plan = Plan(data={"sensitive": "ill"}, adversary={"targets": written})
+    assert plan.adversary.targets == targets
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ('[data]\nsensitiv = "x"\n', r"plan.toml, \[data\] sensitive is needed"),
@@ -50,6 +59,10 @@ GOOD = '[data]\npath = "people.csv"\nsensitive = "ill"\n'
         (GOOD + "[limits]\ninference.itpr = false\n", r"\[limits\]: true and false are no"),
         (GOOD + "[report]\nmin_cell = true\n", r"\[report\] min_cell: true and false are no"),
         (GOOD + "bins = {ill = true}\n", r"\[data\] bins: true and false are no value here"),
+        (
+            GOOD + "[adversary]\ntargets = '4-x'\n",
+            r"\[adversary\] targets.*is how many",
+        ),
         (GOOD + "[adversary]\ntargets = 0\n", r"targets is a number of at least 1.*got 0"),
         (GOOD + "[adversary]\ntargets = []\n", r"targets names no record; leave it out"),
         ("[data\n", r"plan.toml is no TOML: .*line 1.* Correct that line"),

@@ -20,6 +20,7 @@ from pydantic import (
 from indiff.audit.plan import options
 from indiff.audit.plan.limits import check_limit_names, check_ranges, with_stricter
 from indiff.audit.plan.refusals import below, refusal
+from indiff.audit.plan.targets import check_targets, read_targets
 from indiff.data.schema import Role
 from indiff.data.side_files import read_toml
 from indiff.errors import UserError, option, unknown
@@ -61,13 +62,6 @@ def _check_models(names: list[str]) -> None:
             as_model(name)
     if len(set(names)) < len(names):
         raise UserError("models need names of their own", ", ".join(names))
-
-
-def _check_targets(targets: int | list[int]) -> None:
-    if isinstance(targets, int) and targets < 1:
-        raise UserError("targets is a number of at least 1, or record numbers", targets)
-    if isinstance(targets, list) and not targets:
-        raise UserError("targets names no record; leave it out to test all of them.")
 
 
 def _check_distance(name: str) -> None:
@@ -117,7 +111,7 @@ def _check_day(text: str) -> None:
 
 
 _CHECKS: dict[str, Callable[[Any], None]] = {
-    "sanitizer": _check_sanitizer, "models": _check_models, "targets": _check_targets,
+    "sanitizer": _check_sanitizer, "models": _check_models, "targets": check_targets,
     "distance": _check_distance, "method": _check_method, "parameter": _check_settings,
     "time": _check_time, "jobs": _check_jobs, "policy": _check_policy, "review_by": _check_day,
 }  # fmt: skip
@@ -135,6 +129,8 @@ class _Section(BaseModel):
         section = isinstance(asked, type) and issubclass(asked, BaseModel)
         if asked is not bool and not section and _has_truth(value):
             raise UserError("true and false are no value here; write a number or a text.")
+        if name == "targets" and isinstance(value, str):
+            return read_targets(value)
         return [value] if name in _LISTS and isinstance(value, str) else value
 
     @field_validator("*")

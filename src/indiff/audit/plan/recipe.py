@@ -16,14 +16,13 @@ from annotated_types import Ge, Gt, Le, Lt
 
 from indiff.audit.plan.changes import CHANGES
 from indiff.audit.plan.options import COMMANDS, MOST_WORKERS, REQUIRED, SECTIONS, Bins, Option
+from indiff.audit.plan.targets import read_targets
 from indiff.errors import UserError, option, unknown
 
 if TYPE_CHECKING:
     from indiff.audit.plan.plan import Plan
 
 STANDARD_OUTPUT = Path("/dev/stdout")
-MOST_RECORDS = 10**12  # where the table was not read yet: the test refuses records beyond its last
-MOST_TARGETS = 10**8  # more than any table that is tested: a list of them would fill the memory
 _SIGNS: dict[Any, tuple[str, str, Callable[[Any, Any], bool]]] = {
     Ge: ("ge", ">=", operator.ge),
     Gt: ("gt", ">", operator.gt),
@@ -195,43 +194,6 @@ def sheet(text: str | None) -> str | int | None:
     return int(text[1:]) if text is not None and re.fullmatch(r"#[0-9]{1,9}", text) else text
 
 
-def targets(text: str | None, records: int = MOST_RECORDS) -> list[int] | int | None:
-    """Read how many records (a plain number), or which: a range with its end, or a list of both.
-
-    >>> targets("7", 100), targets("7-7", 100), targets("0-3", 100), targets("3,10-12", 100)
-    (7, [7], [0, 1, 2, 3], [3, 10, 11, 12])
-    """
-    if text is None:
-        return None
-    if re.fullmatch(r"\s*[0-9]{1,12}\s*", text):
-        if int(text) < 1:
-            raise UserError(
-                "--targets is a number of records of at least 1, or record numbers such as "
-                "0-49 or 7-7",
-                f"{text!r}",
-            )
-        return int(text)
-    found: list[int] = []
-    for part in text.split(","):
-        match = re.fullmatch(r"\s*([0-9]{1,12})\s*(?:-\s*([0-9]{1,12})\s*)?", part)
-        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
-        rule = way_out = ""
-        if first > last:
-            rule = (
-                "--targets is how many (200), or a list of record numbers and ranges such "
-                "as 7-7, 0-49 or 3,10-12"
-            )
-        elif last - first >= MOST_TARGETS:
-            rule = f"--targets names at most {MOST_TARGETS:,} records in a range"
-            way_out = "Give their number instead, as in 200"
-        elif last >= records:
-            rule = f"--targets must name records from 0 to {records - 1:,}, the last of the input"
-        if rule:
-            raise UserError(rule, f"{text!r}", way_out)
-        found.extend(range(first, last + 1))
-    return found
-
-
 def read_limits(texts: Iterable[str] | None, known: Iterable[str] = ()) -> dict[str, float]:
     """Read ``name=number`` limits, of which only ``known`` ones may be named where there are any.
 
@@ -275,7 +237,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "sheet": sheet,
     "date_format": date_format,
     "json": lambda path: STANDARD_OUTPUT if str(path) == "-" else path,
-    "targets": targets,
+    "targets": read_targets,
     "jobs": _jobs,
     "limits": list,
     "recommend": list,
