@@ -18,6 +18,15 @@ FORMAT = 1
 """The number that every JSON document of indiff has as ``format``."""
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "record"), counted(1200, "record")
+    ('1 record', '1,200 records')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def escaped(text: str) -> str:
     r"""Write every character that does not print, line ends included, as its escape.
 

@@ -83,10 +83,10 @@ def test_an_outlier_is_named_only_when_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "ages.csv"
     path.write_text("age,town\n" + "30,a\n" * 50 + "40,b\n" * 49 + "400,b\n")
     ended = call("risk", path)
-    assert "age 1 values, held by 1 records" in words(ended.out)
+    assert "age 1 value, held by 1 record" in words(ended.out)
     assert "400" not in ended.out
     ended = call("risk", path, "--show-values")
-    assert "age 1 values, held by 1 records: 400" in words(ended.out)
+    assert "age 1 value, held by 1 record: 400" in words(ended.out)
     assert re.search(r"^age +400 +1 +1 +33\.3 % +outlier$", ended.out, re.MULTILINE)
 
 

@@ -106,10 +106,16 @@ def test_what_does_not_go_together_is_refused(
     assert message in ended.err
 
 
-def test_key_and_order_need_a_release(files: tuple[Path, Path]) -> None:
-    ended = call(*words(files)[:-2], "--rows-in-order")
+@pytest.mark.parametrize(
+    "more", ["--rows-in-order", "--key id", "--release-encoding cp1252", "--suppressed NA"]
+)
+@pytest.mark.parametrize("command", ["test", "audit"])
+def test_what_is_said_of_a_release_needs_one(
+    files: tuple[Path, Path], command: str, more: str
+) -> None:
+    ended = call(command, *words(files)[1:-2], *more.split())
     assert ended.code == 2
-    assert "--key, --rows-in-order and --release-encoding are for a release beside its" in ended.err
+    assert f"{more.split()[0]} is said of a release made elsewhere" in ended.err
 
 
 def test_the_release_is_never_overwritten(files: tuple[Path, Path]) -> None:

@@ -345,7 +345,8 @@ def release_block(
     own: list[str] = []
     groups = None
     if release is not None:
-        own += release.notes
+        said = redaction.table.notes if file is None else ()  # what is made of the table has them
+        own += [note for note in release.notes if note not in said]
         groups = None if release.groups is None else len(np.unique(release.groups))
         if release.weights is not None:
             own.append(f"made to be tested, not to be published: {release.sanitizer}")

@@ -132,9 +132,13 @@ def run(
             result = run_audit(plan, **how)
         else:
             found, table = without_outliers(plan, delta, budget, say)
-            fixed_paths = found.write(out)
-            result = audit_rest(plan, found, table, **how)
+            if found.status != "interrupted":  # what an earlier run left there is complete
+                fixed_paths = found.write(out)
+                result = audit_rest(plan, found, table, **how)
     console = terminal.open_console()
+    if found is not None and found.status == "interrupted":
+        audit.show_fix(console, found)
+        return Exit.INTERRUPTED
     try:
         paths = result.write(out)
         if plan.report.pdf:
@@ -150,7 +154,9 @@ def run(
     if found is not None:
         audit.show_fix(console, found, fixed_paths)
         if not found.holds:  # never a pass
-            code = Exit.INTERRUPTED if found.status == "interrupted" else Exit.EXCEEDED
+            code = Exit.EXCEEDED
+    if "release" in paths:
+        audit.warn_of_release(console, result.document, paths["release"])
     audit.show_paths(console, paths)
     if result.bug is not None:  # the report has everything else
         raise result.bug

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from indiff.audit.policy.counts import CountedPolicy
     from indiff.risk.measure import Risk
 
+_TAKEN = (
+    "every column without another role is taken as a quasi-identifier, those that name people too: "
+    "give such columns as --identifier, or the quasi-identifiers as --quasi"
+)
 ENGINES = ("auto", "in-process", "duckdb", "spark")
 
 
@@ -52,7 +56,8 @@ def command(recipe: Recipe) -> None:
             write_text(recipe["json"], json_text(verdict.beside(document), indent=1))
     finally:  # what cannot be written takes the verdict along, but no number
         source = data if "://" in data or "*" in data else Path(data).name
-        show_risk(console, risk, source, show_values=show_values)
+        notes = [] if recipe["quasi"] else [_TAKEN]
+        show_risk(console, risk, source, show_values=show_values, notes=notes)
     terminal.show_reasons(console, verdict.reasons, passed=not verdict.exit_code)
     raise typer.Exit(verdict.exit_code)
 

@@ -140,12 +140,6 @@ def check_options(recipe: Recipe, order: str | None) -> None:
         )
     how = [recipe["key"] is not None, recipe["rows-in-order"]]
     if recipe["release"] is None:
-        if any(how) or recipe["release-encoding"] is not None:
-            raise UserError(
-                "--key, --rows-in-order and --release-encoding are for a release beside its "
-                "original; add --release FILE, or leave them out.",
-                field="release",
-            )
         return
     if all(how):
         raise UserError(

@@ -280,6 +280,12 @@ def read_table(
             for name in looked_at
             if roles[name] == Role.QUASI
         ]
+    for name in wanted:
+        if blank := frame[name].null_count:
+            notes.append(
+                f"{blank:,} of {len(frame):,} records have no {name!r}; that it is missing counts "
+                "as one more value, which can be learned, too"
+            )
     if dropped:
         notes.append(f"{dropped:,} records with a missing quasi-identifier were dropped")
     return Table(

@@ -18,6 +18,14 @@ def test_the_page_is_made_from_the_declarations() -> None:
     assert PAGE.read_text(encoding="utf-8") == options_page()
 
 
+def test_the_audits_page_names_every_key_of_a_plan() -> None:
+    rows = (PAGE.parent / "audit.md").read_text(encoding="utf-8").splitlines()
+    for section in filter(None, SECTIONS):
+        (row,) = (one for one in rows if one.startswith(f"| `[{section}]` |"))
+        keys = [x.field for x in OPTIONS.values() if x.section == section and section != "limits"]
+        assert [key for key in keys if f"`{key}`" not in row] == []
+
+
 def options_page() -> str:
     """Return ``docs/options.md``: every option with its range, default, help and commands."""
     lines = [

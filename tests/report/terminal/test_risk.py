@@ -127,10 +127,10 @@ def test_outliers_of_every_column() -> None:
     risk = measure_risk(table, quasi=["age", "size", "sex"])
     text = flat(shown(risk))
     assert (
-        "Outliers: check, correct or suppress age 1 values, held by 2 records "
-        "size 1 values, held by 1 records" in text
+        "Outliers: check, correct or suppress age 1 value, held by 2 records "
+        "size 1 value, held by 1 record" in text
     )
-    assert "held by 2 records: 400 size 1 values, held by 1 records: 9" in flat(
+    assert "held by 2 records: 400 size 1 value, held by 1 record: 9" in flat(
         shown(risk, show_values=True)
     )
     assert len(re.findall(r" outlier$", shown(risk), re.MULTILINE)) == 2

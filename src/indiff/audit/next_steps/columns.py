@@ -16,7 +16,7 @@ from indiff.audit.verdict import Check, rule_of
 from indiff.differential import differential_test
 from indiff.errors import UserError
 from indiff.report.finding import against
-from indiff.text import describe
+from indiff.text import counted, describe
 from indiff.text import name as short_name
 
 COUNTS = ("k", "singled_out", "prosecutor", "marketer")
@@ -84,9 +84,9 @@ def wider_groups(case: Case) -> Iterator[Step]:
         return
     told = []
     if own["k"] != now["k"]:
-        told.append(f"the smallest group has {_counted(own['k'])} instead of {now['k']:,}")
+        told.append(f"the smallest group has {counted(own['k'], 'record')} instead of {now['k']:,}")
     if own["singled_out"] != now["singled_out"]:
-        alone = _counted(own["singled_out"]) if own["singled_out"] else "no record"
+        alone = counted(own["singled_out"], "record") if own["singled_out"] else "no record"
         verb = "is alone in its group" if own["singled_out"] < 2 else "are alone in their groups"
         told.append(f"{alone} instead of {now['singled_out']:,} {verb}")
     enough = "keeps the limit" if kept(best) == len(wanted) else "is not yet enough"
@@ -101,7 +101,3 @@ def _groups(frame: pa.Table, columns: list[str]) -> dict[str, Any]:
     least = int(sizes.min())
     alone, share = int((sizes == 1).sum()), len(sizes) / int(sizes.sum())
     return {"k": least, "singled_out": alone, "prosecutor": 1 / least, "marketer": share}
-
-
-def _counted(records: int) -> str:
-    return "1 record" if records == 1 else f"{records:,} records"

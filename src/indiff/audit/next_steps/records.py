@@ -13,7 +13,7 @@ from indiff.errors import UserError
 from indiff.inference import Frequency, Model, NaiveBayes
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer
 from indiff.sanitizers.sanitizer import Sanitizer, as_sanitizer
-from indiff.text import describe
+from indiff.text import counted, describe
 
 MOST_ROUNDS = 20
 MOST_SETTINGS = 2  # so many are searched: those with the fewest records above the limit
@@ -43,8 +43,7 @@ def removal(case: Case, tried: Tried) -> Iterator[Step]:
         is_own = name == case.plan.release.sanitizer
         if (not is_own and is_one_group(search.left, name)) or unkept(case, name, search.left):
             continue
-        gone = len(search.removed)
-        told = "1 record" if gone == 1 else f"{gone:,} records"
+        told = counted(len(search.removed), "record")
         told = told if _asks_all(case, name, search) else f"about {told}"
         yield _proposed(case, name, f"emove {told} of {records:,}", search)
         return

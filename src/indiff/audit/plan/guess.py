@@ -175,7 +175,7 @@ identifier = {identifier}
 quasi = {quasi}
 # What nobody should learn about a person. THIS IS YOURS TO DECIDE.
 sensitive = {sensitive}
-# Columns that are neither.
+# Columns that are neither: not tested, and not in the release.
 other = {other}
 # missing = "drop"       # or "split": records without a numeric quasi-identifier
 # [data.hierarchies]     # a column's hierarchy file: value;parent;…;*

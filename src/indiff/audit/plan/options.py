@@ -66,7 +66,10 @@ class Data:
     identifier: Annotated[Names, Option(
         "Columns that name people; a release drops them.", "A,B", TABLE,
     )] = []
-    other: Annotated[Names, Option("Columns to leave out of the test.", "A,B", TABLE)] = []
+    other: Annotated[Names, Option(
+        "Columns to leave out of the test; a release made here has none of them (sanitize --keep "
+        "keeps them).", "A,B", TABLE,
+    )] = []
     kinds: Annotated[dict[str, str], Option(
         "numeric, categorical or ordinal; repeatable.", "COLUMN=KIND", TABLE, "kind",
     )] = {}

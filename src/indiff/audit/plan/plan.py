@@ -165,12 +165,13 @@ class Release(options.Release, _Section):
 
     @model_validator(mode="after")
     def _made_elsewhere(self) -> Release:
-        if self.suppressed and self.file is None:
-            raise UserError(
-                f"{option('suppressed')} is said of a release made elsewhere",
-                way_out="Name its file, or leave it out",
-                field="suppressed",
-            )
+        for name in ("suppressed", "key", "rows_in_order", "encoding") if self.file is None else ():
+            if getattr(self, name):
+                raise UserError(
+                    f"{option(name)} is said of a release made elsewhere",
+                    way_out="Name its file, or leave it out",
+                    field="release_encoding" if name == "encoding" else name,
+                )
         if self.write is not None and self.file is not None:
             raise UserError(
                 f"{option('write_release')} is for a release that is made here",

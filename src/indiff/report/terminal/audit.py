@@ -96,7 +96,9 @@ def show_verdict(console: Console, document: Document) -> None:
     console.print()
     print_clean(console, Text(f"Verdict: {words.VERDICTS[verdict['status']].short}", style=style))
     for reason in verdict["reasons"]:
-        print_clean(console, Text(f"  {plain.message(reason)}", style=style))
+        usual = f", with encoding {words.USUAL_ENCODING}"
+        told = reason.replace(usual, f", with columns read the usual way ({usual[7:]})")
+        print_clean(console, Text(f"  {plain.message(told)}", style=style))
     if document["next_steps"]:
         terminal.headline(console, "What to do next")
     for one in document["next_steps"]:
@@ -137,6 +139,15 @@ def _finding(one: Document) -> tuple[str | Text, ...]:
         limit.style = "" if outcome == "kept" else "bold red"
     before = "" if one["before"] is None else number(one["before"])
     return label, before, Text(words.measured(one), style), limit
+
+
+def warn_of_release(console: Console, document: Document, path: Path) -> None:
+    """Say of a release that was written without a pass that it should not leave the house."""
+    status = document["verdict"]["status"]
+    if status in ("fail", "incomplete"):
+        told = words.VERDICTS[status].short
+        line = f"{path.name} was written, but its verdict is {told}: do not publish it."
+        terminal.headline(console, plain.message(line))
 
 
 def show_paths(console: Console, paths: Mapping[str, Path]) -> None:

@@ -5,7 +5,7 @@ No value of the table is shown unless asked for: a value is named by how many re
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -37,9 +37,16 @@ def hidden(records: int) -> str:
     return "a rare value" if records < RARE else "a value"
 
 
-def show_risk(console: Console, risk: Risk, source: str, *, show_values: bool = False) -> None:
+def show_risk(
+    console: Console,
+    risk: Risk,
+    source: str,
+    *,
+    show_values: bool = False,
+    notes: Sequence[str] = (),
+) -> None:
     """Show every metric of a result, what causes the worst, and which columns add what."""
-    _show_question(console, risk, source)
+    _show_question(console, risk, source, notes)
     who = "Who: how far the columns tell to whom a record belongs"
     _show_metrics(console, who, _information(risk.reidentification, "person"))
     section(console, "Where the worst of it comes from", _causes(risk))
@@ -57,7 +64,7 @@ def show_risk(console: Console, risk: Risk, source: str, *, show_values: bool = 
     _show_combinations(console, risk)
 
 
-def _show_question(console: Console, risk: Risk, source: str) -> None:
+def _show_question(console: Console, risk: Risk, source: str, notes: Sequence[str]) -> None:
     method = risk.method
     kinds = [f"{plain.name(name)} ({_kind(method, name)})" for name in method.sensitive]
     who = "each record is one" if method.individual is None else plain.name(method.individual)
@@ -69,7 +76,11 @@ def _show_question(console: Console, risk: Risk, source: str) -> None:
         ("engine", method.engine),
         ("fingerprint", plain.fingerprint(method.fingerprint)),
     ]
-    notes = [*risk.groups.notes, *(note for x in risk.inference.values() for note in x.notes)]
+    notes = [
+        *notes,
+        *risk.groups.notes,
+        *(note for x in risk.inference.values() for note in x.notes),
+    ]
     lines += [("note", plain.message(note)) for note in notes]
     section(console, f"Risk of {plain.name(source)}", lines)
 
@@ -227,9 +238,8 @@ def _show_outliers(console: Console, risk: Risk, show_values: bool) -> None:
         if own:
             named = f": {listed([_value(level, True) for level in own])}" if show_values else ""
             held = sum(level.records for level in own)
-            lines.append(
-                (plain.name(column), f"{len(own):,} values, held by {held:,} records{named}")
-            )
+            told = f"{plain.counted(len(own), 'value')}, held by {plain.counted(held, 'record')}"
+            lines.append((plain.name(column), f"{told}{named}"))
     if lines:
         section(console, "Outliers: check, correct or suppress", lines)
 

@@ -112,7 +112,7 @@ def show_worst(console: Console, worst: Sequence[Mapping[str, Any]]) -> None:
             )
             for row in own
         ]
-        heading = f"Worst records{of} (belief in the record's true value)"
+        heading = f"Worst records{of}, numbered from 0 (belief in the record's true value)"
         show_grid(console, heading, [*columns, *([("seen by", "fold")] if several else [])], rows)
 
 
