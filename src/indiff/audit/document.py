@@ -345,11 +345,11 @@ def release_block(
     own: list[str] = []
     groups = None
     if release is not None:
-        said = redaction.table.notes if file is None else ()  # what is made of the table has them
-        own += [note for note in release.notes if note not in said]
+        own += release.notes
         groups = None if release.groups is None else len(np.unique(release.groups))
         if release.weights is not None:
             own.append(f"made to be tested, not to be published: {release.sanitizer}")
+    said = redaction.table.notes if file is None else ()  # what is made of the table has them, too
     return {
         "sanitizer": plan.release.sanitizer if file is None else Path(file).name,
         "records": 0 if release is None else len(release),
@@ -357,7 +357,7 @@ def release_block(
         "groups": groups,
         "columns": released_columns(releases, redaction.table),
         "notes": [
-            *map(redaction.text, dict.fromkeys([*own, *notes])),
+            *(redaction.text(x) for x in dict.fromkeys([*own, *notes]) if x not in said),
             *key_notes(release, plan.release.key),
         ],
     }
