@@ -13,6 +13,7 @@ from indiff.differential.targets.guarantee import say
 from indiff.errors import Message, marked
 from indiff.release.release import Release
 from indiff.release.unmeasured import Unmeasured, broken, gaps, judge_columns
+from indiff.sanitizers.recoding.recoding import Recoding
 from indiff.sanitizers.sanitizer import promise_of
 from indiff.text import describe
 
@@ -110,6 +111,8 @@ def _notes(test: Test, beliefs: Beliefs, tested: int, out_of_time: bool) -> list
     notes, release, failures = [], beliefs.release, beliefs.failures
     if release is not None and release.weights is None and len(release) > len(test.table):
         notes.append(f"the release has {len(release):,} rows for {len(test.table):,} records")
+    if release is not None and isinstance(test.sanitizer, Recoding):
+        notes += release.notes
     if failures.repeated:
         notes.append(
             f"{failures.repeated:,} of the calls failed at first and gave an answer when repeated"

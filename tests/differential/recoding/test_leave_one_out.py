@@ -194,3 +194,12 @@ def test_adult(needs_data: Path) -> None:
     table = adult(needs_data, quasi, "salary-class")
     rows = np.random.default_rng(0).choice(len(table), 10, replace=False)
     compare(table, Recoding(k=5, suppression=0.02), NaiveBayes(), rows)
+
+
+def test_a_result_says_how_many_are_protected_by_suppression_alone() -> None:
+    table = plain(sex=list("mmmffffffx"), ill=list("ynynnyynny"))
+    for method in ("leave-one-out", "refit"):
+        options: Any = {"model": "frequency", "method": method, "jobs": 1}
+        result = differential_test(table, Recoding(k=3, suppression=0.1), **options)
+        assert any("1 of the 10 records are suppressed" in note for note in result.notes)
+        assert result.constraint_met is False

@@ -211,8 +211,12 @@ def test_suppressed_rows_that_are_too_few_are_no_kept_promise() -> None:
     kept = Recoding(k=2, suppression=0.2).sanitize(table)
     assert kept.to_arrow()["age"].to_pylist()[-1] == "*"
     assert kept.constraint_met is False  # whoever is not among the others is that row
+    assert kept.notes[0].startswith("1 of the 5 records are suppressed")
+    assert "breaks the constraint" in kept.notes[1]
     dropped = Recoding(k=2, suppression=0.2, suppressed="drop").sanitize(table)
     assert (len(dropped), dropped.constraint_met) == (4, True)
+    assert "(left out)" in dropped.notes[0]
+    assert len(dropped.notes) == 1
 
 
 def test_what_cannot_be_met_is_said() -> None:

@@ -113,6 +113,7 @@ def leave_one_out(
         absent.uncovered[of_row],
         absent.unmet[of_row],
         met,
+        None if best.state is None else sanitizer.release(table, best.state),
     )
 
 

@@ -46,6 +46,7 @@ def show_release(
         sizes = sizes[sizes > 0]
         lines.append(("groups", f"{len(sizes):,} of {sizes.min():,} to {sizes.max():,} records"))
     lines.append(("constraint", PROMISE[release.constraint_met]))
+    lines += [("note", plain.message(note)) for note in release.notes]
     dropped = table.schema.names(Role.IDENTIFIER)
     if release.kept is None:
         dropped += table.schema.names(Role.OTHER)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -166,7 +166,25 @@ class Recoding(Constrained):
             _column(state, place, groups, kept, bool(state.suppressed))
             for place in range(len(lattice.shape))
         ]
-        return release_of(table, columns, sanitizer=str(self), groups=groups, constraint_met=met)
+        made = release_of(table, columns, sanitizer=str(self), groups=groups, constraint_met=met)
+        return replace(made, notes=self._notes(state, met))
+
+    def _notes(self, state: State, met: bool) -> tuple[str, ...]:
+        """Say how many records no group protects, and where the kept ones are too few or alike."""
+        count = state.suppressed
+        if not count:
+            return ()
+        how = "left out" if self.suppressed == "drop" else "published with every cell *"
+        notes = [
+            f"{count:,} of the {len(state.lattice.table):,} records are suppressed ({how}): what "
+            "protects them is that alone, no group of others"
+        ]
+        if not met:
+            notes.append(
+                "the suppressed records are themselves a group that breaks the constraint; "
+                "suppressed=drop leaves them out"
+            )
+        return tuple(notes)
 
 
 def _column(
