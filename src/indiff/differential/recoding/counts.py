@@ -122,11 +122,26 @@ class Seen:
         return believe_by_totals(model, self.totals, counts)
 
 
+def distinct_rows(rows: Ints) -> tuple[Ints, Places]:
+    """Return each distinct row once, and for each row which of them it is.
+
+    Rows are compared by one number made of theirs, and whole where two numbers could coincide.
+    """
+    factors = np.random.default_rng(0).integers(2**61, size=rows.shape[1])
+    with np.errstate(over="ignore"):
+        keys = (rows * factors).sum(axis=1)
+    _, first, back = np.unique(keys, return_index=True, return_inverse=True)
+    if (rows[first][back.ravel()] == rows).all():
+        return rows[first], back.ravel()
+    found, back = np.unique(rows, axis=0, return_inverse=True)
+    return found, back.ravel()
+
+
 def believe_by_totals(model: NaiveBayes, totals: Ints, counts: Floats) -> Floats:
     """Return naive Bayes' beliefs, each release's class totals once."""
-    different, back = np.unique(totals, axis=0, return_inverse=True)
-    order = np.argsort(back.ravel(), kind="stable")
-    ends = np.cumsum(np.bincount(back.ravel(), minlength=len(different)))
+    different, back = distinct_rows(totals)
+    order = np.argsort(back, kind="stable")
+    ends = np.cumsum(np.bincount(back, minlength=len(different)))
     found = np.empty((len(totals), totals.shape[1]))
     for one, rows in zip(different, np.split(order, ends[:-1]), strict=True):
         found[rows] = model.from_counts(one.astype(np.float64), counts[rows])

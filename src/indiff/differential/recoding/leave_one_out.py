@@ -11,7 +11,13 @@ from indiff.data.table import Table
 from indiff.differential.calls.calls import Progress
 from indiff.differential.path import Beliefs
 from indiff.differential.recoding.choice import choose, classes_apart, good_without
-from indiff.differential.recoding.counts import Published, Seen, believe_by_totals, stretches
+from indiff.differential.recoding.counts import (
+    Published,
+    Seen,
+    believe_by_totals,
+    distinct_rows,
+    stretches,
+)
 from indiff.differential.refit.refit import Releases
 from indiff.inference import Frequency, NaiveBayes
 from indiff.release.release import Release
@@ -47,9 +53,9 @@ class _Pairs:
             self.beliefs[some] = seen.beliefs(model)
             self.uncovered[some] = ~seen.covering.any(axis=1)
             if keep:  # rows of ``*`` are a group, too
-                held, back = np.unique(seen.starred, axis=0, return_inverse=True)
+                held, back = distinct_rows(seen.starred)
                 broken = held.any(axis=1) & ~meet_all(held, rules.limits)
-                self.unmet[some] = broken[back.ravel()]
+                self.unmet[some] = broken[back]
 
     def see_nothing(self, pairs: Places, model: NaiveBayes | Frequency, *, leave: bool) -> None:
         """Note what one group lets one believe in which every cell is ``*``."""
