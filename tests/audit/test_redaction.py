@@ -343,6 +343,7 @@ FRAME = pa.table(
     [
         "pay > 4500",  # nobody's, and many on both sides
         "pay > 5000",  # held by ten
+        "pay > 500",  # ten below it
         "pay > 5e3",
         '"pay" between 3000 and 5000',
         "ill = 'flu'",
@@ -469,3 +470,15 @@ def test_numbers_too_large_for_a_float_are_counted() -> None:
     assert held(pa.chunked_array([[2**60 + 1, 5, 5]]), 5) == 2
     assert held(pa.chunked_array([pa.array([1.5, None, 1.5])]), "1.5") == 2
     assert held(pa.chunked_array([[1, 2]]), "nan") == held(pa.chunked_array([[1, 2]]), "one") == 0
+
+
+@pytest.mark.parametrize("few", [1, 9])
+def test_a_text_that_many_hold_here_and_few_there_is_not_named(few: int) -> None:
+    towns = ["Florence"] * 12 + ["Rome"] * 12
+    frame = pa.table({"town": towns, "name": ["Florence"] * few + ["Ann"] * (24 - few)})
+    expression = "town = 'Florence' or name = 'Ann'"
+    table = read_table(
+        frame.append_column("x", pa.array([1, 2] * 12)), quasi=["x"], sensitive=expression
+    )
+    assert other_names(table, 10) == {expression: "a condition on town and name"}
+    assert other_names(table, few) == {}

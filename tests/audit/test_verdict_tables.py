@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from indiff.audit.metrics import METRICS, counted, metric, number, percent, words_for
+from indiff.audit.metrics import METRICS, _Metrics, counted, metric, number, percent, words_for
 from indiff.audit.plan.limits import (
     GROUP_MODELS,
     INFORMATION,
@@ -511,5 +511,9 @@ def test_what_is_counted() -> None:
     assert counted(2, "box", "boxes") == "2 boxes"
     assert counted(2, "record") == "2 records"
     assert len(METRICS) == len(list(METRICS)) > 20
-    ranges: dict[str, Any] = {name: METRICS[name].range for name in ("k", "t")}
+    fresh = _Metrics()  # read again from its table
+    assert list(fresh) == list(METRICS)
+    assert fresh["delta"] == METRICS["delta"]
+    assert fresh["t"].at.keys() == {0.0}
+    ranges: dict[str, Any] = {name: fresh[name].range for name in ("k", "t")}
     assert ranges == {"k": (1, None), "t": (0, 1)}

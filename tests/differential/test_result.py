@@ -294,6 +294,10 @@ def test_a_tail_is_of_the_records_number_with_the_results_confidence() -> None:
     least = found.epsilon_for(0.5)
     assert least.record in (0, 10, 20)
     assert least.upper <= 2.0
+    unsaid = result([0.2, 0.5, 0.3], **LIMITED | {"confidence": None})
+    same = result([0.2, 0.5, 0.3], **LIMITED | {"confidence": 0.95})
+    assert unsaid.epsilon_for(0.5) == same.epsilon_for(0.5)
+    assert unsaid.tail(0.4) == same.tail(0.4)
 
 
 def test_where_records_stand() -> None:

@@ -120,6 +120,11 @@ def test_changed_predictions_of_any_model(
     assert found.changed_interval == (interval if interval is None else pytest.approx(interval))
 
 
+def test_where_nobody_moves_predictions_still_have_limits() -> None:
+    still = result([0.0, 0.0], "one", change_limits=(0.0, 0.5), change_chances=np.zeros(2))
+    assert strongest({"one": still}).changed_interval == (0.0, 50.0)
+
+
 def test_what_all_models_measured_in_the_order_of_the_first() -> None:
     one = result([0.1, 0.4, 0.3], "one", records=np.array([30, 10, 20]))
     other = result([0.2, 0.5], "other", records=np.array([20, 30]), requested=3, table_size=3)
@@ -142,7 +147,8 @@ def test_a_model_that_saw_nothing_is_no_maximum() -> None:
     assert (found.delta, found.model) == (0.4, "one")
     assert math.isnan(found.mean_upper)
     assert found.changed_interval is None
-    assert strongest({"other": none, "one": result([0.1], "one")}).model == "one"
+    turned = strongest({"other": none, "one": result([0.1], "one")})
+    assert (turned.model, turned.delta, turned.delta_upper) == ("one", 0.1, 0.1)
 
 
 def test_models_that_were_not_tried() -> None:

@@ -37,6 +37,24 @@ def test_two_groups_of_three_ages_each() -> None:
     assert (found["who"]["how"], found["who"]["seen"]) == ("left out", None)
 
 
+def test_of_two_in_the_middle_the_finer_is_typical() -> None:
+    """Two rows show their value, two stand for three values each."""
+    frame = pa.table({"age": [1, 2, 3, 4, 5], "ill": list("ynyny")})
+    table = indiff.read_table(frame, quasi=["age"], sensitive="ill")
+    shown = pa.table({"age": ["1", "2", "[3, 5]", "[3, 5]"], "ill": list("ynyn")})
+    made = indiff.read_release(shown, table)
+    (age, *_) = released_columns([made], table)
+    assert age["seen"] == {
+        "values": 5, "released": 3, "typical": 1, "exact": 0.5, "suppressed": 0.0,
+    }  # fmt: skip
+
+
+def test_one_row_is_all_of_them() -> None:
+    found = seen(indiff.Identity(), PEOPLE.slice(0, 1))
+    assert found["age"]["seen"]["exact"] == 1.0
+    assert found["age"]["how"] == "unchanged"
+
+
 def test_stars_are_suppressed_cells() -> None:
     found = seen(indiff.Suppress(), PEOPLE)
     assert found["age"]["seen"]["suppressed"] == 1.0

@@ -238,9 +238,12 @@ def test_findings_that_were_not_made(table: Any) -> None:
 def test_beside_its_original_a_release_links_and_drops(table: Any, tmp_path: Path) -> None:
     pyarrow.csv.write_csv(table.source, tmp_path / "copy.csv")
 
-    def found(**release: Any) -> Exposure:
+    def found(models: Any = ("frequency",), **release: Any) -> Exposure:
         made = {"file": str(tmp_path / "copy.csv"), **release}
-        return measure_beside(table, planned(release=made), str)
+        return measure_beside(table, planned(models, release=made), str)
+
+    both = found(("naive-bayes", "frequency"))  # who is alone does not depend on who looks
+    assert sum(one.metric == "one_candidate" for one in both.findings) == 1
 
     known, unknown = found(rows_in_order=True), found()
     by = {one.id: one for one in known.findings}
@@ -279,12 +282,22 @@ def test_other_settings_of_a_parameter(table: Any, tested: Any) -> None:
     ]  # fmt: skip
     assert (four["delta"], four["mean"], four["reason"]) == (tested.delta, tested.mean, None)
     assert (four["delta_upper"], four["exactness"]) == (tested.delta_upper, "exact")
+    assert {one["above"] for one in found["points"]} == {None}  # no limit, nobody above it
     assert two["models"] == ["frequency"]
     assert (many["delta"], many["mean"], many["models"]) == (None, None, [])
     assert "got 500" in many["reason"]
     begun = [one[0] for one in told if one[1:] == (0, 0)]
     assert begun[0] == "testing other parameters: mondrian:k=2, 1 of 3"
     assert begun[-1] == "testing other parameters: mondrian:k=500, 3 of 3"
+
+
+def test_whoever_is_above_the_limit_is_counted_at_every_setting(table: Any, tested: Any) -> None:
+    limit = float(np.median(np.unique(tested.distances)))
+    above = sum(1 for distance in tested.distances if distance > limit)
+    assert 0 < above < 20 < sum(1 for distance in tested.distances if distance <= limit)
+    plan = planned(report={"parameter": "mondrian:k=4,500"}, limits={"delta": limit})
+    four, many = curve(table, plan)["points"]
+    assert (four["above"], many["above"]) == (above, None)
 
 
 def test_the_time_of_the_curve_is_one_for_all_settings(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from indiff.audit.findings.release import (
     RiskPart,
     Side,
     Subject,
+    _alone,
     measure_both,
     measured,
     merged,
@@ -105,6 +107,13 @@ def test_the_share_of_doubt_that_each_column_takes_alone() -> None:
     }  # fmt: skip
     left = 2 / (3 * np.log2(3))
     assert before.columns == pytest.approx({"age": 1.0, "sex": 1 - left})
+
+
+def test_numbers_that_no_row_has_take_no_part() -> None:
+    """Equal regions share a number, and others are left without a row: two groups of two."""
+    risk: Any = SimpleNamespace(method=SimpleNamespace(individual=None, quasi=["x"]))
+    release: Any = SimpleNamespace(told_apart=lambda: {"x": np.array([0, 0, 2, 2])})
+    assert _alone(risk, release) == {"x": 0.5}
 
 
 def test_what_cannot_be_measured_has_its_reason() -> None:
