@@ -118,6 +118,18 @@ def test_a_failed_audit_is_fixed_to_a_pass(site: Site, dataset: str) -> None:
         assert refused.status_code == 422, wrong
 
 
+def test_whole_columns_are_recoded_from_the_page(site: Site, dataset: str) -> None:
+    sent = {"preset": ["recoding"], "value-recoding": "4"}
+    answer = site.client.post(f"/data/{dataset}/release", data=sent)
+    assert answer.status_code == 303, answer.text
+    filled = shown(site, answer.headers["location"])
+    assert "whole columns made coarser (recoding:suppression=0.02,k=4)</strong> of" in filled
+    run = start(site, dataset, "recoding:suppression=0.02,k=4", limits={"k": 4})
+    site.work()
+    done = site.client.get(f"{V1}/runs/{run}").json()
+    assert (done["problem"], done["verdict"]["status"]) == (None, "pass")
+
+
 def test_what_cannot_be_fixed_says_so(site: Site, dataset: str) -> None:
     run = start(site, dataset, limits={"delta": 0.01})
     site.work()

@@ -47,6 +47,10 @@ PRESETS = (
     Preset("groups", "t", "Groups that resemble the whole table",
            "t-closeness: each group's sensitive values lie within t of the table's, k at least 5.",
            "mondrian:k=5,t=", "t", "0.2"),
+    Preset("groups", "recoding", "Whole columns made coarser",
+           "k-anonymity (full-domain recoding): one level of each column's hierarchy for all "
+           "records; the few that still stand out, at most 2 %, are hidden.",
+           "recoding:suppression=0.02,k=", "k", "5"),
     Preset("noise", "laplace", "Noisy counts (Laplace)",
            "Differential privacy: publishes counts with noise; a smaller ε is noisier.",
            "laplace:epsilon=", "ε", "0.5"),

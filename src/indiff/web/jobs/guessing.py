@@ -97,7 +97,13 @@ def guess(plan: Mapping[str, Any], records: int) -> Guess:
             times = targets * records
             low += RELEARN[0] * times + (0.0 if name == "tree" else FIT * targets)
             high += RELEARN[1] * times * LEARNERS.get(name, SLOW)
-        elif made not in ("mondrian", "identity", "suppress", ""):  # noise: perhaps many releases
+        elif made not in (
+            "mondrian",
+            "recoding",
+            "identity",
+            "suppress",
+            "",
+        ):  # noise: perhaps many releases
             high += RECORD[1] * records * adversary.get("runs", 100)
     return Guess(low, None if is_program else high)
 
