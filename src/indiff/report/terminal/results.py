@@ -192,8 +192,8 @@ def _numbers(result: DifferentialResult) -> Lines:
         ("not covered", f"{covered} without it"),
     ]
     if result.generalized_without:
-        unmet = f"without {result.generalized_without:,} of the records the constraint cannot be "
-        lines.append(("generalized", f"{unmet}met, and everything was generalized"))
+        unmet = f"without {result.generalized_without:,} of the records the constraint is not met"
+        lines.append(("generalized", f"{unmet} by what is then published"))
     return lines
 
 
