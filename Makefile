@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTEST := $(BIN)/python -m pytest
 WORKERS ?= auto
+SYSTEM_WORKERS ?= 0
 COVERAGE ?=
 
 .PHONY: demo test test-system test-long test-lowest mutants fuzz benchmarks lint format wheel clean help
@@ -58,8 +59,8 @@ lint: $(VENV)/.installed-dev ## ruff, mypy --strict and the order of the folders
 test: lint .rivals/.installed .axe/.installed ## lint, types, unit and property tests; under five minutes
 	$(PYTEST) -n $(WORKERS) --dist loadgroup -m 'not system and not long' $(COVERAGE)
 
-test-system: $(VENV)/.installed-dev .rivals/.installed .axe/.installed ## cluster, kill, browser and load tests; under twenty minutes
-	$(PYTEST) -m system
+test-system: $(VENV)/.installed-dev .rivals/.installed .axe/.installed ## cluster, kill, browser and load tests; under twenty minutes; SYSTEM_WORKERS=2 for two files at a time
+	$(PYTEST) -n $(SYSTEM_WORKERS) --dist loadfile -m system
 
 test-long: $(VENV)/.installed-dev .rivals/.installed ## long property runs
 	INDIFF_LONG=1 $(PYTEST) -n $(WORKERS) -m 'long'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,10 @@ def test_not_a_file(tmp_path: Path) -> None:
     assert "is a device or pipe: save it as a file." in error_of(tmp_path / "null.csv")
     (tmp_path / "loop.csv").symlink_to(tmp_path / "loop.csv")
     assert "loop.csv'" in error_of(tmp_path / "loop.csv")
-    assert "a file must be readable; '" in error_of("x" * 5000 + ".csv")
+    # From Python 3.14 on, a name that is too long is like one that is not there.
+    assert re.search(
+        "a file must (be readable; |exist; there is no )'x", error_of("x" * 5000 + ".csv")
+    )
     assert "a file must exist; there is no 'a\\x00.csv': check the path." in error_of("a\0.csv")
     assert "got the address 'https://example.org/a.csv': download it first." in error_of(
         "https://example.org/a.csv"
