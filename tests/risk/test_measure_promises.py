@@ -201,6 +201,12 @@ def test_the_larger_of_gain_and_loss_is_disclosed() -> None:
     assert groups.beta == groups.beta_enhanced == pytest.approx(0.5)
 
 
+def test_a_group_with_one_value_is_recursively_1_diverse_only() -> None:
+    """r₁ < c·(r₁ + … ) holds for every c above 1."""
+    table = pa.table({"q": [1, 1, 2, 2], "s": [*"xxxy"]})
+    assert measure_risk(table, quasi="q", sensitive="s").groups.recursive == (1.0, 1)
+
+
 def test_a_flat_hierarchy_is_the_equal_distance() -> None:
     table = pa.table({"q": [1, 1, 1, 2, 2, 2], "s": [*"xyxyyz"]})
     asked: dict[str, Any] = {"quasi": "q", "sensitive": "s", "details": False}

@@ -157,6 +157,12 @@ def test_too_few_runs_leave_the_smallest_distance_below() -> None:
     assert (found.lower, found.upper) == (0.1, 2.0)
 
 
+def test_few_runs_may_leave_the_largest_distance_above() -> None:
+    """Of four runs one at least is surely (1 − 0.3⁴ = 99 %) at or above the 30 % quantile."""
+    found = smallest_epsilon([[0.4, 0.3, 0.2, 0.1]], 0.7, largest=2.0)
+    assert (found.lower, found.upper) == (0.0, 0.4)
+
+
 def test_the_null_is_a_permutation_test() -> None:
     """p is (1 + the splits that are as far apart) / (1 + all splits), and told apart if p ≤ 5 %."""
     data = np.random.default_rng(2)

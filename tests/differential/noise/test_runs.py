@@ -178,6 +178,7 @@ def test_all_records_of_a_person_leave_together_and_each_is_believed_in() -> Non
     pairs = source.pairs(1)
     assert [pair.present[0].tolist() for pair in pairs] == [[0.5, 0.5], [1, 0]]
     assert pairs[0].absent[0].tolist() == [0, 1], "the other one who is 30"
+    assert [pair.lost for pair in pairs] == [False, True], "nobody else is 40"
     assert source.repeated(1, 0).tolist() == [[0.5, 0.5]] * 5
     assert source.repeated(1, 1).tolist() == [[1, 0]] * 5
 
