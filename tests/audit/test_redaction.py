@@ -482,3 +482,10 @@ def test_a_text_that_many_hold_here_and_few_there_is_not_named(few: int) -> None
     )
     assert other_names(table, 10) == {expression: "a condition on town and name"}
     assert other_names(table, few) == {}
+
+
+def test_a_number_that_few_hold_is_not_named_though_many_lie_around_it() -> None:
+    frame = pa.table({"age": [1, 2] * 22, "pay": [0] * 20 + [7] * 3 + [20] * 21})
+    for expression, shown in (("pay > 7", False), ("pay > 8", True), ("pay > 6", True)):
+        table = read_table(frame, quasi=["age"], sensitive=expression)
+        assert (other_names(table, 10) == {}) == shown

@@ -303,3 +303,19 @@ def test_an_interruption_or_the_end_of_the_time_leaves_the_rest_untested(
     asked.clear()
     run(read("ill"), plan, recipe)
     assert asked == [("ill", tmp_path)]
+
+
+def test_an_attribute_that_tells_nothing_is_refused_before_the_first_test(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from indiff import differential
+
+    frame = FRAME.set_column(3, "poor", pa.array(["y"] * 6))
+    table = indiff.read_table(frame, quasi=["age"], sensitive=["ill", "poor"], other=["born"])
+    plan = indiff.Plan(data={"quasi": ["age"], "sensitive": ["ill", "poor"]})
+    asked: list[Any] = []
+    monkeypatch.setattr(differential, "differential_test", lambda *one, **_: asked.append(one))
+    recipe: Any = {}
+    with pytest.raises(UserError, match="needs at least 2 values; 'poor' has 1"):
+        run(table, plan, recipe)
+    assert asked == []

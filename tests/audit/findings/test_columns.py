@@ -33,6 +33,7 @@ def test_two_groups_of_three_ages_each() -> None:
     }  # fmt: skip
     assert found["sex"]["how"] == "unchanged"
     assert found["sex"]["seen"]["exact"] == 1.0
+    assert found["sex"]["seen"]["suppressed"] == 0.0  # its one value is no star
     assert (found["ill"]["how"], found["ill"]["seen"]) == ("unchanged", None)
     assert (found["who"]["how"], found["who"]["seen"]) == ("left out", None)
 
