@@ -150,6 +150,18 @@ def cases(folder: Path, scale: int) -> Iterator[Case]:
         words = ["test", str(data), *roles, "--sanitizer", "mondrian:k=5"]
         return words, 4_000 * number
 
+    def verified(_: Path, rows: int) -> tuple[Words, int]:
+        roles, release = table(data, rows, 5, 5), str(folder / "judged.csv")
+        audit = commands(folder)["audit"](data, roles)
+        made = run([*audit, "--write-release", release], folder)
+        assert made.code in (0, 3), made.said
+        report = str(folder / "report" / "report.json")
+        return ["verify", report, release, "--data", str(data)], rows * 6
+
+    def everybody(_: Path, number: int) -> tuple[Words, int]:
+        roles = table(data, number, 3, number)
+        return ["test", str(data), *roles, "--sanitizer", "mondrian:k=5"], number**2
+
     def lines(_: Path, number: int) -> tuple[Words, int]:
         tree = folder / "tree.csv"
         tree.write_text("".join(f"v{i};g{i // 100};h{i // 10_000};*\n" for i in range(number)))
@@ -159,6 +171,8 @@ def cases(folder: Path, scale: int) -> Iterator[Case]:
     yield Case("risk, columns with twins", (300 // scale, 1_000 // scale), twins)
     yield Case("risk, sensitive values", (20_000 // scale, 100_000 // scale), values)
     yield Case("test, sensitive values", (1_000 // scale, 4_000 // scale), beliefs)
+    yield Case("test, a value each", (1_250 // scale, 5_000 // scale), everybody)
+    yield Case("verify, rows", (200_000 // scale, 1_000_000 // scale), verified)
     yield Case("risk, lines of a hierarchy", (200_000 // scale, 1_000_000 // scale), lines)
 
 

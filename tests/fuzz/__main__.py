@@ -19,6 +19,7 @@ import json
 import os
 import random
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -185,6 +186,13 @@ def watch(seed: str, first: int, count: int, minutes: float, only: str) -> int:
     import selectors
 
     end, number, found = time.monotonic() + 60 * minutes, first, Found()
+
+    def stop(*_: object) -> None:
+        nonlocal end
+        end = 0.0  # what was tried so far is still shown
+
+    for sign in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sign, stop)
     while number < first + count and time.monotonic() < end:
         some = min(PER_WORKER, first + count - number)
         words = [sys.executable, "-m", "tests.fuzz", "--worker", "--seed", seed, "--only", only,
