@@ -26,7 +26,7 @@ def test_what_has_no_plain_name_is_as_it_is(name: str) -> None:
     [
         ("the time was up", "The time was up."),
         ("cell-11 is open: a point", "cell-11 is open: a point."),
-        ("naive-bayes was asked", "Naive-bayes was asked."),
+        ("hipaa-safe-harbor is open", "hipaa-safe-harbor is open."),
         ("δ is 2.", "δ is 2."),
         ("'zip' is blank!", "'zip' is blank!"),
         ("5 records are alone", "5 records are alone."),

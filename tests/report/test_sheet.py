@@ -152,6 +152,18 @@ def test_the_people_who_were_removed_are_counted(removed: int, status: str, told
     assert told in lines(made)["What was audited"]
 
 
+def test_what_to_do_is_what_helps_and_not_what_does_not() -> None:
+    made = usual()
+    step = {"options": {}, "command": None}
+    no = {**step, "kind": "none", "text": "k = 9 does not help."}
+    yes = {**step, "kind": "fix", "text": "Remove 1 record."}
+    for found, told in (([no, yes], "Remove 1 record."), ([no], "k = 9 does not help.")):
+        made["next_steps"] = found
+        assert lines(made)["What to do next"] == told
+    made["next_steps"], made["verdict"]["status"] = [], "incomplete"
+    assert lines(made)["What to do next"].startswith("Settle what is named above")
+
+
 def test_the_period_of_the_data_is_told_or_missed() -> None:
     made = usual()
     made["context"]["data_period"] = None

@@ -314,11 +314,16 @@ def steps(document: Document) -> list[tuple[str, str | None]]:
 
 
 def _next(document: Document) -> str:
+    """Return the first step that does something; what was seen not to help is said below."""
     found = steps(document)
+    kinds = [one["kind"] for one in document.get("next_steps") or []]
     if found:
-        return found[0][0]
-    if document["verdict"]["status"] == "pass":
+        return found[next((place for place, kind in enumerate(kinds) if kind != "none"), 0)][0]
+    status = document["verdict"]["status"]
+    if status == "pass":
         return "Decide, sign below, and keep this report with the release."
+    if status == "incomplete":
+        return "Settle what is named above as not known or open and audit again, or decide below."
     return "Decide below."
 
 

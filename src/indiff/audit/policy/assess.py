@@ -207,10 +207,15 @@ def limit_block(
         "limit": one.limit,
         "measured": measured,
         "finding": finding,
-        "source": one.source or policy.source,
+        "source": (one.source or policy.source) + _of_cell(one.cell),
         "status": status,
         "reason": "; ".join(told) or None,
     }
+
+
+def _of_cell(cell: int | None) -> str:
+    """Say which group size a source takes for its limit, and what chance that is."""
+    return "" if cell is None else f": groups of at least {cell}, a chance of {number(1 / cell)}"
 
 
 def which_counts(name: str, threshold: float, limits: Mapping[str, float]) -> list[str]:
