@@ -15,6 +15,8 @@ from indiff.report.finding import Limit, Rule
 AT_MOST: dict[str, Any] = {"name": "delta", "rule": "at most", "value": 0.4}
 AT_LEAST: dict[str, Any] = {"name": "k", "rule": "at least", "value": 5.0}
 
+READ = ", cells read as covering a value or not (encoding TF-TF)"
+
 
 def one(who: str = "tree", **more: Any) -> dict[str, Any]:
     usual = {
@@ -32,7 +34,7 @@ def one(who: str = "tree", **more: Any) -> dict[str, Any]:
         ({"status": "failed", "exceeded": None}, ("failed", "bad", 1)),
         ({"status": "failed", "limit": None, "exceeded": None}, ("failed", "bad", 1)),
         ({"exceeded": None}, ("not decided", "unsure", 1)),
-        ({}, ("within limit", "good", 2)),
+        ({}, ("limit kept", "good", 2)),
         ({"limit": None, "exceeded": None}, ("no limit", "plain", 3)),
         ({"status": "skipped", "exceeded": None}, ("not measured", "unsure", 4)),
         ({"status": "skipped", "limit": None, "exceeded": None}, ("not measured", "unsure", 4)),
@@ -133,7 +135,7 @@ def test_a_glance_counts_limits_and_what_was_measured() -> None:
     (line,) = words.glance(listed)
     assert (line.question, line.title) == ("inference", "Inference")
     assert line.look == "good"
-    assert line.says == "2 within limits, 1 not measured, 4 measured"
+    assert line.says == "2 limits kept, 1 not measured, 4 measured"
     k = one(
         question="singling-out", metric="k", id="k", limit=None, exceeded=None, status="skipped"
     )
@@ -160,14 +162,14 @@ def test_numbers_of_a_comparison(value: Any, said: str) -> None:
     [
         ([], "", ""),
         (["frequency"], ", against frequency alone", ""),
-        (["tree"], ", against tree alone", ", with encoding TF-TF"),
-        (["a", "b", "frequency"], ", against a, b and frequency alone", ", with encoding TF-TF"),
-        (["naive-bayes", "frequency", "tree"], "", ", with encoding TF-TF"),
-        (["naive-bayes", "frequency", "tree", "knn"], "", ", with encoding TF-TF"),
+        (["tree"], ", against tree alone", READ),
+        (["a", "b", "frequency"], ", against a, b and frequency alone", READ),
+        (["naive-bayes", "frequency", "tree"], "", READ),
+        (["naive-bayes", "frequency", "tree", "knn"], "", READ),
         (["frequency", "knn:encoding=Scaling-Hot"],
          ", against frequency and knn:encoding=Scaling-Hot alone", ""),
         (["tree", "knn:encoding=Scaling-Hot"],
-         ", against tree and knn:encoding=Scaling-Hot alone", ", with encoding TF-TF"),
+         ", against tree and knn:encoding=Scaling-Hot alone", READ),
     ],
 )  # fmt: skip
 def test_against_whom(models: Any, against: str, encoded: str) -> None:
@@ -191,7 +193,7 @@ def test_what_is_recommended_is_the_setting_of_that_name() -> None:
     }  # fmt: skip
     said = words.recommendation(document)
     assert said == (
-        "second keeps delta at most 0.1, k at least 5, against tree alone, with encoding TF-TF, "
+        f"second keeps delta at most 0.1, k at least 5, against tree alone{READ}, "
         "and of those that do it keeps most by NCP"
     )
     assert words.recommendation(document | {"recommended": "first"}).endswith(
