@@ -30,6 +30,8 @@ def test_what_has_no_plain_name_is_as_it_is(name: str) -> None:
         ("δ is 2.", "δ is 2."),
         ("'zip' is blank!", "'zip' is blank!"),
         ("5 records are alone", "5 records are alone."),
+        ("k = 9 is best", "k = 9 is best."),
+        ("a tree was asked", "A tree was asked."),
         ("", "."),
     ],
 )

@@ -48,6 +48,6 @@ def sentence(text: str) -> str:
     """
     text = text.strip()
     first = text.partition(" ")[0]
-    if re.fullmatch(r"[a-z]+[,:;]?", first):
+    if re.fullmatch(r"(a|[a-z]{2,})[,:;]?", first):
         text = f"{text[0].upper()}{text[1:]}"
     return text if text.endswith((".", "!", "?", "…", ":")) else f"{text}."
