@@ -154,7 +154,7 @@ def test_the_people_who_were_removed_are_counted(removed: int, status: str, told
 
 def test_what_to_do_is_what_helps_and_not_what_does_not() -> None:
     made = usual()
-    step = {"options": {}, "command": None}
+    step: dict[str, Any] = {"options": {}, "command": None}
     no = {**step, "kind": "none", "text": "k = 9 does not help."}
     yes = {**step, "kind": "fix", "text": "Remove 1 record."}
     for found, told in (([no, yes], "Remove 1 record."), ([no], "k = 9 does not help.")):
