@@ -96,9 +96,7 @@ def show_verdict(console: Console, document: Document) -> None:
     console.print()
     print_clean(console, Text(f"Verdict: {words.VERDICTS[verdict['status']].short}", style=style))
     for reason in verdict["reasons"]:
-        usual = f", with encoding {words.USUAL_ENCODING}"
-        told = reason.replace(usual, f", with columns read the usual way ({usual[7:]})")
-        print_clean(console, Text(f"  {plain.message(told)}", style=style))
+        print_clean(console, Text(f"  {plain.message(reason)}", style=style))
     if document["next_steps"]:
         terminal.headline(console, "What to do next")
     for one in document["next_steps"]:
