@@ -35,7 +35,7 @@ ROUNDING = 1e-9
 NAMES = ("fixed-release.csv", "fixed-removed.csv", "fix.json")
 CUT_SHORT = "not verified: interrupted"
 DOES_NOT_PROVE = (
-    "The limit holds for the records that are left, against this adversary. Which records were "
+    "The limit is kept for the records that are left, against this adversary. Which records were "
     "removed depends on the data: whoever knows the rule and misses somebody in the release learns "
     "that this person stood out, and the people removed are not protected by their absence from "
     "anyone who can tell that they are absent. Keep the list of removed records to yourself."
@@ -66,7 +66,7 @@ class Round:
 class Fix:
     """The outcome of :func:`fix`: the rounds, the release, what was removed, what it cost.
 
-    ``status`` is ``below`` (the limit holds for every record that is left), ``budget`` (the
+    ``status`` is ``below`` (the limit is kept for every record that is left), ``budget`` (the
     budget of removals was used and it does not), ``stopped`` (the table that is left cannot be
     sanitized or tested) or ``interrupted``. Only with ``below`` is there a ``release``.
     """
@@ -100,7 +100,7 @@ class Fix:
 
     @property
     def does_not_prove(self) -> str:
-        """What removing records does not prove; that the limit holds is said only if it does."""
+        """What removing records does not prove; that the limit is kept is said only if it does."""
         return DOES_NOT_PROVE if self.holds else MISSED
 
     def _repr_html_(self) -> str:

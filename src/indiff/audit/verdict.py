@@ -108,7 +108,7 @@ class Verdict:
 
 
 def whom(models: Collection[str]) -> str:
-    """Say against whom a limit holds, and how these read the columns: others may see more."""
+    """Say against whom a limit is kept, and how these read the columns: others may see more."""
     return f"{against(models)}{encoded(models)}"
 
 

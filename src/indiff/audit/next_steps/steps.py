@@ -20,7 +20,7 @@ _ELSE = (
 
 
 def next_steps(cases: Sequence[Case]) -> list[Step]:
-    """Return what to do next, of every sensitive attribute; nothing where every limit holds.
+    """Return what to do next, of every sensitive attribute; nothing where every limit is kept.
 
     Nothing is proposed that was not tried, or that the numbers rule out; what was tried and does
     not help is said. Whether something is tried depends on the size of the table alone, never on

@@ -55,7 +55,7 @@ class Assessment:
         """
         name, points, status = self.policy.name, block["checklist"], block["status"]
         code, reasons = verdict.exit_code, list(verdict.reasons)
-        # That every limit holds, or that there is none, is no reason for what follows.
+        # That every limit is kept, or that there is none, is no reason for what follows.
         if code == Exit.NOTHING_EXCEEDED and (status != "passed" or not verdict.has_limits):
             reasons = []
         reasons += [
