@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from indiff.audit.fix import fix
     from indiff.audit.plan.plan import Plan, read_plan
     from indiff.audit.run import run_audit
+    from indiff.data.built_hierarchy import BuiltHierarchy, build_hierarchy
     from indiff.data.hierarchy import Hierarchy
     from indiff.data.table import Table, read_table
     from indiff.differential import DifferentialResult, differential_test
@@ -44,6 +45,7 @@ _HOMES = {
     "indiff.audit.plan.plan": "Plan read_plan",
     "indiff.audit.document": "AuditResult",
     "indiff.audit.run": "run_audit",
+    "indiff.data.built_hierarchy": "BuiltHierarchy build_hierarchy",
     "indiff.data.hierarchy": "Hierarchy",
     "indiff.data.table": "Table read_table",
     "indiff.differential": "DifferentialResult differential_test",
@@ -82,11 +84,12 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "AuditResult", "Classifier", "Command", "DifferentialResult", "Emd", "Encoding", "Frequency",
-    "Gaussian", "Geometric", "Hierarchy", "Identity", "InternalError", "Laplace", "Linkage",
-    "MembershipResult", "Mondrian", "NaiveBayes", "Oracle", "Plan", "RandomizedResponse",
-    "Recoding", "Release", "ReleaseResult", "Releases", "Risk", "StrongestResult", "Suppress",
-    "Table", "UserError", "__version__", "compare", "datasets", "differential_test", "explain",
-    "fix", "measure_risk", "membership_inference", "plot", "read_plan", "read_release",
-    "read_table", "run_audit", "test_release",
+    "AuditResult", "BuiltHierarchy", "Classifier", "Command", "DifferentialResult", "Emd",
+    "Encoding", "Frequency", "Gaussian", "Geometric", "Hierarchy", "Identity", "InternalError",
+    "Laplace", "Linkage", "MembershipResult", "Mondrian", "NaiveBayes", "Oracle", "Plan",
+    "RandomizedResponse", "Recoding", "Release", "ReleaseResult", "Releases", "Risk",
+    "StrongestResult", "Suppress", "Table", "UserError", "__version__", "build_hierarchy",
+    "compare", "datasets", "differential_test", "explain", "fix", "measure_risk",
+    "membership_inference", "plot", "read_plan", "read_release", "read_table", "run_audit",
+    "test_release",
 ]  # fmt: skip

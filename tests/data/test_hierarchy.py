@@ -242,3 +242,16 @@ def test_lines_of_values_that_no_record_holds_are_counted() -> None:
     table = read_jobs(Hierarchy.from_lines([*JOB_LINES, "Poet;Artist;*", "Judge;Office;*"]))
     assert "2 of the 7 values in the hierarchy of 'job' are held by no record" in table.notes
     assert not any("held by no" in n for n in read_jobs(Hierarchy.from_lines(JOB_LINES)).notes)
+
+
+def test_a_label_that_a_line_repeats_stays_for_as_many_levels() -> None:
+    tree = Hierarchy.from_lines(["a;A;A;*", "b;B1;B;*", "c;C;*;*", "d;d;d;*"])
+    levels = [dict(zip(tree.values, level, strict=True)) for level in tree.level_nodes.tolist()]
+    shown = [[tree.labels[level[value]] for value in "abcd"] for level in levels]
+    assert shown == [["a", "b", "c", "d"], ["A", "B1", "C", "d"], ["A", "B", "*", "d"], ["*"] * 4]
+
+
+def test_levels_that_would_divide_are_steps_instead() -> None:
+    tree = Hierarchy.from_lines(["a;A;A;B;*", "b;A;B;B;*"])
+    shown = [[tree.labels[node] for node in level] for level in tree.level_nodes]
+    assert shown == [["a", "b"], ["A", "A"], ["B", "B"], ["*", "*"]]

@@ -10,6 +10,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
+from keyword import iskeyword
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,10 +22,13 @@ from indiff.audit.plan.options import REQUIRED
 from indiff.audit.plan.recipe import STANDARD_OUTPUT, Declared, Recipe, options_of
 from indiff.audit.plan.shell import for_shell
 from indiff.audit.verdict import Exit
-from indiff.cli import audit, compare, demo, reproduce, risk, sanitize, serve, test, verify
+from indiff.cli import audit, compare, demo, reproduce, risk, serve, test, verify
+from indiff.cli.making import hierarchy, sanitize
 from indiff.errors import UserError, why_exhausted
 from indiff.temporary import sweep
 from indiff.version import __version__
+
+ARGUMENTS = ("data", "column")  # given by their place
 
 app = typer.Typer(
     help="Pen-tests anonymized data: what does a release tell about one person that it could not "
@@ -59,7 +63,7 @@ def add_command(
     """
 
     def command(context: typer.Context, **values: Any) -> None:
-        raw = {name.replace("_", "-"): value for name, value in values.items()}
+        raw = {name.rstrip("_").replace("_", "-"): value for name, value in values.items()}
         if options is not None:
             return run(raw)
         given = [
@@ -90,8 +94,8 @@ def _parameter(one: Declared) -> inspect.Parameter:
     option, required = one.option, one.default is REQUIRED
     shown = one.default if isinstance(one.default, int | float | str | Path) else None
     metavar = f"{option.metavar} [{one.bounds}]" if one.bounds else option.metavar
-    name = one.name.replace("-", "_")
-    if one.name == "data":
+    name = one.name.replace("-", "_") + "_" * iskeyword(one.name)
+    if one.name in ARGUMENTS:
         argument = typer.Argument(metavar=option.metavar, help=option.help, show_default=False)
         return _keyword(name, Annotated[one.typed, argument])
     flag = f"--{one.name}" if option.no is None else f"--{one.name}/--{option.no}"
@@ -112,6 +116,7 @@ for _name, _module in {
     add_command(_name, _module.command)
 app.command("verify", cls=Command)(verify.command)
 app.command("reproduce", cls=Command)(reproduce.command)
+add_command("hierarchy", hierarchy.command, hierarchy.OPTIONS)
 add_command("serve", serve.command, serve.OPTIONS)
 
 INTERRUPTED = "interrupted; nothing was kept."

@@ -47,6 +47,7 @@ class Hierarchy:
     value_node: NDArray[np.int32]
     notes: tuple[str, ...] = ()
     paths: tuple[tuple[int, tuple[str, ...]], ...] = field(default=(), repr=False)
+    """Every line with its number, from a value to ``*``; a label that is repeated upwards, too."""
     source: str = "the hierarchy"
     starts_open: bool = False
     """Whether the first line was written without ``*``."""
@@ -88,7 +89,6 @@ class Hierarchy:
             labels = [part for part in fields if part]
             if len(labels) < len(fields):
                 notes.append(f"{source}, line {number}: an empty field was skipped")
-            labels = [label for label, _ in groupby(labels)]  # regular files repeat a label upwards
             paths.append((number, labels))
         starts_open = bool(paths) and paths[0][1][-1] != ROOT
         for _, labels in paths:
@@ -102,10 +102,14 @@ class Hierarchy:
     def from_paths(
         cls, paths: Sequence[tuple[int, Sequence[str]]], *, source: str = "the hierarchy"
     ) -> Hierarchy:
-        """Build the tree from numbered paths, each from a value up to ``*``."""
+        """Build the tree from numbered paths, each from a value up to ``*``.
+
+        A label may be repeated upwards: it is one node, on as many levels.
+        """
         parents: dict[str, tuple[str, int]] = {}
         holders: dict[str, int] = {}
-        for number, labels in paths:
+        for number, written in paths:
+            labels = [label for label, _ in groupby(written)]
             if ROOT in labels[:-1]:
                 raise UserError(f"{source}, line {number}: {ROOT!r} may only end a line.")
             if len(set(labels)) < len(labels):
@@ -180,6 +184,42 @@ class Hierarchy:
     def code_of(self) -> dict[str | None, int]:
         """The position of every value in ``values``."""
         return {value: code for code, value in enumerate(self.values)}
+
+    @cached_property
+    def level_nodes(self) -> NDArray[np.int32]:
+        """The node of every value, level by level, from the values up to where all are ``*``.
+
+        A level is a column of the lines, as ARX has it: a label that is repeated upwards stays for
+        as many levels, and a value that reaches ``*`` before others stays there. Where lines
+        repeat labels so that a level would divide what the one below it has merged, every value
+        takes one step up the tree per level instead. The missing value stays apart.
+
+        >>> tree = Hierarchy.from_lines(["a;A;A;*", "b;B1;B;*"])
+        >>> [[tree.labels[node] for node in level] for level in tree.level_nodes]
+        [['a', 'b'], ['A', 'B1'], ['A', 'B'], ['*', '*']]
+        """
+        lines: dict[str, Sequence[str]] = {}
+        for _, labels in self.paths:
+            lines.setdefault(labels[0], labels)
+        found = self._levels(lines)
+        for below, above in pairwise(found):
+            merged, first = np.unique(below, return_index=True)
+            if (above != above[first][np.searchsorted(merged, below)]).any():
+                plain = {value: [key for key, _ in groupby(line)] for value, line in lines.items()}
+                return self._levels(plain)
+        return found
+
+    def _levels(self, lines: Mapping[str, Sequence[str]]) -> NDArray[np.int32]:
+        """Return the node of every value, level by level."""
+        height = max(map(len, lines.values()))
+        found = np.zeros((height, len(self.values)), np.int32)
+        for code, value in enumerate(self.values):
+            if value is None:
+                found[:, code] = self.value_node[code]
+            else:
+                nodes = [self._node_of[label] for label in lines[value]]
+                found[: len(nodes), code] = nodes
+        return found
 
     def __contains__(self, label: object) -> bool:
         return label in self._node_of

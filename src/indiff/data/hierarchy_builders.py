@@ -1,4 +1,4 @@
-"""Builds a hierarchy from a column's values (intervals, dates, masked codes), and counts levels."""
+"""Builds a hierarchy from a column's values: intervals, dates, codes, groups; counts its levels."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from indiff.data.hierarchy import ROOT, Hierarchy
-from indiff.errors import UserError, option
+from indiff.errors import UserError, from_data, option
 
 DatePart = Literal["month", "quarter", "year", "decade"]
 PARTS: tuple[DatePart, ...] = get_args(DatePart)
 MOST_VALUES = 200_000
 LONGEST_CODE = 40
+SIDES = ("right", "left")
 _FILE = f"Attach a hierarchy file ({option('hierarchies')})"
 
 
@@ -118,6 +119,8 @@ def _plain(number: Decimal) -> str:
 def date_lines(column: pa.ChunkedArray, parts: Sequence[str] = PARTS) -> list[str]:
     """Return a hierarchy's lines: each day, then the parts of the calendar that hold it, and ``*``.
 
+    A part ``day`` is what every line begins with.
+
     >>> days = pa.chunked_array([[datetime.date(1976, 7, 4)]])
     >>> date_lines(days)
     ['1976-07-04;1976-07;1976-Q3;1976;1970-1979;*']
@@ -125,7 +128,7 @@ def date_lines(column: pa.ChunkedArray, parts: Sequence[str] = PARTS) -> list[st
     ['1976-07-04;1976;*']
     """
     wanted = [part for part in PARTS if part in parts]
-    if len(wanted) < len(parts) or not wanted:
+    if len(wanted) < len(set(parts) - {"day"}) or not wanted:
         raise UserError(
             f"dates are put together by {', '.join(PARTS)}", ", ".join(parts) or "none",
             "Name some of them",
@@ -178,23 +181,169 @@ def calendar_starts(first: int, last: int) -> list[list[int]]:
     return found
 
 
-def mask_lines(column: pa.ChunkedArray) -> list[str]:
-    """Return a hierarchy's lines: each code, then with one more of its last characters masked.
+def mask_lines(column: pa.ChunkedArray, side: str = "right") -> list[str]:
+    """Return a hierarchy's lines: each code, then with one more character masked from one side.
 
     >>> mask_lines(pa.chunked_array([["1234", "1299"]]))
     ['1234;123*;12**;1***;*', '1299;129*;12**;1***;*']
+    >>> mask_lines(pa.chunked_array([["1234"]]), "left")
+    ['1234;*234;**34;***4;*']
     """
+    if side not in SIDES:
+        raise UserError(f"codes are masked from the {' or the '.join(SIDES)}", side)
     lines = []
-    for value in sorted(distinct_values(column).cast(pa.string()).to_pylist()):
+    for value in _texts(column):
         if not value or len(value) > LONGEST_CODE or any(sign in value for sign in ';*"\n\r'):
             raise UserError(
                 f"masked codes are made of texts of at most {LONGEST_CODE} characters "
                 'without ";", "*" and quotation marks; this column has others',
                 way_out=_FILE,
             )
-        levels = [value[:kept] + "*" * (len(value) - kept) for kept in range(len(value), 0, -1)]
+        size = len(value)
+        if side == "right":
+            levels = [value[:kept] + "*" * (size - kept) for kept in range(size, 0, -1)]
+        else:
+            levels = ["*" * (size - kept) + value[size - kept :] for kept in range(size, 0, -1)]
         lines.append(";".join([*levels, ROOT]))
     return lines
+
+
+def prefix_lines(column: pa.ChunkedArray, lengths: Sequence[int] | str) -> list[str]:
+    """Return a hierarchy's lines: each code, its first characters, fewer on each level, and ``*``.
+
+    Signs at the end of a prefix are left out (``J45.`` is ``J45``). ``"icd10"`` takes the category
+    of three characters and the chapter of the classification.
+
+    >>> prefix_lines(pa.chunked_array([["J45.0", "J45"]]), [3, 1])
+    ['J45;J45;J;*', 'J45.0;J45;J;*']
+    >>> prefix_lines(pa.chunked_array([["J45.0", "D50"]]), "icd10")
+    ['D50;D50;D50-D89;*', 'J45.0;J45;J00-J99;*']
+    """
+    if lengths == ICD10:
+        return [_line([code, *_category_and_chapter(code)]) for code in _texts(column)]
+    if isinstance(lengths, str) or not lengths or lengths[-1] < 1 or not _falls(lengths):
+        raise UserError(
+            f"prefixes are numbers of characters, fewer on each level, or {ICD10}",
+            lengths if isinstance(lengths, str) else ", ".join(map(str, lengths)) or "none",
+            "Try 3,1",
+        )
+    shorter = [[code[:length].rstrip(" .-/") or code[:1] for length in lengths]
+               for code in _texts(column)]  # fmt: skip
+    return [_line([code, *above]) for code, above in zip(_texts(column), shorter, strict=True)]
+
+
+def _category_and_chapter(code: str) -> tuple[str, str]:
+    """Return what holds a code of ICD-10: three characters, and the chapter that begins before."""
+    category = code[:3].upper()
+    if not (len(category) == 3 and category[0].isalpha() and category[1].isdigit()):
+        raise UserError(
+            "codes of ICD-10 begin with a letter and a digit, and have three characters or more; "
+            "this column has others",
+            way_out="Name lengths instead: 3,1",
+        )
+    return category, next(text for text in reversed(_CHAPTERS) if text[:3] <= category)
+
+
+ICD10 = "icd10"
+_CHAPTERS = (
+    "A00-B99", "C00-D48", "D50-D89", "E00-E90", "F00-F99", "G00-G99", "H00-H59", "H60-H95",
+    "I00-I99", "J00-J99", "K00-K93", "L00-L99", "M00-M99", "N00-N99", "O00-O99", "P00-P96",
+    "Q00-Q99", "R00-R99", "S00-T98", "U00-U99", "V00-Y98", "Z00-Z99",
+)  # fmt: skip
+
+
+def group_lines(
+    column: pa.ChunkedArray, sizes: Sequence[int], order: Sequence[str] | None = None
+) -> list[str]:
+    """Return a hierarchy's lines: each value, and groups of so many neighbours in an order.
+
+    Each size is a multiple of the one before, so that groups nest. Without ``order`` numbers and
+    dates stand by size, texts by the alphabet.
+
+    >>> group_lines(pa.chunked_array([["low", "high", "mid"]]), [2], ["low", "mid", "high"])
+    ['low;low to mid;*', 'mid;low to mid;*', 'high;high;*']
+    """
+    if not sizes or sizes[0] < 2 or any(b <= a or b % a for a, b in pairwise(sizes)):
+        raise UserError(
+            "the first group has 2 values or more, and each size is a multiple of the one before, "
+            "so that groups nest",
+            ", ".join(map(str, sizes)) or "none",
+            "Try 2, 4, 8",
+        )
+    values = _ordered(distinct_values(column).cast(pa.string()).to_pylist(), order)
+    lines = []
+    for place, value in enumerate(values):
+        levels = []
+        for size in sizes:
+            group = values[place // size * size : place // size * size + size]
+            levels.append(group[0] if len(group) == 1 else f"{group[0]} to {group[-1]}")
+        lines.append(_line([value, *levels]))
+    return lines
+
+
+def priority_lines(
+    column: pa.ChunkedArray, kept: Sequence[int], order: Sequence[str] | None = None
+) -> list[str]:
+    """Return a hierarchy's lines: the first values stay, fewer on each level, the others merge.
+
+    Without ``order`` the values that most records hold come first, then the alphabet.
+
+    >>> priority_lines(pa.chunked_array([list("aaabbcd")]), [2, 1])
+    ['a;a;a;*', 'b;b;other than 1;*', 'c;other than 2;other than 1;*',
+     'd;other than 2;other than 1;*']
+    """
+    if not kept or kept[-1] < 1 or not _falls(kept):
+        raise UserError(
+            "priorities are how many values stay, fewer on each level",
+            ", ".join(map(str, kept)) or "none",
+            "Try 20,10,5",
+        )
+    values = _texts(column)
+    if order is None:
+        held = Counter(column.drop_null().cast(pa.string()).to_pylist())
+        values.sort(key=lambda value: -held[value])
+    else:
+        values = _ordered(values, order)
+    return [
+        _line([value, *(value if place < most else f"other than {most:,}" for most in kept)])
+        for place, value in enumerate(values)
+    ]
+
+
+def _falls(numbers: Sequence[int]) -> bool:
+    return all(a > b for a, b in pairwise(numbers))
+
+
+def _texts(column: pa.ChunkedArray) -> list[str]:
+    return sorted(distinct_values(column).cast(pa.string()).to_pylist())
+
+
+def _ordered(values: Sequence[str], order: Sequence[str] | None) -> list[str]:
+    """Return the values in an order, which must name all of them; without one as they are."""
+    if order is None:
+        return list(values)
+    lacking = set(values) - set(order)
+    if lacking or len(set(order)) < len(order):
+        rule = "an order names every value of its column once"
+        first = f"; {from_data(min(lacking))} is missing" if lacking else ""
+        raise UserError(f"{rule}{first}", way_out="Complete it, or leave it out", field="order")
+    held = set(values)
+    return [value for value in order if value in held]
+
+
+def _line(labels: Sequence[str]) -> str:
+    """Write a line of a hierarchy file, from a value up to ``*``."""
+    if any(sign in labels[0] for sign in "\n\r") or labels[0] in ("", ROOT):
+        raise UserError(
+            "a line of a hierarchy begins with a value of one line that is not *; this column has "
+            "others",
+            way_out="Write them otherwise",
+        )
+    quoted = [
+        '"' + label.replace('"', '""') + '"' if ";" in label or '"' in label else label
+        for label in labels
+    ]
+    return ";".join([*quoted, ROOT])
 
 
 def _lower(text: str) -> str:
@@ -210,6 +359,9 @@ class Level:
     most: int
     example: str
     """The group of most records."""
+    merged_values: int
+    merged_records: int
+    """How many values, and the records that hold them, are not by themselves any more."""
 
 
 def count_levels(tree: Hierarchy, held: Mapping[str, int]) -> list[Level]:
@@ -233,7 +385,14 @@ def count_levels(tree: Hierarchy, held: Mapping[str, int]) -> list[Level]:
 
 def _level(paths: Iterable[tuple[Sequence[Any], int]], height: int) -> Level:
     groups: Counter[str] = Counter()
+    values: Counter[str] = Counter()
     for labels, count in paths:
-        groups[labels[min(height, len(labels) - 1)]] += count
+        label = labels[min(height, len(labels) - 1)]
+        groups[label] += count
+        values[label] += 1
     label, most = groups.most_common(1)[0]
-    return Level(len(groups), min(groups.values()), most, label)
+    merged = [one for one, count in values.items() if count > 1]
+    return Level(
+        len(groups), min(groups.values()), most, label,
+        sum(values[one] for one in merged), sum(groups[one] for one in merged),
+    )  # fmt: skip

@@ -56,8 +56,17 @@ def any_recoding(dice: random.Random, sample: Sample, **given: Any) -> Recoding:
 
 @pytest.mark.parametrize("part", range(10))
 def test_the_optimum_is_that_of_trying_everything(part: int) -> None:
-    dice = random.Random(part)
-    for _ in range(30):
+    _compare_with_trying_everything(random.Random(part), 30)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(20))
+def test_the_optimum_is_that_of_trying_everything_at_length(part: int) -> None:
+    _compare_with_trying_everything(random.Random(f"at length {part}"), 100)
+
+
+def _compare_with_trying_everything(dice: random.Random, tables: int) -> None:
+    for _ in range(tables):
         sample = any_sample(dice)
         sanitizer = any_recoding(dice, sample)
         tried = Tried(sample.table, sanitizer, sample.ground).nodes()

@@ -100,14 +100,12 @@ def levels_of(attribute: Attribute) -> tuple[Level, ...]:
 
 
 def _of_tree(tree: Hierarchy) -> list[Level]:
-    """Return the levels between the values and the root: a step up the tree for each value."""
+    """Return the levels between the values and the root."""
+    found = list[Level]()
     missing = np.array([value is None for value in tree.values])
-    nodes, found = tree.value_node.copy(), list[Level]()
-    while True:
-        above = np.where(tree.parent[nodes] < 0, nodes, tree.parent[nodes])
-        nodes = np.where(missing, nodes, above)
+    for nodes in tree.level_nodes[1:]:
         if (nodes[~missing] == 0).all():
-            return found
+            break
         shown, numbers = np.unique(nodes, return_inverse=True)
 
         def make(label: int, shown: NDArray[np.int32] = shown) -> Region:
@@ -118,6 +116,7 @@ def _of_tree(tree: Hierarchy) -> list[Level]:
 
         of: Codes = numbers.ravel().astype(np.int32)
         found.append(Level(of, tree.first[shown], tree.last[shown], make))
+    return found
 
 
 def _of_numbers(attribute: Attribute) -> list[Level]:

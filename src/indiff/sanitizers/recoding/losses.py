@@ -7,6 +7,7 @@ width of an interval, n log n) is rounded to 2⁻³² once, before anything is a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -117,6 +118,18 @@ class Loss:
             total = total + weight * column
         return total
 
+    def _mean(self, sums: Sequence[Ints], units: Sequence[int], records: int) -> Floats:
+        """Return the mean over columns of shares of their units; equal where it is equal.
+
+        Without weights one whole number is divided once, so that no rounding breaks a tie.
+        """
+        least = math.lcm(*units)
+        if self.weights is None and records * least * len(units) < 2**62:
+            whole = [total * (least // unit) for total, unit in zip(sums, units, strict=True)]
+            return np.asarray(sum(whole) / (records * least * len(units)))
+        each = [total / (records * unit) for total, unit in zip(sums, units, strict=True)]
+        return self._over_columns(each) / self._whole_weight
+
     @cached_property
     def _whole_weight(self) -> float:
         return float(sum(self.weights or [1.0] * len(self.lattice.shape)))
@@ -204,20 +217,17 @@ class Shares(Cost):
         levels = self.lattice.levels[place]
         return [np.bincount(level.of, minlength=len(level)) for level in levels], len(levels[0].of)
 
-    def _rescaled(self, sums: Sequence[Ints], records: int) -> list[Floats]:
-        """Return for each column 0 where nothing is recoded and 1 where everything is ``*``."""
-        pairs = zip(sums, self._units, strict=True)
-        return [(total - records) / (records * max(1, unit - 1)) for total, unit in pairs]
-
     def _scored(self, sums: Sequence[Ints], records: int) -> Floats:
-        return self._over_columns(self._rescaled(sums, records)) / self._whole_weight
+        units = [max(1, unit - 1) for unit in self._units]
+        return self._mean([total - records for total in sums], units, records)
 
 
 class GeometricShares(Shares):
     """ARX's loss: the same by the geometric mean of one more than each column's."""
 
     def _scored(self, sums: Sequence[Ints], records: int) -> Floats:
-        each = self._rescaled(sums, records)
+        pairs = zip(sums, self._units, strict=True)
+        each = [(total - records) / (records * max(1, unit - 1)) for total, unit in pairs]
         if self.weights is not None:
             return self._over_columns([np.log1p(column) for column in each])
         product = np.ones_like(each[0])
@@ -245,8 +255,7 @@ class CertaintyPenalty(Cost):
         return found, UNIT
 
     def _scored(self, sums: Sequence[Ints], records: int) -> Floats:
-        each = [total / (records * UNIT) for total in sums]
-        return self._over_columns(each) / self._whole_weight
+        return self._mean(sums, self._units, records)
 
 
 class Precision(Cost):
@@ -258,9 +267,7 @@ class Precision(Cost):
         return costs, len(levels) - 1
 
     def _scored(self, sums: Sequence[Ints], records: int) -> Floats:
-        pairs = zip(sums, self._units, strict=True)
-        each = [total / (records * unit) for total, unit in pairs]
-        return self._over_columns(each) / self._whole_weight
+        return self._mean(sums, self._units, records)
 
 
 class Height(Precision):

@@ -117,12 +117,17 @@ class Roles(Model):
 
 
 class LevelCount(BaseModel):
-    """One level of a hierarchy: how many groups, their fewest and most records, the largest."""
+    """One level of a hierarchy: how many groups, their fewest and most records, the largest.
+
+    ``merged_values`` are not by themselves any more, and ``merged_records`` hold them.
+    """
 
     groups: int
     fewest: int
     most: int
     example: str
+    merged_values: int = 0
+    merged_records: int = 0
 
 
 class ColumnState(BaseModel):

@@ -121,15 +121,10 @@ def _lines(column: pa.ChunkedArray, task: dict[str, Any]) -> list[str]:
 
 def _looked_at(name: str, column: pa.ChunkedArray, path: Path) -> dict[str, Any]:
     """Fit a hierarchy to its column as a run does, and count the records of its groups."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+    from indiff.data.built_hierarchy import count_held
     from indiff.data.coding import code_attribute
     from indiff.data.hierarchy import Hierarchy
-    from indiff.data.hierarchy_builders import count_levels
 
     tree = code_attribute(name, column, None, None, Hierarchy.read(path))["hierarchy"]
-    counted = pc.value_counts(column.drop_null().cast(pa.string())).to_pylist()
-    held = {one["values"]: one["counts"] for one in counted}
-    levels = [dataclasses.asdict(level) for level in count_levels(tree, held)]
+    levels = [dataclasses.asdict(level) for level in count_held(tree, column)]
     return {"path": str(path), "levels": levels, "notes": list(tree.notes)}

@@ -1,0 +1,1 @@
+"""Commands that make a file: a release, a hierarchy."""
