@@ -163,6 +163,7 @@ class _Results:
     def add(self, mutant: Mutant, outcome: Outcome) -> None:
         """Keep a result, and print one that is not caught."""
         line = {"name": mutant.name, "kind": outcome.kind, "test": outcome.test}
+        line["why"] = outcome.why
         line["key"] = self._key(mutant, outcome.kind)
         with self.file.open("a") as stream:
             stream.write(json.dumps(line, ensure_ascii=False) + "\n")

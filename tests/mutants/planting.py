@@ -36,6 +36,7 @@ class Outcome:
 
     kind: str
     test: str = ""  # by which it was caught
+    why: str = ""  # what that test said: a slow machine would be named here
 
 
 Tell = Callable[[Mutant, Outcome], bool]
@@ -55,17 +56,17 @@ class Planter:
         most = math.inf if mutant.replaced[0] else SECONDS_OF_TESTS  # a written one deserves all
         return self.learned.tests_for(mutant, most, self.catchers[mutant.file][-5:])
 
-    def _try(self, mutant: Mutant, run: Callable[[list[str], float], str | None]) -> Outcome:
-        """Run the mutant's tests in a child by ``run``, which names one that fails."""
+    def _try(self, mutant: Mutant, run: Callable[[list[str], float], _Watcher]) -> Outcome:
+        """Run the mutant's tests in a child by ``run``, which watches for one that fails."""
         tests = self.tests_for(mutant)
         if not tests:
             return Outcome("survived")
         note = self.folder / f"failed{os.getpid()}"
 
         def work(patience: float = 1.0) -> int:
-            failed = run(tests, patience)
-            note.write_text(failed or "")
-            return 1 if failed else 0
+            watcher = run(tests, patience)
+            note.write_text(f"{watcher.failed}\n{watcher.why}")
+            return 1 if watcher.failed else 0
 
         ended = in_child(work, SECONDS_TO_IMPORT)
         if ended == TIMED_OUT:
@@ -78,13 +79,13 @@ class Planter:
             return Outcome("caught", f"the process, which ended with {ended}")
         if ended == 0:
             return Outcome("survived")
-        test = note.read_text()
+        test, _, why = note.read_text().partition("\n")
         earlier = self.catchers[mutant.file]
         if test in self.learned.seconds and self.learned.seconds[test] < 2:
             if test in earlier:
                 earlier.remove(test)
             earlier.append(test)
-        return Outcome("caught", test)
+        return Outcome("caught", test, why)
 
     def imported(self, mutants: list[Mutant], tell: Tell) -> None:
         """Try mutants of what runs at import: nothing of ours is imported before they are made."""
@@ -92,12 +93,13 @@ class Planter:
         def try_one(mutant: Mutant) -> Outcome:
             options = [*PYTEST, "-x", "--basetemp", str(self.basetemp())]
 
-            def run(tests: list[str], patience: float) -> str | None:
+            def run(tests: list[str], patience: float) -> _Watcher:
                 finder: Any = _Finder(mutant)
                 sys.meta_path.insert(0, finder)
                 watcher = _Watcher(self.learned, patience)
-                code = pytest.main([*options, *tests], plugins=[watcher])
-                return None if code == 0 else watcher.failed or "the import"
+                if pytest.main([*options, *tests], plugins=[watcher]) and not watcher.every:
+                    watcher.every.append("the import")
+                return watcher
 
             return self._try(mutant, run)
 
@@ -162,6 +164,7 @@ class _Watcher:
 
     def __init__(self, learned: Learned | None = None, patience: float = 1.0) -> None:
         self.every: list[str] = []
+        self.why = ""
         self.learned, self.patience = learned, patience
 
     @property
@@ -175,6 +178,8 @@ class _Watcher:
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.failed:
             self.every.append(report.nodeid)
+            said = [line[2:] for line in report.longreprtext.splitlines() if line[:2] == "E "]
+            self.why = self.why or (said[0].strip() if said else "")[:200]
 
 
 def _be_patient(learned: Learned, test: str, patience: float) -> None:
@@ -198,7 +203,9 @@ class _Loop:
         def try_one(mutant: Mutant) -> Outcome:
             basetemp = self.planter.basetemp()
 
-            def run(tests: list[str], patience: float) -> str | None:
+            def run(tests: list[str], patience: float) -> _Watcher:
+                watcher = _Watcher()
+                session.config.pluginmanager.register(watcher)
                 session.config._tmp_path_factory._given_basetemp = basetemp
                 _exchange(mutant, functions)
                 chosen = [items[test] for test in tests if test in items]
@@ -207,10 +214,10 @@ class _Loop:
                     try:
                         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
                     except KeyboardInterrupt:
-                        return str(item.nodeid)
-                    if session.testsfailed:
-                        return str(item.nodeid)
-                return None
+                        watcher.every.append(item.nodeid)
+                    if watcher.every:
+                        break
+                return watcher
 
             return self.planter._try(mutant, run)
 
