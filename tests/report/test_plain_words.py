@@ -10,8 +10,8 @@ from indiff.report.plain_words import sanitized, sentence, step_words
 def test_no_option_stands_without_what_it_does() -> None:
     said = step_words("--fix removes at most 1 unless --budget allows more, or mondrian:k=2,l=3.")
     assert said == (
-        "the removal of outliers (--fix) removes at most 1 unless a larger budget (--budget) "
-        "allows more, or groups of similar people (mondrian:k=2,l=3)."
+        "a fix (--fix) removes at most 1 unless a larger budget (--budget) allows more, or groups "
+        "of similar people (mondrian:k=2,l=3)."
     )
     assert step_words(said) == said
 

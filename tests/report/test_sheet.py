@@ -49,7 +49,9 @@ def test_ten_lines_answer_what_an_officer_asks() -> None:
     assert "known: age, sex, zip." in told["What an attacker may know"]
     assert "1.93" in told["Who is exposed"]
     tried = told["What was tried, and what not"]
-    assert tried.startswith("Adversaries: naive-bayes, tree. Not tried: frequency")
+    assert tried.startswith(
+        "Adversaries: naive-bayes, tree. Not tried: 1 other, named in section 7."
+    )
     assert "9 exact, 1 not measured; why is said in section 7." in tried
     assert "Every limit was checked on an exact number." in tried
     assert "other releases of the same people" in tried
@@ -60,6 +62,44 @@ def test_ten_lines_answer_what_an_officer_asks() -> None:
     decides = told["Who decides, and until when"]
     assert decides.startswith("Nobody stated who chose the policy and the limits, or why.")
     assert "by whoever signs below. Nobody stated until when it holds" in decides
+
+
+def test_every_limit_that_is_exceeded_is_said_of_who_is_exposed() -> None:
+    made = usual()
+    chance = next(one for one in made["findings"] if one["metric"] == "k")
+    made["findings"].append(
+        copy.deepcopy(chance)
+        | {"id": "prosecutor", "metric": "prosecutor", "value": 0.2, "exceeded": True}
+        | {"limit": {"name": "prosecutor", "rule": "at most", "value": 0.09}}
+        | {"means": "Whoever knows them picks their record with a chance of up to one in 5. More."}
+    )
+    assert lines(made)["Who is exposed"].endswith("with a chance of up to one in 5.")
+    made["findings"][-1]["exceeded"] = False
+    assert "one in 5" not in lines(made)["Who is exposed"]
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("public", "A register; clinics; anybody may have it (public)."),
+        (
+            "controlled",
+            "A register; clinics; only named recipients, under conditions (controlled).",
+        ),
+        ("internal", "A register; clinics; it stays in the house (internal)."),
+    ],
+)
+def test_the_release_model_is_said_in_words(model: str, said: str) -> None:
+    made = usual()
+    made["context"]["release_model"] = model
+    assert lines(made)["For whom, and what for"] == said
+
+
+def test_further_reasons_are_counted_and_stand_above() -> None:
+    made = usual()
+    made["verdict"]["reasons"] = ["one is 2, above the limit 1", "two", "three"]
+    told = lines(made)["Result, and why"]
+    assert told.endswith("One is 2, above the limit 1 (and 2 more reasons, named above).")
 
 
 def test_who_chose_the_limits_and_until_when_it_holds() -> None:

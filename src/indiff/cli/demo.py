@@ -96,7 +96,7 @@ def _plan(seed: int) -> dict[str, dict[str, Any]]:
             "sensitive": [SENSITIVE],
             "hierarchies": {column: f"{column}.csv" for column in demo_hierarchies()},
         },
-        "release": {"sanitizer": SANITIZER},
+        "release": {"sanitizer": SANITIZER, "write": RELEASE},
         "context": {
             "purpose": "to show what an audit finds",
             "recipients": "anybody who tries indiff",

@@ -367,8 +367,8 @@ def glance(findings: Iterable[Mapping[str, Any]]) -> list[Glance]:
     return lines
 
 
-def flat(plan: Any, at: str = "") -> list[tuple[str, str]]:
-    """Write nested parameters as lines of name and value.
+def flat(plan: Any, at: str = "", digits: int | None = None) -> list[tuple[str, str]]:
+    """Write nested parameters as lines of name and value; what was measured with so many digits.
 
     >>> flat({"data": {"quasi": ["age", "sex"], "joint": False}, "limits": {}})
     [('data.quasi', 'age, sex'), ('data.joint', 'no'), ('limits', 'none')]
@@ -377,12 +377,12 @@ def flat(plan: Any, at: str = "") -> list[tuple[str, str]]:
         return [
             line
             for key, inner in plan.items()
-            for line in flat(inner, f"{at}.{plain.name(str(key))}" if at else plain.name(str(key)))
+            for line in flat(inner, f"{at}.{plain.name(str(key))}".removeprefix("."), digits)
         ]
-    return [(at, _value(plan))]
+    return [(at, _value(plan, digits))]
 
 
-def _value(value: Any) -> str:
+def _value(value: Any, digits: int | None) -> str:
     if value is None:
         return "not set"
     if isinstance(value, str):
@@ -390,8 +390,9 @@ def _value(value: Any) -> str:
     if isinstance(value, bool):
         return number(value)
     if isinstance(value, int | float):
-        return str(value).removesuffix(".0")
+        exact = str(value).removesuffix(".0")
+        return number(value, digits) if digits and "." in exact else exact
     if isinstance(value, Sequence):
-        told = (plain.name(one) if isinstance(one, str) and one else _value(one) for one in value)
+        told = (plain.name(x) if isinstance(x, str) and x else _value(x, digits) for x in value)
         return ", ".join(told) if value else "none"
     return "none" if not value else plain.message(str(value))

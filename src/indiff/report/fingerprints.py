@@ -12,9 +12,9 @@ CHECK = (
     "SHA-256 is a plain checksum of the release's file: whoever has the file can compute it and "
     "compare all 64 characters, or run indiff verify report.json FILE.",
     "A fingerprint is a checksum made with a secret key of whoever ran the audit, so that nobody "
-    "can try guesses at the table against it. Its first 8 characters name the key; only who has "
-    "the key can check it. Those here are of whole files. Another is in the appendix: of what the "
-    "table holds, whatever the order of its rows.",
+    "can try guesses at the table against it. Its first 8 characters name the key; only whoever "
+    "has that key can check it. Those here are of whole files. Another is in the appendix: of what "
+    "the table holds, whatever the order of its rows.",
     "The report itself is not signed: that its numbers are those of the table is checked by indiff "
     "verify with --data, on a machine that has the table.",
 )

@@ -192,7 +192,7 @@ def shared(findings: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """
     found: dict[str, list[str]] = {}
     for one in findings:
-        for key, value in words.flat(one["parameters"]) if one["parameters"] else ():
+        for key, value in words.flat(one["parameters"], digits=4) if one["parameters"] else ():
             found.setdefault(key, []).append(value)
     return {key: own[0] for key, own in found.items() if len(own) > 1 and len({*own}) == 1}
 

@@ -13,7 +13,7 @@ SANITIZERS = {
 }  # fmt: skip
 _SETTING = re.compile(rf"(?<![\w(])(?:{'|'.join(SANITIZERS)}):\w+=[\w.]*\w(?:,\w+=[\w.]*\w)*")
 _OPTIONS = (
-    (re.compile(r"(?<!\()--fix( delta=\S+)?"), "the removal of outliers (--fix)"),
+    (re.compile(r"(?<!\()--fix( delta=\S+)?"), "a fix (--fix)"),
     (re.compile(r"(?<!\()--budget"), "a larger budget (--budget)"),
 )
 
@@ -32,8 +32,8 @@ def step_words(sentence: str) -> str:
     """Say a proposal for readers who know neither a sanitizer's text nor an option.
 
     >>> step_words("Ask for mondrian:k=50, and remove 1 record of 90: --fix delta=0.4 finds it.")
-    'Ask for groups of similar people (mondrian:k=50), and remove 1 record of 90: the removal of \
-outliers (--fix) finds it.'
+    'Ask for groups of similar people (mondrian:k=50), and remove 1 record of 90: a fix (--fix) \
+finds it.'
     """
     for option, plain in _OPTIONS:
         sentence = option.sub(plain, sentence)

@@ -39,16 +39,16 @@ _CONTEXT = {
     "attackers": "Who might attack",
     "knowledge": "What they may know",
     "limits_by": "Who chose the limits, and why",
-    "review_by": "Review by",
+    "review_by": "Date of the next review",
     "confidentiality": "Confidentiality",
 }
 # What the ten lines say is not repeated.
 _IN_TEN = ("purpose", "recipients", "release_model", "data_period", "attackers", "knowledge",
            "limits_by", "review_by")  # fmt: skip
 _MODELS = {
-    "public": "public: anybody may have it",
-    "controlled": "controlled: named recipients under conditions",
-    "internal": "internal: it stays in the house",
+    "public": "anybody may have it (public)",
+    "controlled": "only named recipients, under conditions (controlled)",
+    "internal": "it stays in the house (internal)",
 }
 _HOW = {
     "coarser": "Published in coarser form",
@@ -160,7 +160,7 @@ def _removed(document: Document) -> str:
 
 def _why(reasons: Sequence[str]) -> str:
     others = len(reasons) - 1
-    more = f" (and {others} more reason{'s' if others > 1 else ''})" if others else ""
+    more = f" (and {others} more reason{'s' if others > 1 else ''}, named above)" if others else ""
     return sentence(f"{sentence(reasons[0]).rstrip('. ')}{more}")
 
 
@@ -205,7 +205,7 @@ def _coarse(seen: Mapping[str, Any] | None, how: str) -> str:
 def _purpose(context: Mapping[str, Any]) -> str:
     parts = [context.get("purpose"), context.get("recipients")]
     model = context.get("release_model")
-    parts.append(f"release model: {_MODELS.get(model, model)}" if model else None)
+    parts.append(_MODELS.get(str(model), str(model)) if model else None)
     told = "; ".join(str(one).rstrip(".") for one in parts if one)
     if not told:
         return "The plan does not say. Whether the limits are strict enough depends on it."
@@ -233,6 +233,11 @@ def _exposed(document: Document) -> str:
     elif deltas:
         told.append(deltas[0])
     told += [one for one in findings if one["metric"] == "k"][:1]
+    told += [
+        one
+        for one in words.deciding(findings)
+        if one.get("exceeded") and one["metric"] not in ("k", "delta")
+    ]
     said = [
         first_sentence(one["means"])
         if one["status"] == "measured"
@@ -280,8 +285,8 @@ def _tried(document: Document) -> str:
         numbers += " Every limit was checked on an exact number."
     if tried is None:
         return f"{numbers} {NOT_MEASURED}"
-    asked = _names(tried["models"]) or "none"
-    others = f" Not tried: {_names(tried['other_models'])}." if tried["other_models"] else ""
+    asked, left = _names(tried["models"]) or "none", len(tried["other_models"])
+    others = f" Not tried: {left} other{'s' * (left > 1)}, named in section 7." if left else ""
     return f"Adversaries: {asked}.{others} {numbers} {NOT_MEASURED}"
 
 

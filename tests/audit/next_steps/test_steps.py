@@ -67,6 +67,21 @@ def test_the_limits_of_a_policy_are_proposed_to_be_kept(policy: str, k: int) -> 
     assert asked["options"] == {"sanitizer": f"mondrian:k={k}"}
 
 
+def test_a_setting_says_which_other_limit_it_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Groups of 2 give a chance of one in 2; k = 4 keeps δ and at most one in 4 as well."""
+    measured = curve_of({2: 0.9, 3: 0.05, 4: 0.05, 5: 0.05})
+    monkeypatch.setattr("indiff.audit.findings.exposure.parameter_curve", measured)
+    report, limits = {"parameter": "mondrian:k=2,3,4,5"}, {"delta": 0.1, "prosecutor": 0.25}
+    result = audit(people(AGES, ILL), "mondrian:k=2", limits, report=report)
+    (proposed,) = [x for x in result.document["next_steps"] if x["kind"] == "parameter"]
+    assert proposed["options"] == {"sanitizer": "mondrian:k=4"}
+    assert proposed["text"].endswith(
+        " It was seen to keep another limit, too: Largest chance of a correct link."
+    )
+    kept = audit(people(AGES, ILL), "mondrian:k=4", {"delta": 0.1, "k": 4}, report=report)
+    assert "another limit" not in texts(kept)
+
+
 def test_the_smallest_k_that_keeps_the_limit() -> None:
     """Without one of three the odds of the others move more than without one of six."""
     result = audit(

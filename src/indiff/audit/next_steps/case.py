@@ -62,10 +62,15 @@ class Case:
     is_first: bool = True
 
     @cached_property
+    def beyond(self) -> list[Finding]:
+        """What was found of this attribute, or of the release, and is beyond its limit."""
+        about = (None, self.table.sensitive.name)
+        return [one for one in self.findings if one.exceeded and one.about in about]
+
+    @cached_property
     def exceeded(self) -> set[str]:
         """The metrics of this attribute, or of the release, that are beyond their limits."""
-        about = (None, self.table.sensitive.name)
-        found = {one.metric for one in self.findings if one.exceeded and one.about in about}
+        found = {one.metric for one in self.beyond}
         return found | {"k"} if "prosecutor" in found else found
 
     @cached_property

@@ -47,7 +47,9 @@ def told_most(case: Case, tried: Tried) -> Iterator[Step]:
     at = "" if setting == case.plan.release.sanitizer else f", with {setting}"
     if best <= limit:
         text = f"Coarsen {shown}, or leave it out: without it δ is {number(best)}{at}{alone}, "
-        yield step("coarsen", f"{text}which keeps the limit; something coarser was not tried.")
+        yield step(
+            "coarsen", f"{text}which keeps the limit; {shown} in coarser form was not tried."
+        )
     elif best < _WORTH_IT * now:
         text = f"Without {shown} δ falls most, from {number(now)} to {number(best)}{at}{alone}: "
         yield step("coarsen", f"{text}leaving it out helps, but not enough by itself.")

@@ -8,7 +8,7 @@ from indiff.audit.findings.exposure import adversaries_of
 from indiff.audit.fix import BUDGET, SHARE, Search, most_removals
 from indiff.audit.metrics import number
 from indiff.audit.next_steps.case import MOST_TESTED, Case, Step, step
-from indiff.audit.next_steps.tried import Tried, is_one_group, unkept
+from indiff.audit.next_steps.tried import Tried, also_kept, is_one_group, unkept
 from indiff.errors import UserError
 from indiff.inference import Frequency, Model, NaiveBayes
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer
@@ -93,7 +93,7 @@ def _proposed(case: Case, setting: str, what: str, search: Search | None) -> Ste
         text += "it has run."
     else:
         text += "outliers, sanitizes and audits what is left, and tests it from scratch, which "
-        text += f"takes {_span(case, search)}."
+        text += f"takes {_span(case, search)}.{also_kept(case)}"
     more = {} if is_own else {"sanitizer": setting}
     return step("fix", text, case.command, **more, fix=option)
 

@@ -16,6 +16,7 @@ from indiff.audit.next_steps.tried import (
     STRONGER,
     Point,
     Tried,
+    also_kept,
     far,
     keeps_tested,
     wider,
@@ -53,7 +54,8 @@ def from_curve(case: Case, tried: Tried) -> Iterator[Step]:
         yield step("none", f"{at}{case.wanted}, {_ONE_GROUP}.")
         return
     others = set(case.limits) - {*TESTED, *CONSTRAINTS, "prosecutor"}
-    more = " The other limits were not tried there." if others else ""
+    more = also_kept(case)
+    more += " The other limits were not tried there." if others else ""
     delta = f"δ is {number(found['delta_upper'])} there{against(found['models'])}"
     yield step("parameter", f"{at}{case.wanted}: {delta}.{more}", case.command,
                sanitizer=found["setting"])  # fmt: skip

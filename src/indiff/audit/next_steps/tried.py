@@ -181,6 +181,14 @@ def unkept(case: Case, setting: str, table: Table | None = None) -> list[str]:
     ]
 
 
+def also_kept(case: Case) -> str:
+    """Say which limits on groups, exceeded now, a setting keeps of which ``unkept`` names none."""
+    weighed = (*CONSTRAINTS, "prosecutor")  # the chance of a link was weighed as a group's size
+    titles = [one.title for one in case.beyond if one.metric in weighed]
+    other = "another limit" if len(titles) == 1 else "other limits"
+    return f" It was seen to keep {other}, too: {'; '.join(titles)}." if titles else ""
+
+
 def is_one_group(table: Table, setting: str) -> bool:
     """Tell whether a setting publishes a single group, from which nothing could be learned."""
     made = as_sanitizer(setting)

@@ -134,9 +134,10 @@ def _cdf(curves: Lines, limit: float | None) -> Figure:
         finite = [share for d, share in points if math.isfinite(d)]
         infinite = 1 - finite[-1] if finite else 1.0
         largest = number(points[-1][0])
+        none = "no record has" if zero == "0%" else f"{zero} of the records have"
         sentences.append(
-            f"{curve['name']}: {zero} of the records have a distance of exactly 0, half have at "
-            f"most {number(_quantile(points, 0.5))}, and the largest is {largest}."
+            f"{_short(curve['name'], named)}: {none} a distance of exactly 0, half have at most "
+            f"{number(_quantile(points, 0.5))}, and the largest is {largest}."
             + (f" {percent(infinite)} are infinite and not drawn." if infinite > 1e-12 else "")
         )
         quantiles = [number(_quantile(points, share)) for share in _SHARES]
@@ -156,6 +157,12 @@ def _cdf(curves: Lines, limit: float | None) -> Figure:
     )
 
 
+def _short(name: str, curves: Lines) -> str:
+    """Return a curve's adversary alone where all curves are about the same attribute."""
+    several = len({one["name"].rpartition(": ")[0] for one in curves}) > 1
+    return name if several else name.rpartition(": ")[2]
+
+
 def _quantile(points: Sequence[tuple[float, float]], share: float) -> float:
     """The smallest kept distance that at least this share of the records does not exceed."""
     return next((d for d, reached in points if reached >= share - 1e-12), points[-1][0])
@@ -170,12 +177,13 @@ def _parameter(part: Mapping[str, Any], limit: float | None) -> Figure:
     deltas = [(float(one["delta"]), one["setting"]) for one in points if one["delta"] is not None]
     known = [pair for pair in deltas if not math.isnan(pair[0])]
     if known:
-        low, high = min(known), max(known)
-        summary = (
-            f"Of {len(points)} settings of {name}, δ is smallest with {low[1]} "
-            f"({number(low[0])}) and largest with {high[1]} ({number(high[0])})"
-            f"{against(part['points'][0].get('models', ()))}."
-        )
+        low, high = (_at(known, end(known)[0]) for end in (min, max))
+        summary = f"Of {len(points)} settings of {name}, δ is smallest with {low} and largest with "
+        summary += high
+        if low == high and len(known) > 1:
+            summary = f"All {len(known)} settings of {name} that were measured have the same δ "
+            summary += f"({number(known[0][0])})"
+        summary += f"{against(part['points'][0].get('models', ()))}."
     else:
         summary = f"No setting of {name} could be measured."
     if any(math.isinf(delta) for delta, _ in deltas):
@@ -190,6 +198,12 @@ def _parameter(part: Mapping[str, Any], limit: float | None) -> Figure:
         spec=_spec(parameter({"parameter": name, "points": points}, limit=limit)),
         note="A stricter setting need not make δ smaller: the curve shows whether it does here.",
     )
+
+
+def _at(known: Sequence[tuple[float, str]], value: float) -> str:
+    """Name the settings whose δ reads like this one."""
+    alike = [setting for delta, setting in known if number(delta) == number(value)]
+    return f"{' and '.join(alike)} ({number(value)})"
 
 
 def _risk(lines: Lines) -> Figure:
@@ -207,9 +221,9 @@ def _risk(lines: Lines) -> Figure:
     summary = "Only the original could be measured."
     if worst["after"] is not None:
         summary = (
-            f"Of what is drawn here, sanitizing lowers {_of(lower, len(rows))}, "
-            f"raises {_of(higher, len(rows))}. The largest afterwards is "
-            f"{worst['metric']} of {worst['about']}: "
+            f"Of the {plain.counted(len(rows), 'risk metric')} in this chart, sanitizing lowers "
+            f"{_of(lower, len(rows))} and raises {_of(higher, len(rows))}. The largest afterwards "
+            f"is {worst['metric']} of {worst['about']}: "
             f"{number(worst['after'])}, from {number(worst['before'])}."
         )
     if unbounded := sum((row.get("range") or (0, 0))[1] is None for row in rows):
@@ -228,7 +242,7 @@ def _risk(lines: Lines) -> Figure:
 def _of(count: int, total: int) -> str:
     if not count:
         return "none"
-    return f"all {total} risk metrics" if count == total else f"{count} of {total}"
+    return "all" if count == total else str(count)
 
 
 def _range(limits: Sequence[Any] | None) -> str:
@@ -245,11 +259,11 @@ def _columns(lines: Lines) -> Figure:
     after = max(rows, key=lambda row: or_least(row["after"]))
     now = number(after["after"])
     summary = (
-        f"Before sanitizing {before['column']} tells most on its own "
+        f"Before sanitizing, the column {before['column']} tells most on its own "
         f"({before['metric']} {number(before['before'])})"
     )
     if after["after"] is not None and after["column"] == before["column"]:
-        summary += f", and so it does afterwards ({now})"
+        summary += f", and it still does afterwards ({now})"
     elif after["after"] is not None:
         summary += f"; afterwards it is {after['column']} ({now})"
     summary += f".{_drawn(rows)}"

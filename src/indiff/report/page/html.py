@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -108,7 +108,7 @@ def templates(finalize: Callable[[Any], Any], **filters: Callable[..., Any]) -> 
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"flat": words.flat, "usual_cell": words.MIN_CELL}
+    environment.globals |= {"flat": partial(words.flat, digits=4), "usual_cell": words.MIN_CELL}
     environment.filters |= {"promise": words.PROMISE.__getitem__, "number": number, **filters}
     return environment
 
