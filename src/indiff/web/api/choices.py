@@ -11,6 +11,7 @@ from typing import Any
 from indiff.audit.metrics import METRICS
 from indiff.audit.plan.limits import BOTH, limit_names
 from indiff.audit.plan.policies import preset_names, read_policy
+from indiff.report.adversaries import WORKS
 from indiff.report.plain_words import SANITIZERS
 
 
@@ -76,26 +77,26 @@ GROUPS = {
 # Commands run only by the names that the server was started with, never from a request.
 BUILT_IN = tuple(dict.fromkeys(preset.sanitizer for preset in PRESETS))
 
-# What each is called on a page, plainly and then by its own name; and one sentence.
+# What each adversary is called on a page beside how it works, and one sentence.
+_ADVERSARIES = {
+    "naive-bayes": ("naive Bayes", "The papers' adversary, exact and fast."),
+    "frequency": ("frequency", "Counts only released records that fit the person on every column."),
+    "tree": ("decision tree", "Slower, since it learns again for each record."),
+    "forest": ("random forest", "Slow."),
+    "logistic": ("logistic regression", "Slower."),
+    "gradient-boosting": ("gradient boosting", "The slowest and often the strongest."),
+    "mlp": ("mlp", "Slow."),
+    "knn": ("nearest neighbours", "Those of the release that are nearest to the person."),
+}
+# Everything with its plain name first, then its own; and one sentence.
 MODELS = {
     "auto": ("The strongest of the usual ones (auto)",
              "Naive Bayes, frequency and, where it is fast, a decision tree; for noisy counts "
              "frequency."),
-    "naive-bayes": ("Weighs each column by itself (naive Bayes)",
-                    "The papers' adversary, exact and fast."),
-    "frequency": ("Looks people up (frequency)",
-                  "Counts only released records that fit the person on every column."),
-    "tree": ("Asks one question after another (decision tree)",
-             "Slower, since it learns again for each record."),
-    "forest": ("Asks many decision trees (random forest)", "Slow."),
-    "logistic": ("Adds up what each column says (logistic regression)", "Slower."),
-    "gradient-boosting": ("Trees that correct each other (gradient boosting)",
-                          "The slowest and often the strongest."),
-    "mlp": ("A small neural network (mlp)", "Slow."),
-    "knn": ("Asks the most similar records (nearest neighbours)",
-            "Those of the release that are nearest to the person."),
+} | {
+    name: (f"{WORKS[name].capitalize()} ({called})", told)
+    for name, (called, told) in _ADVERSARIES.items()
 }  # fmt: skip
-
 DISTANCES = {
     "wasserstein": ("All shifts of a belief together (wasserstein)",
                     "The papers' distance, from 0 (nothing learned) to 2 (certain, and opposite)."),
@@ -121,7 +122,7 @@ def method(name: str) -> str:
     """Say what a model or a distance does before its name; any other name is as it is.
 
     >>> method("naive-bayes"), method("tree:encoding=TF"), method("emd:numeric")[:13]
-    ('weighs each column by itself (naive-bayes)', 'asks one question after another \
+    ('weighs each column by itself (naive-bayes)', 'asks one question after the other \
 (tree:encoding=TF)', 'the work of m')
     """
     known = MODELS | DISTANCES
