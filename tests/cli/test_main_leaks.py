@@ -52,6 +52,9 @@ COMMANDS = {
     "audit init": ("audit", "T", "--init"),
     "audit pdf": ("audit", "T", *ROLES, "--model", "frequency", "--pdf", "--out", "O/report"),
     "sanitize": ("sanitize", "T", *ROLES, "--sanitizer", "mondrian:k=5", "--out", "R2"),
+    "hierarchy": ("hierarchy", "street", "--from", "T", "--priorities", "4,2", "--out", "R2"),
+    "hierarchy of numbers": ("hierarchy", "pay", "--from", "T", "--intervals", "auto"),
+    "hierarchy of codes": ("hierarchy", "who", "--from", "T", "--prefixes", "3,1"),
 }  # fmt: skip
 
 

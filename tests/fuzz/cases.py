@@ -34,7 +34,7 @@ LIKELY: dict[str, tuple[str, ...]] = {
     "--quasi": ("age", "age,town,zip", "age,town,wage", "born,town", "zip"), "--sensitive": ("ill", "town", "wage > 1200", "ill,town"),
     "--identifier": ("id",), "--other": ("zip", "wage"), "--individual": ("id", "zip"), "--known": ("age", "town"),
     "--sanitizer": ("mondrian:k=2", "mondrian:l=2", "mondrian:k=2,t=0.5", "laplace:epsilon=1", "mondrian:recursive=3/2",
-                    "gaussian:sigma=2", "randomized-response:epsilon=1", "identity", "suppress", "mondrian:entropy_l=1.5",
+                    "gaussian:sigma=2", "recoding:k=2", "recoding:k=2,suppression=0.2", "randomized-response:epsilon=1", "identity", "suppress", "mondrian:entropy_l=1.5",
                     "geometric:epsilon=0.1", "mondrian:k=3,regions=cut", "command:cp {input} {output}", "mondrian:k=99,unmet=generalize"),
     "--model": ("naive-bayes", "frequency", "tree", "logistic", "knn", "naive-bayes,tree", "tree:encoding=Scaling-Hot",
                 "logistic:encoding=Binary-HotA", "tree:encoding=Bounds-Binary", "tree:encoding=QuantilesA-Hot"),
@@ -156,6 +156,26 @@ def hierarchy_case(dice: random.Random, folder: Path) -> Words:
     if column == "age":
         words += ["--kind", "age=categorical"]
     return words
+
+
+WAYS = (
+    ("age", "--intervals", "5,10,20"), ("wage", "--intervals", "auto"), ("age", "--intervals", "10,20", "--start", "7"),
+    ("born", "--dates", "month,year"), ("born", "--dates", "auto"), ("zip", "--mask", "right"), ("town", "--mask", "left"),
+    ("zip", "--prefixes", "3,1"), ("ill", "--prefixes", "icd10"), ("town", "--groups", "2,4"), ("age", "--groups", "2,4,8"),
+    ("ill", "--priorities", "2,1"), ("town", "--priorities", "3,2,1"), ("town", "--groups", "2", "--order", "town3,town2,town1,town0"),
+)  # fmt: skip
+
+
+def building_case(dice: random.Random, folder: Path) -> Words:
+    """Build a hierarchy of a column in every way, from a changed table or with a changed way."""
+    column, *way = dice.choice(WAYS)
+    how = strength(dice)
+    data = FORMATS[dice.choice(list(FORMATS))](dice, folder) if how == "wildly" else "people.csv"
+    if how == "a little":
+        way[-1] = dice.choice(TEXTS) if dice.random() < 0.3 else near(dice, way[-1], [[way[-1]]], 0)
+        column = dice.choice((column, column, *("id", "age", "town", "zip", "born", "wage", "ill")))
+    shown = ["--out", "built.csv"] if dice.random() < 0.5 else ["--show-values"]
+    return ["hierarchy", column, "--from", data, *way, *shown]
 
 
 def prior_case(dice: random.Random, folder: Path) -> Words:
@@ -479,7 +499,7 @@ def expression_case(dice: random.Random, folder: Path) -> Words:
 
 KINDS: dict[str, Callable[[random.Random, Path], Words]] = {
     **{f"table, {form}": table_case(form) for form in FORMATS},
-    "options": options_case, "hierarchy": hierarchy_case, "prior": prior_case, "ground distances": ground_case,
+    "options": options_case, "hierarchy": hierarchy_case, "built hierarchy": building_case, "prior": prior_case, "ground distances": ground_case,
     "release, ours": release_case, "release, as ARX's": arx_case, "folder of releases": releases_case, "plan": plan_case,
     "policy": policy_case, "run folder": run_folder_case, "report": report_case, "expression": expression_case,
 }  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -15,7 +16,7 @@ from indiff import Mondrian, read_table
 from indiff.data.hierarchy import Hierarchy
 from indiff.errors import UserError
 from indiff.risk import measure_risk
-from indiff.risk.columns import require_few_combinations
+from indiff.risk.columns import require_few_combinations, require_few_passes
 from indiff.risk.counts import Grouped, SizeRow
 from indiff.risk.metrics import AtMaximum, GroupRisk, group_risk, marketer
 
@@ -171,6 +172,43 @@ def test_combinations_are_few_enough_or_refused() -> None:
     ):
         with pytest.raises(UserError, match=said):
             require_few_combinations(quasi, largest)
+
+
+def counted_on(dialect: str, rows: int, columns: int) -> Any:
+    engine = SimpleNamespace(dialect=dialect, query=lambda sql: [(rows,)])
+    return SimpleNamespace(engine=engine, quasi=("q",) * columns, cells="cells")
+
+
+def test_a_cluster_groups_few_enough_cells_or_refuses() -> None:
+    """10⁵ rows × 1,000² columns are 10¹¹ cells; 10⁸ in a second are 1,000 s, 16 min and 40 s."""
+    for dialect, rows, columns in (
+        ("spark", 10**5, 1_000),
+        ("spark", 10**11, 8),
+        ("duckdb", 10**9, 1_000),
+    ):
+        require_few_passes(counted_on(dialect, rows, columns))
+    with pytest.raises(
+        UserError,
+        match=r"100,001,000,000 \(100,001 different rows, 1,000 columns\).* 17 min or longer\. "
+        "Use details=False",
+    ):
+        require_few_passes(counted_on("spark", 100_001, 1_000))
+    with pytest.raises(UserError, match="9 columns"):
+        require_few_passes(counted_on("spark", 10**11, 9))
+
+
+def test_passes_are_counted_before_anything_else_and_only_where_they_are_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(
+        "indiff.risk.columns.require_few_passes", lambda counted: said.append("asked")
+    )
+    table = pa.table({"a": [1, 2], "b": [1, 2]})
+    measure_risk(table, quasi=["a", "b"], details=False)
+    assert said == []
+    measure_risk(table, quasi=["a", "b"], progress=said.append)
+    assert said[:3] == ["counting", "asked", "all quasi-identifiers together"]
 
 
 def test_no_record_singled_out_by_a_width_is_none() -> None:

@@ -12,7 +12,7 @@ from indiff.engines.protocol import Engine
 from indiff.errors import UserError, option
 from indiff.risk import counts, metrics
 from indiff.risk.counts import Counted, Grouped, Partition, keys, plain_terms, summed
-from indiff.risk.left_out import without_each
+from indiff.risk.left_out import FEW_COLUMNS, without_each
 from indiff.risk.metrics import GroupRisk, InformationRisk, information_risk
 from indiff.risk.values import Values
 from indiff.text import duration
@@ -21,6 +21,8 @@ MOST_LEVELS = 1_000
 MOST_COMBINATIONS = 100_000
 SECONDS_EACH = 0.003
 """What the shortest statement takes: the least that a combination costs."""
+MOST_PASSED, PASSED_A_SECOND = 10**11, 10**8
+"""Cells that a cluster groups to leave out each column in turn, and how many at the quickest."""
 OUTLIER_SHARE = 0.1
 
 
@@ -273,6 +275,23 @@ def require_few_combinations(quasi: int, largest: int) -> None:
                 f"Use {option('combinations', size - 1)}, or name fewer columns",
                 field="combinations",
             )
+
+
+def require_few_passes(counted: Counted) -> None:
+    """Raise, with what it would cost, where Spark would group by very many columns for each."""
+    columns = len(counted.quasi)
+    if columns <= FEW_COLUMNS or counted.engine.dialect != "spark":
+        return
+    ((rows,),) = counted.engine.query(f"SELECT COUNT(*) FROM {counted.cells}")
+    if (passed := rows * columns**2) > MOST_PASSED:
+        raise UserError(
+            "on Spark each column is left out by a pass over all the others, and at most "
+            f"{MOST_PASSED:,} cells are passed",
+            f"{passed:,} ({rows:,} different rows, {columns:,} columns), which would take "
+            f"{duration(passed / PASSED_A_SECOND)} or longer",
+            f"Use {option('details', False)}, or name fewer columns",
+            field="quasi",
+        )
 
 
 def search(counted: Counted, largest: int) -> tuple[Combination, ...]:

@@ -214,6 +214,8 @@ def measure_risk(
     with enough_memory(resources):
         counted = count(source, question, engine, reading, resources)
         try:
+            if details:
+                columns.require_few_passes(counted)
             say("all quasi-identifiers together")
             together = measure_columns(counted, counted.positions)
             single = {}

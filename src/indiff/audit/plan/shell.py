@@ -69,6 +69,8 @@ def in_shell(part: Option) -> str:
 
     >>> in_shell(Option("missing", "drop")), in_shell(Option("joint", True))
     ('--missing drop', '--joint')
+    >>> in_shell(Option("details", False))
+    '--no-details'
     >>> in_shell(Option("hierarchies", {"zip": "zip.csv"})), in_shell(Option("bins", {"age": 5}))
     ('--hierarchy zip=zip.csv', '--bins age=5')
     >>> in_shell(Option("orders", {"size": ["small", "large"]})), in_shell(Option("quasi"))
@@ -89,6 +91,8 @@ def in_shell(part: Option) -> str:
         return " ".join(f"{flag} {shlex.quote(one)}" for one in value if one or not always)
     if part.of is not None:
         return f"{part.name}={_typed(value)} in --{part.of}"
+    if value is False and (one := OPTIONS.get(flag[2:])) and one.option.no:
+        return f"--{one.option.no}"
     return flag if value is None or value is True else f"{flag} {_typed(value)}"
 
 
