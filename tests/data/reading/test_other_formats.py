@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import struct
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -174,3 +175,22 @@ def test_bad_workbooks(tmp_path: Path) -> None:
 
 def test_numbers_name_columns_as_they_are_shown(tmp_path: Path) -> None:
     assert read_raw(book(tmp_path, [[2020, 2021], [1, 2]])).frame.column_names == ["2020", "2021"]
+
+
+@pytest.mark.parametrize(("offset", "text"), [(10**8, "out of bounds"), (-1, "offset")])
+def test_an_arrow_file_whose_offsets_lead_elsewhere_is_refused(
+    tmp_path: Path, offset: int, text: str
+) -> None:
+    """Arrow reads such a file; whoever looks at its texts reads memory that is not theirs."""
+    frame = pa.table({"ill": ["x", "yy", "zzz"], "age": [1, 2, 3]})
+    kept = pa.BufferOutputStream()
+    with pa.ipc.new_file(kept, frame.schema) as writer:
+        writer.write(frame)
+    raw, offsets = kept.getvalue().to_pybytes(), struct.pack("<4i", 0, 1, 3, 6)
+    assert raw.count(offsets) == 1
+    path = tmp_path / "t.feather"
+    path.write_bytes(raw)
+    assert read_raw(path).frame["ill"].to_pylist() == ["x", "yy", "zzz"]
+    path.write_bytes(raw.replace(offsets, struct.pack("<4i", 0, offset, 3, 6)))
+    with pytest.raises(UserError, match=f"an Arrow file must be readable; .*{text}"):
+        read_raw(path)

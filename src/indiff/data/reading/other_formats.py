@@ -298,14 +298,18 @@ def _no_number(word: str) -> None:
 def _read_arrow_file(path: Path, where: str) -> pa.Table:
     """Return the table of a Feather or Arrow file, or of an Arrow stream."""
     data = path.read_bytes()
-    for opening in (pa.ipc.open_file, pa.ipc.open_stream):
+    try:
         try:
-            return opening(arrow_reader(data)).read_all()
-        except (pa.ArrowException, OSError) as error:
-            reason = str(error).splitlines()[0].rstrip(".")
-    raise UserError(
-        f"an Arrow file must be readable; {where} is not ({said(reason)}): write it again."
-    )
+            frame = pa.ipc.open_file(arrow_reader(data)).read_all()
+        except (pa.ArrowException, OSError):
+            frame = pa.ipc.open_stream(arrow_reader(data)).read_all()
+        frame.validate(full=True)  # Arrow itself follows offsets that lead out of the file
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise UserError(
+            f"an Arrow file must be readable; {where} is not ({said(reason)}): write it again."
+        ) from None
+    return frame
 
 
 def _read_statistics(path: Path, where: str) -> Any:
