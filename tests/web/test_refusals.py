@@ -89,5 +89,7 @@ def test_the_front_has_no_release_that_misses_its_own_constraint() -> None:
     ]
     (figure,) = drawn_together([], rows)
     assert figure["summary"].endswith("than b.")
+    (figure,) = drawn_together([], [{**row, "setting": "mondrian:k=5, fix"} for row in rows])
+    assert figure["summary"].endswith("than groups of similar people (mondrian:k=5), fix.")
     (figure,) = drawn_together([], [{**row, "constraint_met": False} for row in rows])
     assert "none is on the front" in figure["summary"]

@@ -50,8 +50,7 @@ def points(*deltas: float) -> dict[str, Any]:
 def test_settings_that_come_to_the_same_are_all_named() -> None:
     said = summaries(parameter=points(2, 1.9999999, 0.5))["parameter"]
     assert said == (
-        "Of 3 settings of k, δ is smallest with mondrian:k=4 (0.5) and largest with mondrian:k=2 "
-        "and mondrian:k=3 (2)."
+        "Of 3 settings of k, δ is smallest with k = 4 (0.5) and largest with k = 2 and k = 3 (2)."
     )
     assert summaries(parameter=points(1, 1))["parameter"] == (
         "All 2 settings of k that were measured have the same δ (1)."

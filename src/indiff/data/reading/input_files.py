@@ -383,7 +383,7 @@ def _undecodable(error: UnicodeDecodeError, before: int, encoding: str, where: s
     found = error.object[error.start : error.start + 1].hex()
     return UserError(
         f"text must be valid in its encoding ({encoding}); {where} has the byte 0x{found} at "
-        f"byte {before + error.start} where that is not: {way_out}.",
+        f"byte {before + error.start}, which stands for no letter there: {way_out}.",
         field="encoding",
     )
 

@@ -174,7 +174,9 @@ def _parameter(part: Mapping[str, Any], limit: float | None) -> Figure:
     name = plain.name(str(part["parameter"]))
     points = _named(part["points"], "setting")
     noted = [{**one, "reason": setting_note(one)} for one in points]
-    deltas = [(float(one["delta"]), one["setting"]) for one in points if one["delta"] is not None]
+    deltas = [
+        (float(one["delta"]), _value(name, one)) for one in points if one["delta"] is not None
+    ]
     known = [pair for pair in deltas if not math.isnan(pair[0])]
     if known:
         low, high = (_at(known, end(known)[0]) for end in (min, max))
@@ -198,6 +200,12 @@ def _parameter(part: Mapping[str, Any], limit: float | None) -> Figure:
         spec=_spec(parameter({"parameter": name, "points": points}, limit=limit)),
         note="A stricter setting need not make δ smaller: the curve shows whether it does here.",
     )
+
+
+def _value(name: str, point: Mapping[str, Any]) -> str:
+    """Name a setting by the parameter that differs, where it is a number."""
+    value = point.get("value")
+    return f"{name} = {value:g}" if isinstance(value, int | float) else str(point["setting"])
 
 
 def _at(known: Sequence[tuple[float, str]], value: float) -> str:

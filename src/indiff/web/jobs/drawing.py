@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from indiff.files import write_text
+from indiff.report.plain_words import step_words
 from indiff.text import number
 
 FILE = "figures.json"
@@ -124,7 +125,8 @@ def drawn_together(
         _break_titles(spec)
         summary = "No release meets its own constraint, so none is on the front."
         if front:
-            summary = f"No other run has both a smaller δ and {better} than {' and '.join(front)}."
+            told = f"No other run has both a smaller δ and {better} than {' and '.join(front)}."
+            summary = step_words(told)
         found.append(
             {
                 "id": f"trade-{utility}",
@@ -147,7 +149,7 @@ def drawn_together(
     ]
     if curves:
         shown = figures({"findings": [], "charts": {"cdf": curves}})
-        found += [asdict(figure) for figure in shown]
+        found += [asdict(one) | {"summary": step_words(one.summary)} for one in shown]
     return found
 
 
