@@ -78,6 +78,20 @@ def test_every_limit_that_is_exceeded_is_said_of_who_is_exposed() -> None:
     assert "one in 5" not in lines(made)["Who is exposed"]
 
 
+def test_that_nobody_is_above_the_limit_is_said_only_where_it_is_known() -> None:
+    made = usual()
+    for one in made["findings"]:
+        if one["metric"] == "delta":
+            one |= {"exceeded": False, "about": "diagnosis"}
+            one["parameters"].pop("above_limit", None)
+    nobody = "No adversary that was tried learns more about anybody's diagnosis than the limit on δ"
+    assert lines(made)["Who is exposed"].startswith(f"{nobody} allows. One person's own record")
+    for one in made["findings"]:
+        if one["metric"] == "delta":
+            one["exceeded"] = None  # some records were not tested, or there is no limit
+    assert nobody not in lines(made)["Who is exposed"]
+
+
 @pytest.mark.parametrize(
     ("model", "said"),
     [

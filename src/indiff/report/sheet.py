@@ -245,23 +245,27 @@ def _exposed(document: Document) -> str:
         for one in told
     ]
     above = _above(document, known)
-    by = [exposes(known)] if above and len({one["about"] for one in known}) == 1 else []
+    any_above = any(one["parameters"].get("above_limit") for one in known)
+    by = [exposes(known)] if any_above and len({one["about"] for one in known}) == 1 else []
     return " ".join([*above, *filter(None, by), *said]) or "Nothing was measured about it."
 
 
 def _above(document: Document, deltas: Sequence[Mapping[str, Any]]) -> list[str]:
     """Say of each sensitive attribute how many records are above the limit on δ."""
-    most: dict[str, int] = {}
+    found: dict[str, list[Mapping[str, Any]]] = {}
     for one in deltas:
-        about = str(one["about"])
-        most[about] = max(most.get(about, 0), one["parameters"].get("above_limit", 0))
-    records = document["table"]["records"]
-    return [
-        f"For {above:,} of {counted(records)} ({percent(above / records)}), an adversary learns "
-        f"more about {plain.name(about)} than the limit on δ allows."
-        for about, above in most.items()
-        if above
-    ]
+        found.setdefault(str(one["about"]), []).append(one)
+    records, told = document["table"]["records"], []
+    for about, own in found.items():
+        above = max(one["parameters"].get("above_limit", 0) for one in own)
+        more, end = f"{above:,} of {counted(records)}", "than the limit on δ allows."
+        if above:
+            told.append(f"For {more} ({percent(above / records)}), an adversary learns more about "
+                        f"{plain.name(about)} {end}")  # fmt: skip
+        elif all(one.get("exceeded") is False for one in own):
+            told.append(f"No adversary that was tried learns more about anybody's "
+                        f"{plain.name(about)} {end}")  # fmt: skip
+    return told
 
 
 def _tried(document: Document) -> str:
@@ -332,6 +336,12 @@ def _next(document: Document) -> str:
     return "Decide below."
 
 
+def called(key: str) -> str:
+    """Call a key of a plan's context as a sentence does."""
+    label = _CONTEXT.get(key, key.replace("_", " "))
+    return f"{label[0].lower()}{label[1:]}"
+
+
 def context_rows(document: Document) -> list[tuple[str, str]]:
     """Return what the plan states beside the ten lines, and what it leaves open."""
     context = document.get("context") or {}
@@ -339,7 +349,7 @@ def context_rows(document: Document) -> list[tuple[str, str]]:
     found = [(_CONTEXT[key], str(told[key])) for key in told if key not in _IN_TEN]
     # Without a word on it the report is marked as confidential.
     open_ones = [key for key in _CONTEXT if key not in told and key != "confidentiality"]
-    if missing := [_CONTEXT[key][0].lower() + _CONTEXT[key][1:] for key in open_ones]:
+    if missing := [called(key) for key in open_ones]:
         found.append(("Not stated", "; ".join(missing)))
     return found
 

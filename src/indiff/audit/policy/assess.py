@@ -15,6 +15,7 @@ from indiff.audit.policy.scan import Scan, Status
 from indiff.audit.verdict import Exit, Verdict, incomplete, judge, rule_of
 from indiff.release.unmeasured import Unmeasured
 from indiff.report.finding import Finding
+from indiff.report.sheet import called
 
 _STATUS: dict[str, Status] = {"pass": "passed", "fail": "failed", "incomplete": "incomplete"}
 _RANK: tuple[Status, ...] = ("failed", "incomplete", "passed")
@@ -128,7 +129,7 @@ class Assessment:
 
     def _written_down(self, names: Sequence[str]) -> tuple[Status, str]:
         said = self.plan.context.to_dict()
-        missing = [name.replace("_", " ") for name in names if not said[name]]
+        missing = [called(name) for name in names if not said[name]]
         if missing:
             return "incomplete", f"the plan's context does not say: {', '.join(missing)}"
         return "passed", "written down in the context"
