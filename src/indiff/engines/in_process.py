@@ -105,7 +105,8 @@ class Coder:
 
     def values(self) -> pa.Array:
         """Return the value of every code, null for the missing one."""
-        return pa.array([None, *self._code], self._type)
+        held = pa.int64() if _is_fine(self._type) else self._type
+        return pa.array([None, *self._code], held).cast(self._type)
 
     def codes(self, column: pa.Array) -> Codes:
         """Return a batch as integers with their codes; some may still lack one."""
@@ -126,7 +127,8 @@ class Coder:
         indices = (indices.fill_null(-1) if indices.null_count else indices).to_numpy()
         with self._lock:
             if self._last is None or not self._last[0].equals(column.dictionary):
-                found = column.dictionary.to_pylist()
+                values = column.dictionary
+                found = (values.cast(pa.int64()) if _is_fine(values.type) else values).to_pylist()
                 if not self._code:
                     self._type = column.dictionary.type
                 table = np.array([MISSING, *map(self._learn, found)], np.int32)
@@ -167,6 +169,11 @@ class Coder:
         if isinstance(value, str) and value.strip(BLANKS) in self._tokens:
             return MISSING
         return self._code.setdefault(value, len(self._code) + 1)
+
+
+def _is_fine(kind: pa.DataType) -> bool:
+    """Tell whether a type counts nanoseconds, which no time of Python's does."""
+    return bool(pa.types.is_temporal(kind)) and getattr(kind, "unit", None) == "ns"
 
 
 def _require_plain(kind: pa.DataType) -> None:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import datetime
 import decimal
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import narwhals as nw
 import numpy as np
 import pyarrow as pa
+from pyarrow.lib import _pandas_api
 
 from indiff.data.reading.columns import Column, ordered_texts, plain_column
 from indiff.data.reading.kinds import checked_names, without_missing
 from indiff.data.reading.numbers import EXACT_INTEGERS
 from indiff.errors import UserError, from_data
 from indiff.text import is_text
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 Backend = Literal["pyarrow", "pandas", "polars"]
 Frame = tuple[list[tuple[str, Column]], list[str], Backend]
@@ -32,6 +35,10 @@ FAMILIES: tuple[tuple[str, tuple[type, ...]], ...] = (
 
 def read_frame(source: Any, *, tokens: Sequence[str]) -> Frame:
     """Return the named, typed columns of a frame, the notes, and which library the frame is of."""
+    if isinstance(source, pa.Table):
+        return *read_arrow(source, tokens=tokens, where=WHERE), "pyarrow"
+    import narwhals as nw
+
     source = arrow_native(nw.to_native(source, pass_through=True))
     if nw.dependencies.is_pandas_dataframe(source):
         return _from_pandas(source, tokens)
@@ -100,6 +107,8 @@ def _wrong_type(source: object) -> UserError:
 
 def _check_polars(frame: nw.DataFrame[Any]) -> None:
     """Polars hands 128-bit integers and Python objects over in ways that Arrow cannot read."""
+    import narwhals as nw
+
     for name, kind in frame.schema.items():
         if isinstance(kind, nw.Object | nw.Int128 | nw.UInt128):
             raise UserError(
@@ -110,6 +119,7 @@ def _check_polars(frame: nw.DataFrame[Any]) -> None:
 
 def _from_pandas(frame: Any, tokens: Sequence[str]) -> Frame:
     """Column by column, for columns of Python objects have no one Arrow type."""
+    _pandas_api.pd  # noqa: B018 - Arrow may have looked for pandas before it was there
     names, notes = checked_names(list(frame.columns), WHERE)
     _check_records(len(frame), WHERE)
     columns = []

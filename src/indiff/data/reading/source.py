@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import narwhals as nw
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -91,6 +90,8 @@ def column_names(source: Any, reading: Reading | None = None) -> list[str]:
             return list(source.columns)
         if type(source).__module__.startswith("pyarrow") and hasattr(source, "schema"):
             return list(source.schema.names)  # of a reader, which can be read only once
+        import narwhals as nw
+
         try:
             return list(nw.from_native(source).collect_schema().names())
         except TypeError:  # what the door reads in another way, or refuses in its own words
@@ -201,6 +202,8 @@ def in_utc(table: pa.Table) -> pa.Table:
 
 
 def _to_arrow(source: Any, columns: Sequence[str]) -> pa.Table:
+    import narwhals as nw
+
     try:
         frame = nw.from_native(source if isinstance(source, pa.Table) else arrow_native(source))
     except TypeError:
