@@ -115,6 +115,7 @@ def _warm_recoding() -> None:
     table = _tiny_table()
     for meet in (meet_all, meet_without):
         meet(table.sensitive.counts[None, :], Recoding(k=2).limits(table))
+    Recoding(k=2).sanitize(table)
 
 
 def _warm_membership() -> None:

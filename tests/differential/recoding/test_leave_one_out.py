@@ -15,7 +15,6 @@ from indiff import (
     Recoding,
     Table,
     differential_test,
-    explain,
     read_table,
 )
 from indiff.differential.path import Beliefs
@@ -176,15 +175,6 @@ def test_people_with_several_records_are_left_out_at_once() -> None:
     fast = differential_test(table, Recoding(k=3, suppression=0.3), **options)
     slow = differential_test(table, Recoding(k=3, suppression=0.3), method="refit", **options)
     np.testing.assert_allclose(fast.distances, slow.distances, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("suppressed", ["keep", "drop"])
-def test_why(suppressed: Any) -> None:
-    table = plain(sex=list("mmmffffffx"), ill=list("ynynnyynny"))
-    sanitizer = Recoding(k=3, suppression=0.4, suppressed=suppressed)
-    words = [str(one) for one in explain(table, sanitizer, [0, 3, 9], model="frequency")]
-    assert len(words) == 3
-    assert all("everything is published as one group" not in one for one in words)
 
 
 def test_adult(needs_data: Path) -> None:

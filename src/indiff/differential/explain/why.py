@@ -20,6 +20,8 @@ from indiff.differential.explain.models import (
 )
 from indiff.differential.leave_one_out import releases_of
 from indiff.differential.people import fallback
+from indiff.differential.recoding.changes import NodeChange
+from indiff.differential.recoding.leave_one_out import RecodingReleases
 from indiff.differential.refit.refit import Releases
 from indiff.differential.strongest import choose_model
 from indiff.differential.test import as_rows, check_testable, describe
@@ -30,7 +32,7 @@ from indiff.inference.models import covering_rows, is_randomized_model
 from indiff.release.release import Release, write_regions
 from indiff.sanitizers.sanitizer import as_sanitizer
 
-__all__ = ["DecisionPath", "Explanation", "GroupChange", "Shift", "explain"]
+__all__ = ["DecisionPath", "Explanation", "GroupChange", "NodeChange", "Shift", "explain"]
 
 
 Fate = Literal["keeps", "narrows", "disappears", "generalized"]
@@ -121,7 +123,8 @@ class Explanation:
     changes add up, with ``prior``, to the change of the log-odds of the two beliefs. ``paths`` are
     the ways that a single decision tree takes to the target, with the record and without.
     ``model`` names the model; the words name it too where ``names_model`` says so.
-    ``covering`` counts the released records whose regions all cover the target.
+    ``covering`` counts the released records whose regions all cover the target. Of a recoding
+    ``node`` has the levels with and without the record, and whose suppression changes.
     """
 
     record: int
@@ -138,6 +141,7 @@ class Explanation:
     paths: tuple[DecisionPath | None, DecisionPath | None] | None = None
     model: str = ""
     names_model: bool = False
+    node: NodeChange | None = None
 
     def __str__(self) -> str:
         place = f"{self.model}: " if self.names_model else ""
@@ -146,6 +150,8 @@ class Explanation:
         cause = f"it is covered by {records(absent)} instead of {present:,}"
         if self.group is not None:
             cause = str(self.group)
+        if self.node is not None:
+            cause = str(self.node)
         moved = self.belief_without - self.belief
         if abs(moved) <= 1e-12:
             return f"{place}{cause}: no belief changes"
@@ -227,9 +233,12 @@ def explain(
     rows = [int(as_rows(table, [record])[0]) for record in asked]  # in the order asked for
     release = chosen.sanitize(table)
     releases: Releases = releases_of(chosen)(table, fallback(chosen))
-    return tuple(
-        _explain(table, adversary, release, releases.without(row), row, show_values) for row in rows
-    )
+    found = []
+    for row in rows:
+        one = _explain(table, adversary, release, releases.without(row), row, show_values)
+        node = releases.change(row) if isinstance(releases, RecodingReleases) else None
+        found.append(replace(one, node=node))
+    return tuple(found)
 
 
 def _explain(

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from indiff.sanitizers.recoding.lattice import Groups, Lattice
 from indiff.sanitizers.recoding.limits import meet_without
-from indiff.sanitizers.recoding.losses import Loss, State
+from indiff.sanitizers.recoding.losses import Loss
 from indiff.sanitizers.recoding.recoding import Recoding
 from indiff.sanitizers.recoding.search import Rules, Visit, search
+from indiff.sanitizers.recoding.state import State
 
 Places = NDArray[np.intp]
 Bools = NDArray[np.bool_]
@@ -94,12 +95,12 @@ class _Search:
         state = State(lattice, groups, rules.good(lattice, groups))
         above = self.loss.bound_above(state, 1)
         if state.suppressed_without.min() > rules.budget:
-            return Visit(rules.rising, above)
+            return Visit(rules.none_below(groups, 1), above)
         after = good_without(rules, lattice, groups, self.pairs).astype(np.intp)
         cell = lattice.cells.cell[self.pairs]
         allowed = state.suppressed_without[after, groups.of_cell[cell]] <= rules.budget
         if not allowed.any():
-            return Visit(rules.rising, above)
+            return Visit(rules.none_below(groups, 1), above)
         scores = self.loss.scores_without(state)[after, cell]
         rank = lattice.rank
         better = (scores < self.score) | (

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from indiff.inference import Frequency, NaiveBayes
 from indiff.sanitizers.recoding.lattice import Ints, Lattice, distinct
-from indiff.sanitizers.recoding.losses import State
+from indiff.sanitizers.recoding.state import State
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -58,6 +58,25 @@ class Published:
                 labels = [level.covering[row][codes] for row, level, codes in columns]
                 found += self._held_by(labels, [len(level) for level in levels], own)
         return found
+
+    def alike(self, pairs: Places, *, leave: bool) -> tuple[Places, Places]:
+        """Return some of the pairs, and for each pair which of them lets one believe the same.
+
+        Their values are covered by the same labels, and if one is left out, it is of one class.
+        """
+        groups, lattice, cell = self.state.groups, self.state.lattice, self.cells.cell[pairs]
+        levels = [lattice.levels[a][number] for a, number in enumerate(groups.levels)]
+        columns, sizes = [groups.of_cell[cell]], [len(groups)]
+        for level, codes in zip(levels, self.cells.codes.T, strict=True):
+            if len(level.covering) > 1:
+                shown, same = np.unique(level.covering, axis=1, return_inverse=True)
+                columns.append(same.ravel()[codes[cell]].astype(np.int32))
+                sizes.append(shown.shape[1])
+        if leave:
+            columns.append(self.cells.of_class[pairs])
+            sizes.append(self.cells.classes)
+        first, back = distinct(columns, sizes)
+        return pairs[first], back
 
     def _held_by(self, labels: list[NDArray[np.int32]], sizes: list[int], own: Ints) -> Ints:
         """Return what the groups with these labels hold, one for each cell; −1 is no label."""
@@ -148,8 +167,7 @@ def believe_by_totals(model: NaiveBayes, totals: Ints, counts: Floats) -> Floats
     return found
 
 
-def stretches(pairs: Places, lattice: Lattice) -> list[Places]:
-    """Cut pairs into as many as memory holds at a time."""
-    each = max(1, len(lattice.shape) * lattice.cells.classes)
-    parts = max(1, -(-len(pairs) * each // MOST_NUMBERS))
-    return np.array_split(pairs, parts)
+def stretches(pairs: int, lattice: Lattice) -> list[slice]:
+    """Cut so many pairs into as many as memory holds at a time."""
+    each = max(1, MOST_NUMBERS // max(1, len(lattice.shape) * lattice.cells.classes))
+    return [slice(start, start + each) for start in range(0, pairs, each)]

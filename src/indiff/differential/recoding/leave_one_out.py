@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from indiff.data.table import Table
 from indiff.differential.calls.calls import Progress
 from indiff.differential.path import Beliefs
+from indiff.differential.recoding.changes import NodeChange, node_change
 from indiff.differential.recoding.choice import choose, classes_apart, good_without
 from indiff.differential.recoding.counts import (
     Published,
@@ -23,9 +24,9 @@ from indiff.inference import Frequency, NaiveBayes
 from indiff.release.release import Release
 from indiff.sanitizers.recoding.lattice import Lattice
 from indiff.sanitizers.recoding.limits import meet_all
-from indiff.sanitizers.recoding.losses import State
 from indiff.sanitizers.recoding.recoding import Recoding
-from indiff.sanitizers.recoding.search import Rules, optimum
+from indiff.sanitizers.recoding.search import Best, Rules, optimum
+from indiff.sanitizers.recoding.state import State
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -47,15 +48,19 @@ class _Pairs:
     ) -> None:  # fmt: skip
         """Note what the release at a node lets one believe, without a record of each pair."""
         published = Published(state, keep)
-        for some in stretches(pairs, self.lattice):
+        first, back = published.alike(pairs, leave=leave)
+        for part in stretches(len(first), self.lattice):
+            some = first[part]
             after = good_without(rules, self.lattice, state.groups, some) if leave else None
             seen = Seen(published, some, after)
             self.beliefs[some] = seen.beliefs(model)
             self.uncovered[some] = ~seen.covering.any(axis=1)
             if keep:  # rows of ``*`` are a group, too
-                held, back = distinct_rows(seen.starred)
+                held, same = distinct_rows(seen.starred)
                 broken = held.any(axis=1) & ~meet_all(held, rules.limits)
-                self.unmet[some] = broken[back]
+                self.unmet[some] = broken[same]
+        for known in (self.beliefs, self.uncovered, self.unmet):
+            known[pairs] = known[first][back]
 
     def see_nothing(self, pairs: Places, model: NaiveBayes | Frequency, *, leave: bool) -> None:
         """Note what one group lets one believe in which every cell is ``*``."""
@@ -137,10 +142,24 @@ class RecodingReleases(Releases):
     def _number(self) -> NDArray[np.int64]:
         return choose(self.sanitizer, self._lattice, self.sanitizer.loss_of(self._lattice))
 
+    @cached_property
+    def _best(self) -> Best:
+        loss = self.sanitizer.loss_of(self._lattice)
+        return optimum(self._lattice, loss, self.sanitizer.rules(self.table))
+
+    def _node(self, row: int) -> int:
+        return int(self._number[self._lattice.cells.pair_of_row[row]])
+
+    def change(self, row: int) -> NodeChange | None:
+        """Return what changes without the record in this row; None if D has no node itself."""
+        if self._best.state is None:
+            return None
+        return node_change(self.sanitizer, self._best.state, self._node(row), row)
+
     def without(self, row: int) -> Release:
         """Return f(D⁻ⁱ) for the record in this row of the table."""
         others = self.table.without(row)
-        number = int(self._number[self._lattice.cells.pair_of_row[row]])
+        number = self._node(row)
         if number < 0:
             made: Release = self.sanitizer.sanitize(others)
             return made

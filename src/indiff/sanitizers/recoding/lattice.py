@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,13 +13,14 @@ from numpy.typing import NDArray
 from indiff.data.table import Table
 from indiff.errors import UserError
 from indiff.sanitizers.recoding.levels import Level, levels_of
+from indiff.sanitizers.recoding.merging import merge
 
 Ints = NDArray[np.int64]
 Places = NDArray[np.intp]
 
 MOST_NODES = 1_000_000
 MOST_KEPT = 20_000_000
-"""How many groups and cells all kept nodes may have together."""
+"""How many groups all kept nodes may have together, counted as often as they are held."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,15 +99,27 @@ def distinct(columns: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> tu
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """The groups of one node: a cell of each, their sizes, and the group of every cell."""
+    """The groups of one node, by their first cell: this cell, and how many records each holds.
+
+    ``merged`` has for each group of a ``finer`` node in which of these it lies.
+    """
 
     levels: tuple[int, ...]
     cell: Places
     sizes: Ints
-    of_cell: NDArray[np.int32]
+    merged: NDArray[np.int32]
+    finer: Groups | None
 
     def __len__(self) -> int:
         return len(self.cell)
+
+    @cached_property
+    def of_cell(self) -> NDArray[np.int32]:
+        """The group of every cell."""
+        found, below = self.merged, self.finer
+        while below is not None:
+            found, below = found[below.merged], below.finer
+        return found
 
 
 class Lattice:
@@ -118,9 +132,7 @@ class Lattice:
         self.table = table
         self.levels = levels or tuple(map(levels_of, table.attributes))
         self.shape = tuple(map(len, self.levels))
-        nodes = 1
-        for height in self.shape:
-            nodes *= height
+        nodes = math.prod(self.shape)
         if nodes > MOST_NODES:
             raise UserError(
                 f"a lattice of at most {MOST_NODES:,} nodes is searched; the levels of these "
@@ -131,11 +143,21 @@ class Lattice:
         self.size = nodes
         self.cells = Cells.of(table)
         each = np.arange(len(self.cells.codes))
-        bottom = Groups((0,) * len(self.shape), each, self.cells.sizes, each.astype(np.int32))
-        self._kept: dict[tuple[int, ...], Groups] = {bottom.levels: bottom}
+        bottom = Groups((0,) * len(self.shape), each, self.cells.sizes, each.astype(np.int32), None)
+        self._kept = [bottom]
+        self._place = {bottom.levels: 0}
         self._room = MOST_KEPT
-        self._at = np.zeros((1, len(self.shape)), np.int64)
-        self._lengths = np.array([len(bottom)])
+        self._at = np.zeros((64, len(self.shape)), np.int32)
+        self._lengths = np.full(64, len(bottom))
+        held = [[level.of for level in column] for column in self.levels]
+        self._labels = np.concatenate([of for column in held for of in column])
+        ends = np.cumsum([len(of) for column in held for of in column])
+        self._starts = np.split(np.append(0, ends[:-1]), np.cumsum(self.shape)[:-1])
+
+    @cached_property
+    def steps(self) -> tuple[int, ...]:
+        """What one level more of each column adds to a node's number."""
+        return tuple(math.prod(self.shape[column + 1 :]) for column in range(len(self.shape)))
 
     @cached_property
     def height(self) -> Ints:
@@ -160,28 +182,37 @@ class Lattice:
         return [column[level].of[codes[cells]] for column, level, codes in chosen]
 
     def groups(self, levels: tuple[int, ...]) -> Groups:
-        """Return the groups of a node, rolled up from the fewest of a finer node."""
-        known = self._kept.get(levels)
+        """Return the groups of a node, rolled up from the fewest of a finer node.
+
+        What is handed out is a copy: what it works out for itself is not kept.
+        """
+        known = self._place.get(levels)
         if known is not None:
-            return known
-        below = np.flatnonzero((self._at <= levels).all(axis=1))
-        finer = tuple(self._at[below[self._lengths[below].argmin()]].tolist())
-        source = self._kept[finer]
-        sizes = [len(column[level]) for column, level in zip(self.levels, levels, strict=True)]
-        first, of = distinct(self.labels(levels, source.cell), sizes)
-        found = Groups(
-            levels,
-            source.cell[first],
-            add_up(of, source.sizes, len(first)),
-            of[source.of_cell].astype(np.int32),
+            return replace(self._kept[known])
+        count = len(self._kept)
+        below = np.flatnonzero((self._at[:count] <= levels).all(axis=1))
+        source = self._kept[below[self._lengths[below].argmin()]]
+        sizes = np.array(
+            [len(each[level]) for each, level in zip(self.levels, levels, strict=True)]
         )
+        starts = np.array([each[level] for each, level in zip(self._starts, levels, strict=True)])
+        columns = np.flatnonzero(sizes > 1)
+        cell, held, merged = merge(
+            self.cells.codes, source.cell, source.sizes, self._labels, starts, sizes, columns
+        )
+        found = Groups(levels, cell, held, merged, source)
         self._keep(found)
-        return found
+        return replace(found)
 
     def _keep(self, groups: Groups) -> None:
-        cost = len(groups.of_cell) + 2 * len(groups)
-        if cost <= self._room:
-            self._room -= cost
-            self._kept[groups.levels] = groups
-            self._at = np.vstack([self._at, groups.levels])
-            self._lengths = np.append(self._lengths, len(groups))
+        cost = len(groups.merged) + 4 * len(groups)
+        if cost > self._room:
+            return
+        self._room -= cost
+        count = len(self._kept)
+        if count == len(self._at):
+            self._at = np.concatenate([self._at, self._at])
+            self._lengths = np.concatenate([self._lengths, self._lengths])
+        self._at[count], self._lengths[count] = groups.levels, len(groups)
+        self._place[groups.levels] = count
+        self._kept.append(groups)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
@@ -18,53 +17,13 @@ from numpy.typing import NDArray
 
 from indiff.release.penalties import region_penalties
 from indiff.release.release import ReleasedColumn
-from indiff.sanitizers.recoding.lattice import Groups, Ints, Lattice, add_up
+from indiff.sanitizers.recoding.lattice import Ints, Lattice, add_up
+from indiff.sanitizers.recoding.state import State
 
 Floats = NDArray[np.float64]
 
 UNIT = 2**32
 ROUNDING = 1 - 1e-12  # a bound may not exceed what it bounds by rounding
-
-
-@dataclass(frozen=True, eq=False)
-class State:
-    """One node of the lattice: its groups, and which of them satisfy the limits."""
-
-    lattice: Lattice
-    groups: Groups
-    good: NDArray[np.bool_]
-
-    @cached_property
-    def suppressed(self) -> int:
-        """How many records lie in groups that break a limit."""
-        return int(self.groups.sizes[~self.good].sum())
-
-    @cached_property
-    def labels(self) -> list[NDArray[np.int32]]:
-        """The label of each group, column by column."""
-        return self.lattice.labels(self.groups.levels, self.groups.cell)
-
-    @cached_property
-    def bad_sizes(self) -> Ints:
-        """The records of each group that are suppressed: all or none."""
-        return np.where(self.good, 0, self.groups.sizes)
-
-    @cached_property
-    def bad_after(self) -> Ints:
-        """The records of each group that are suppressed once one has left and it breaks a limit.
-
-        The first row is for groups that then break a limit, the second for those that do not.
-        """
-        return np.stack([self.groups.sizes - 1, np.zeros_like(self.groups.sizes)])
-
-    @cached_property
-    def suppressed_without(self) -> Ints:
-        """How many records are suppressed without one of each group, by what the group then is."""
-        return self.suppressed - self.bad_sizes + self.bad_after
-
-    def by_cell(self, scores: Floats) -> Floats:
-        """Return for every cell what is known for its group."""
-        return scores[:, self.groups.of_cell]
 
 
 class Loss:
@@ -188,9 +147,9 @@ class Cost(Loss):
         for place, level in enumerate(state.groups.levels):
             total = self._totals[place][level]
             if self.charges_suppression:
-                cost = self._costs[place][level][state.labels[place]]
-                saved = state.suppressed * self._units[place] - (state.bad_sizes * cost).sum()
-                total = total + saved
+                cost = self._costs[place][level][state.bad_labels[place]]
+                saved = (state.groups.sizes[state.bad] * cost).sum()
+                total = total + state.suppressed * self._units[place] - saved
             sums.append(np.array([total]))
         return float(self._scored(sums, self.records)[0])
 
@@ -366,7 +325,8 @@ class Entropy(Loss):
         """Return the loss."""
         each = []
         for place, level in enumerate(state.groups.levels):
-            held = add_up(state.labels[place], state.bad_sizes, len(self._shown[place][level]))
+            sizes = state.groups.sizes[state.bad]
+            held = add_up(state.bad_labels[place], sizes, len(self._shown[place][level]))
             bits = self._lost(place, level) + self._bits[state.suppressed] - self._bits[held].sum()
             each.append(np.array([bits / UNIT]))
         return float(self._over_columns(each)[0])

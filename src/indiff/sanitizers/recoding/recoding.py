@@ -23,8 +23,9 @@ from indiff.sanitizers.mondrian.constraints import (
 )
 from indiff.sanitizers.recoding.lattice import Lattice
 from indiff.sanitizers.recoding.limits import meet_all
-from indiff.sanitizers.recoding.losses import LOSSES, Loss, State
+from indiff.sanitizers.recoding.losses import LOSSES, Loss
 from indiff.sanitizers.recoding.search import Best, Rules, budget, optimum
+from indiff.sanitizers.recoding.state import State
 
 Suppressed = Literal["keep", "drop"]
 
