@@ -33,7 +33,7 @@ def test_a_group_of_k_is_suppressed_without_one(suppressed: Any) -> None:
     keeps = "every column keeps its level; "
     assert why(table, sanitizer, 0) == keeps + "the 2 others of its group are suppressed, not kept"
     assert why(table, sanitizer, 3) == keeps + "the 5 others of its group are still kept"
-    assert why(table, sanitizer, 9) == keeps + "it is suppressed"
+    assert why(table, sanitizer, 9) == keeps + "it was suppressed, alone in its group"
     (one,) = explain(table, sanitizer, 0, model="frequency")
     assert one.node == NodeChange(
         {"sex": 0}, {"sex": 0}, 1, 3, False, 2, 2, newly_suppressed=(1, 2), newly_kept=()

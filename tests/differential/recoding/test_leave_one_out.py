@@ -20,6 +20,7 @@ from indiff import (
 from indiff.differential.path import Beliefs
 from indiff.differential.recoding.leave_one_out import RecodingReleases, leave_one_out
 from indiff.differential.refit.refit import refit
+from indiff.distances.functions import wasserstein
 from indiff.inference import Model
 from indiff.sanitizers.recoding.losses import LOSSES
 from tests.sanitizers.recoding.test_recoding import any_recoding, any_sample
@@ -30,6 +31,8 @@ def same(fast: Beliefs, slow: Beliefs) -> None:
     assert fast.rows.tolist() == slow.rows.tolist()
     np.testing.assert_allclose(fast.with_record, slow.with_record, rtol=0, atol=1e-12)
     np.testing.assert_allclose(fast.without, slow.without, rtol=0, atol=1e-12)
+    distances = [wasserstein(one.with_record, one.without) for one in (fast, slow)]
+    np.testing.assert_allclose(*distances, rtol=0, atol=1e-12)
     for name in ("uncovered", "uncovered_without", "generalized"):
         assert getattr(fast, name).tolist() == getattr(slow, name).tolist(), name
     assert bool(fast.constraint_met) == bool(slow.constraint_met)

@@ -56,7 +56,7 @@ class NodeChange:
     def _own(self) -> str:
         """Say what becomes of the others in the record's group."""
         if not self.own:
-            return "it is suppressed" if self.is_suppressed else "nobody is in its group with it"
+            return f"it was {'suppressed' if self.is_suppressed else 'kept'}, alone in its group"
         who, verb = f"the {self.own:,} others of its group", "are"
         if self.own == 1:
             who, verb = "the other record of its group", "is"
