@@ -31,8 +31,8 @@ def same(fast: Beliefs, slow: Beliefs) -> None:
     assert fast.rows.tolist() == slow.rows.tolist()
     np.testing.assert_allclose(fast.with_record, slow.with_record, rtol=0, atol=1e-12)
     np.testing.assert_allclose(fast.without, slow.without, rtol=0, atol=1e-12)
-    distances = [wasserstein(one.with_record, one.without) for one in (fast, slow)]
-    np.testing.assert_allclose(*distances, rtol=0, atol=1e-12)
+    ours, theirs = (wasserstein(one.with_record, one.without) for one in (fast, slow))
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
     for name in ("uncovered", "uncovered_without", "generalized"):
         assert getattr(fast, name).tolist() == getattr(slow, name).tolist(), name
     assert bool(fast.constraint_met) == bool(slow.constraint_met)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from indiff.sanitizers.recoding.merging import merge
 
 
-def merged(rows: list[tuple[int, ...]], sizes: list[int], room: int) -> tuple[list[int], ...]:
+def merged(rows: Sequence[Sequence[int]], sizes: list[int], room: int) -> tuple[list[int], ...]:
     """Merge cells whose codes are their labels, by every column that has several."""
     codes = np.array(rows, np.int32)
     width = codes.shape[1]
