@@ -261,6 +261,8 @@ class Plan(_Section):
     @cached_property
     def policy(self) -> Policy | None:
         """The policy that the plan names, read from its file."""
+        if self.context.policy is None and not self.context.confirmed:
+            return None
         from indiff.audit.plan.policies import check_confirmed, read_policy
 
         found = None if self.context.policy is None else read_policy(self.context.policy)
