@@ -181,6 +181,7 @@ SAID: dict[str, dict[float, str]] = {
 }  # fmt: skip
 WHOLE = (
     "records", "k", "singled_out", "one_candidate", "distinct_l", "discernibility", "average_group",
+    "population.k_map",
 )  # fmt: skip
 CASES = [(name, value, said) for name, table in SAID.items() for value, said in table.items()]
 

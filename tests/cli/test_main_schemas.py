@@ -30,6 +30,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "risk with values": ("risk", *ROLES, "--sensitive", "ill,wage", "--show-values"),
     "risk by a policy": ("risk", *ONE, "--policy", "ico-motivated-intruder"),
     "risk without a sensitive attribute": ("risk", *ROLES),
+    "risk in a population": ("risk", *ROLES, "--sampling", "0.1", "--household", "ill"),
     "compare": ("compare", *ONE, "--sanitizer", "mondrian:k=2,5", "--recommend", "delta=1.5"),
     "compare with failures": (
         "compare", *ONE, "--sanitizer", "mondrian:k=2,500", "--sanitizer", "laplace:epsilon=1",

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import indiff
-from indiff.engines.in_process import (
+from indiff.engines.protocol import Resources, connect
+from indiff.engines.tally import (
     BATCH,
     Coder,
     NotCountedHere,
@@ -22,7 +23,6 @@ from indiff.engines.in_process import (
     add_codes,
     count_keys,
 )
-from indiff.engines.protocol import Resources, connect
 
 
 def test_a_value_outside_the_table_or_without_a_code_is_noticed() -> None:

@@ -46,6 +46,8 @@ class Metric:
     better: Literal["low", "high"] | None = None
     inference: Literal["private", "public"] | None = None
     at: Mapping[float, str] = field(default_factory=dict)
+    model: bool = False
+    """Whether it is a model's expectation, so that a limit is on that and not on an interval."""
 
     @property
     def rule(self) -> Rule:

@@ -15,6 +15,7 @@ from indiff.audit import document
 from indiff.audit.document import AuditResult
 from indiff.audit.findings import exposure, release
 from indiff.audit.findings.exposure import Exposure, Progress
+from indiff.audit.findings.population import population_findings
 from indiff.audit.findings.release import Subject
 from indiff.audit.findings.tested import worst_records
 from indiff.audit.metrics import METRICS
@@ -141,6 +142,7 @@ def run_audit(
     subjects = [_subject(audit, read.focus(one.name)) for one in read.sensitives]
     findings = _profile(audit)
     risk = release.merged([_risk(audit, one) for one in subjects])
+    people = audit.attempt("population", lambda: population_findings(subjects, chosen, sanitizer))
     exposures: list[Exposure] = []
     for place, subject in enumerate(subjects):
         exposures.append(_exposure(audit, subject, exposures, part_of(run, "attribute", place)))
@@ -148,6 +150,7 @@ def run_audit(
         audit.stopped.append(True)
     worst, parameter = _explained(audit, subjects, exposures)
     findings += risk.findings
+    findings += people.findings if people else []
     for subject, one in zip(subjects, exposures, strict=True):
         findings += subject.titled(one.findings)
     for subject in subjects:
@@ -166,6 +169,7 @@ def run_audit(
     )  # fmt: skip
     steps, verdict = _next_steps(audit, cases, verdict)
     notes = [*_unmade(subjects), *(note for one in exposures for note in one.notes)]
+    notes += people.notes if people else []
     name = source or (Path(chosen.data.path).name if chosen.data.path else "a frame")
     whole = {
         "format": FORMAT,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from indiff.audit.metrics import METRICS, number
-from indiff.audit.plan.limits import PLANES, is_at_least, narrowest_name
+from indiff.audit.plan.limits import PLANES, is_at_least, narrowest_name, require_population
 from indiff.report.finding import Finding, Limit, Rule, against, encoded, gravest
 
 if TYPE_CHECKING:
@@ -241,8 +241,10 @@ def judge_releases(results: Sequence[ReleaseResult], limits: Mapping[str, float]
 
 def judge_risk(risk: Risk, limits: Mapping[str, float]) -> Verdict:
     """Check every limit on risk metrics, by the names that ``risk_limits`` returns."""
+    require_population(limits, risk.population)
     checks = tuple(
-        Check(name, _measured(risk, name), limit, rule_of(name)) for name, limit in limits.items()
+        Check(name, risk.value_of(name), limit, rule_of(name), verb=risk.verb_of(name))
+        for name, limit in limits.items()
     )
     exceeded = tuple(str(check) for check in checks if check.exceeded)
     kept = "no limit was exceeded" if limits else NO_LIMIT
@@ -253,16 +255,6 @@ def judge_risk(risk: Risk, limits: Mapping[str, float]) -> Verdict:
 def rule_of(name: str) -> Rule:
     """Tell whether a limit on a metric is a largest or, as that of k, a smallest value."""
     return "at least" if is_at_least(name) else "at most"
-
-
-def _measured(risk: Risk, name: str) -> float:
-    plane, _, rest = name.partition(".")
-    if plane == "reidentification":
-        return float(getattr(risk.reidentification, rest))
-    if plane == "inference":
-        attribute, _, metric = rest.rpartition(".")
-        return float(getattr(risk.inference[attribute], metric))
-    return float(getattr(risk.groups, name))
 
 
 def judge(
@@ -337,7 +329,8 @@ def _limit_on(metric: str, about: str | None, limits: Mapping[str, float]) -> Li
 
 def _lacks_interval(finding: Finding) -> bool:
     """Tell whether a number is an estimate of which nobody knows how far off it may be."""
-    return finding.exactness == "estimate" and finding.interval is None
+    is_model = finding.metric in METRICS and METRICS[finding.metric].model
+    return finding.exactness == "estimate" and finding.interval is None and not is_model
 
 
 def _worst(finding: Finding, limit: Limit) -> float:

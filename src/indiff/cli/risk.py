@@ -29,7 +29,9 @@ ENGINES = ("auto", "in-process", "duckdb", "spark")
 
 def command(recipe: Recipe) -> None:
     """Measure how far columns tell who a record is, and what its sensitive values are."""
+    from indiff.audit.findings.population import figures_said
     from indiff.report.terminal import tables as terminal
+    from indiff.report.terminal.population import show_population
     from indiff.report.terminal.risk import hidden, show_risk
 
     data, attributes, show_values = recipe["data"], recipe["sensitive"], recipe["show-values"]
@@ -58,6 +60,8 @@ def command(recipe: Recipe) -> None:
         source = data if "://" in data or "*" in data else Path(data).name
         notes = [] if recipe["quasi"] else [_TAKEN]
         show_risk(console, risk, source, show_values=show_values, notes=notes)
+        if risk.population is not None:
+            show_population(console, risk.population, figures_said(risk.population))
     terminal.show_reasons(console, verdict.reasons, passed=not verdict.exit_code)
     raise typer.Exit(verdict.exit_code)
 
@@ -75,7 +79,9 @@ def _policy(recipe: Recipe) -> CountedPolicy | None:
 def _inputs(recipe: Recipe) -> list[str]:
     policy = recipe["policy"] or ""
     own = [policy] if policy.lower().endswith(".toml") else []
-    return [recipe["data"], *recipe["hierarchy"].values(), *own]
+    people = recipe["population"]
+    known = [people] if isinstance(people, str) else []
+    return [recipe["data"], *recipe["hierarchy"].values(), *known, *own]
 
 
 def _check_engine(engine: str, master: str | None, threads: int | None) -> None:
@@ -122,9 +128,9 @@ def _measure(recipe: Recipe) -> Risk:
     asked.pop("path")
     taken = [*asked["sensitive"], *asked.pop("identifier"), *asked.pop("other")]
     reading = {name: asked[name] for name in ("encoding", "separator", "sheet", "header_row")}
-    asked["quasi"] = asked["quasi"] or _every_other_column(
-        data, [*taken, asked["individual"]], reading
-    )
+    asked |= {name: recipe[name] for name in ("population", "sampling", "weight", "household")}
+    own = [asked[name] for name in ("individual", "weight", "household")]
+    asked["quasi"] = asked["quasi"] or _every_other_column(data, [*taken, *own], reading)
     names = ("engine", "combinations", "details", "records", "master", "threads", "memory-limit")
     asked |= {name.replace("-", "_"): recipe[name] for name in names}
     is_counted_here = asked["engine"] == "in-process" or (

@@ -60,12 +60,13 @@ def _tiny_table() -> Table:
 def _warm_counting() -> None:
     import numpy as np
 
-    from indiff.engines.in_process import add_codes, count_keys
+    from indiff.engines.tally import add_codes, add_weights, count_keys
 
     keys = np.zeros(1, np.int32)
     for kind in (np.int32, np.int64):
         add_codes(np.zeros(1, kind), 0, np.zeros(1, np.int32), True, keys)
     count_keys(keys, np.zeros(1, np.int64))
+    add_weights(keys, np.ones(1), 2.0, np.zeros(1), np.zeros(1, np.int64))
 
 
 def _warm_noise() -> None:

@@ -143,14 +143,16 @@ class DuckDBEngine:
             parts.append(f"{value} AS c{position}")
         return ", ".join(parts)
 
-    def count(self, countings: protocol.Countings) -> None:
+    def count(self, countings: protocol.Countings, weight: int | None = None) -> None:
         """Run stage one: a table of counts for every counting."""
         self._enumerate_frame()
         values, counts = self._normalised(), {}
         for name, positions in countings.items():
-            keys = ", ".join(f"c{i}" for i in positions)
+            keys, sums = ", ".join(f"c{i}" for i in positions), "COUNT(*) AS n"
+            if name == "cells" and weight is not None:
+                sums += f", {protocol.weighed(f'c{weight}', self.classes[weight])}"
             made = self._keep_from_source(
-                f"SELECT {keys}, COUNT(*) AS n FROM (SELECT {values} FROM source) GROUP BY {keys}"
+                f"SELECT {keys}, {sums} FROM (SELECT {values} FROM source) GROUP BY {keys}"
             )
             counts[name] = self.numbered(made, positions)
         self.counts = counts
@@ -182,12 +184,13 @@ class DuckDBEngine:
         """
         if self._enums or self.query(f"SELECT COUNT(*) < {MANY_COUNTS} FROM {table}")[0][0]:
             return table
-        columns = [f"c{position}" for position in positions]
-        for place, position in enumerate(positions):
+        columns = []
+        for position in positions:
             if self.classes[position] == "text":
                 texts = self.keep(f"SELECT DISTINCT c{position} AS x FROM {table}")
-                columns[place] = f"CAST(c{position} AS {self._enum(texts)}) AS c{position}"
-        narrow = self.keep(f"SELECT {', '.join(columns)}, n FROM {table}")
+                columns.append(f"CAST(c{position} AS {self._enum(texts)}) AS c{position}")
+        replaced = f"REPLACE ({', '.join(columns)})" if columns else ""
+        narrow = self.keep(f"SELECT * {replaced} FROM {table}")
         self.forget(table)
         return narrow
 

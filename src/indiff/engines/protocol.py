@@ -23,6 +23,7 @@ from indiff.release.release import Release
 EngineName = Literal["auto", "in-process", "duckdb", "spark"]
 ColumnClass = Literal["number", "text", "other"]
 MOST_THREADS = 1024
+LARGEST_WEIGHT = 1e12
 MOST_ROWS = 100_000
 """The driver receives at most this many rows, whatever the data."""
 
@@ -54,7 +55,8 @@ class Engine(Protocol):
 
     Column ``i`` of the request is called ``ci`` in every table, with null for the missing value.
     ``counts["cells"]`` names a table with a row per combination of values and its number of
-    records in column ``n``.
+    records in column ``n``; with weights also their sum ``w``, and ``unweighted``, the number of
+    records whose weight is no positive number.
     """
 
     name: str
@@ -66,14 +68,20 @@ class Engine(Protocol):
     def dialect(self) -> Dialect:
         """The dialect of the statements that ``query`` runs."""
 
-    def count(self, countings: Countings) -> None:
-        """Make the table of counts of every counting."""
+    def count(self, countings: Countings, weight: int | None = None) -> None:
+        """Make the table of counts of every counting; ``weight`` is the column of weights."""
 
     def keep(self, sql: str) -> str:
         """Make a table of the statement's rows inside the engine; return the table's name."""
 
     def put(self, columns: Mapping[str, Sequence[Any]], types: Sequence[str]) -> str:
         """Make a small table of the driver's values inside the engine; return its name."""
+
+    def load(self, rows: pa.Table) -> str:
+        """Make a table of Arrow data inside the engine; return its name."""
+
+    def fetch(self, table: str) -> pa.Table:
+        """Return a table as Arrow."""
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         """Return the statement's rows, at most ``MOST_ROWS``."""
@@ -117,6 +125,15 @@ def few_rows(rows: list[tuple[Any, ...]], sql: str) -> list[tuple[Any, ...]]:
     return rows
 
 
+def weighed(column: str, kind: ColumnClass) -> str:
+    """Return SQL for a group's sum of weights, and for how many of its records have none."""
+    value = f"CAST({column} AS DOUBLE)"
+    if kind != "number":
+        value = f"TRY_CAST(CAST({column} AS STRING) AS DOUBLE)"
+    held = f"CASE WHEN {value} > 0 AND {value} < {LARGEST_WEIGHT!r} THEN {value} END"
+    return f"COALESCE(SUM({held}), 0.0) AS w, COUNT(*) - COUNT({held}) AS unweighted"
+
+
 def no_records(source: Source) -> UserError:
     """Return the error for a source without rows."""
     where = repr(source.name) if source.paths else source.name
@@ -140,11 +157,14 @@ def connect(
     columns: Sequence[str],
     countings: Countings,
     *,
+    weight: int | None = None,
     engine: EngineName = "auto",
     reading: Reading | None = None,
     resources: Resources | None = None,
 ) -> Engine:
     """Count the rows of a source by each of the ``countings`` (positions in ``columns``).
+
+    ``weight`` is the position of a column whose numbers are added up for the cells.
 
     >>> import pyarrow as pa
     >>> people = pa.table({"age": [30, 30, None], "ill": ["yes", "", "no"]})
@@ -169,7 +189,7 @@ def connect(
         kind = getattr(importlib.import_module(module), name)
         may_use = replace(resources, spills=engine == "auto")
         opened = made = kind(found, columns, tokens, may_use)
-        made.count(countings)
+        made.count(countings, weight)
     except BaseException:
         opened.close()
         raise

@@ -129,7 +129,7 @@ class SparkEngine:
             parts.append(value.alias(f"c{position}"))
         return parts
 
-    def count(self, countings: protocol.Countings) -> None:
+    def count(self, countings: protocol.Countings, weight: int | None = None) -> None:
         """Run stage one: a table of counts for every counting."""
         from py4j.protocol import Py4JError  # type: ignore[import-untyped]
         from pyspark.errors import PySparkException
@@ -137,8 +137,10 @@ class SparkEngine:
         rows = self._view(self._frame.select(*self._normalised()))
         counts = {}
         for name, positions in countings.items():
-            keys = ", ".join(f"c{i}" for i in positions)
-            counts[name] = self.keep(f"SELECT {keys}, COUNT(*) AS n FROM {rows} GROUP BY {keys}")
+            keys, sums = ", ".join(f"c{i}" for i in positions), "COUNT(*) AS n"
+            if name == "cells" and weight is not None:
+                sums += f", {protocol.weighed(f'c{weight}', self.classes[weight])}"
+            counts[name] = self.keep(f"SELECT {keys}, {sums} FROM {rows} GROUP BY {keys}")
         self.counts = counts
         try:
             rows_found = [self._kept[table].count() for table in counts.values()]
@@ -187,6 +189,18 @@ class SparkEngine:
     def _put(self, columns: Mapping[str, Sequence[Any]], types: Sequence[str]) -> str:
         # Arrow, because rows of Python values need a Python of the same version on every worker.
         return self._view(self._session.createDataFrame(protocol.small_table(columns, types)))
+
+    def load(self, rows: pa.Table) -> str:
+        """Make a table of Arrow data; return its name."""
+        if self._local is not None:
+            return self._local.load(rows)
+        return self._view(_frame_of(self._session, rows))
+
+    def fetch(self, table: str) -> pa.Table:
+        """Return a table as Arrow."""
+        if self._local is not None:
+            return self._local.fetch(table)
+        return self._kept[table].toArrow()
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         """Return the statement's rows, at most ``MOST_ROWS``."""

@@ -24,7 +24,7 @@ from indiff.errors import UserError, option, unknown
 from indiff.risk.values import Sensitive, Values, code_values, decide_kind
 
 _EXACT_SIZES = 50_000
-_SIZE = (
+SIZE_BIN = (
     f"CASE WHEN size <= {_EXACT_SIZES} THEN size "
     f"ELSE {_EXACT_SIZES} + CAST(FLOOR(LOG2(size) * 1000) AS BIGINT) END"
 )
@@ -152,7 +152,7 @@ def reduce_sizes(engine: Engine, terms: str, *, size: str = "n") -> tuple[SizeRo
     sql = f"""
         SELECT {_SIZES}
         FROM (SELECT n, d, clogc, {size} AS size, {_H} AS h FROM {terms}) g
-        GROUP BY {_SIZE}"""
+        GROUP BY {SIZE_BIN}"""
     return tuple(sorted(SizeRow(*row) for row in engine.query(sql)))
 
 
@@ -216,7 +216,7 @@ def reduce_values(
           MAX(GREATEST(ABS(reach / n - ({mean_reach!r})), ABS(place / n - ({mean_place!r})))),
           MAX(CASE WHEN d = 1 THEN reach / n ELSE 0.0 END)
         FROM (SELECT *, n AS size, {_H} AS h FROM {terms}) g
-        GROUP BY {_SIZE}"""
+        GROUP BY {SIZE_BIN}"""
     rows, width = engine.query(sql), len(SizeRow._fields)
     by_extreme = zip(*(row[width:] for row in rows), strict=True)
     least = ("least_distinct", "least_ratio")
@@ -238,6 +238,8 @@ class Question:
     kinds: Mapping[str, str] = field(default_factory=dict)
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
     hierarchies: Mapping[str, str | Path | Hierarchy] = field(default_factory=dict)
+    weight: str | None = None
+    household: str | None = None
 
     def __post_init__(self) -> None:
         if not self.quasi:
@@ -249,8 +251,14 @@ class Question:
             if everything.count(name) > 1:
                 raise UserError(
                     f"a column may be named once; {name!r} is named {everything.count(name)} times "
-                    "among quasi, sensitive and individual."
+                    "among quasi, sensitive, individual, weight and household."
                 )
+        if self.weight is not None and self.individual is not None:
+            raise UserError(
+                "weights are of records, each of which is one person",
+                way_out=f"Leave {option('weight')} or {option('individual')} out",
+                field="weight",
+            )
         for role in ("kinds", "orders", "hierarchies"):
             for name in getattr(self, role):
                 if name not in self.sensitive:
@@ -258,9 +266,9 @@ class Question:
 
     @property
     def columns(self) -> list[str]:
-        """Every column that is asked for; the individual's is the last."""
-        whose = [] if self.individual is None else [self.individual]
-        return [*self.quasi, *self.sensitive, *whose]
+        """Every column that is asked for."""
+        more = (self.individual, self.weight, self.household)
+        return [*self.quasi, *self.sensitive, *(name for name in more if name is not None)]
 
 
 @dataclass(frozen=True)
@@ -284,6 +292,9 @@ class Counted:
     h_individual: float
     groups: str = ""
     """A row per group of all quasi-identifiers with its terms, of the first attribute if any."""
+    individual: str | None = None
+    household: tuple[str, int] | None = None
+    """The column that tells households apart, and its position."""
 
     @property
     def who(self) -> str:
@@ -324,10 +335,14 @@ def count(
     columns, known = question.columns, len(question.quasi)
     countings: dict[str, list[int]] = {"cells": list(range(known + len(question.sensitive)))}
     if question.individual is not None:
-        countings["people"] = [*range(known), len(columns) - 1]
+        countings["people"] = [*range(known), columns.index(question.individual)]
+    if question.household is not None:
+        countings["households"] = [*range(known), columns.index(question.household)]
+    weight = None if question.weight is None else columns.index(question.weight)
     connected = connect(
-        source, columns, countings, engine=engine, reading=reading, resources=resources
-    )
+        source, columns, countings, weight=weight, engine=engine, reading=reading,
+        resources=resources,
+    )  # fmt: skip
     try:
         return _coded(connected, question)
     except BaseException:
@@ -356,5 +371,10 @@ def _coded(engine: Engine, question: Question) -> Counted:
         rows_of_each = summed(people, f"c{len(quasi) + len(sensitive)}")
         ((used,),) = engine.query(f"SELECT SUM(c * LOG2(c)) FROM {rows_of_each} w")
         h_individual = max(0.0, h_individual - used / records)
-    counted = Counted(engine, quasi, coded, people, values, records, h_individual)
+    household = question.household
+    house = None if household is None else (household, question.columns.index(household))
+    counted = Counted(
+        engine, quasi, coded, people, values, records, h_individual,
+        individual=question.individual, household=house,
+    )  # fmt: skip
     return replace(counted, groups=engine.keep(f"SELECT * FROM {counted.finest()} t"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,13 @@ from indiff.data.table import Table
 from indiff.engines.duckdb import enough_memory
 from indiff.engines.protocol import Engine, EngineName, Resources
 from indiff.errors import UserError, unknown
-from indiff.files import private_files
 from indiff.release.release import Release
 from indiff.risk import columns
 from indiff.risk.columns import ColumnsRisk, Combination, Contribution, Level, measure_columns
-from indiff.risk.counts import Counted, Question, count, keys, plain_terms, same
+from indiff.risk.counts import Counted, Question, count
 from indiff.risk.metrics import DERIVED, GroupRisk, InformationRisk
+from indiff.risk.population.measure import Asked, PopulationRisk, measure_population
+from indiff.risk.records import write_records
 from indiff.risk.values import Ground
 from indiff.text import FORMAT, html, html_table, json_text, number
 from indiff.version import __version__
@@ -65,6 +66,8 @@ class Risk:
     reidentification: InformationRisk
     inference: dict[str, InformationRisk]
     groups: GroupRisk
+    population: PopulationRisk | None
+    """Risk against the population, where something is known of it."""
     columns: dict[str, ColumnsRisk]
     contributions: tuple[Contribution, ...]
     levels: tuple[Level, ...]
@@ -88,6 +91,23 @@ class Risk:
     def outliers(self) -> tuple[Level, ...]:
         """The values flagged for cleaning (ITPR paper, Section 5.4)."""
         return tuple(level for level in self.levels if level.is_outlier)
+
+    def value_of(self, name: str) -> float:
+        """Return what a limit of this name is checked against: of an interval the worse end."""
+        plane, _, rest = name.partition(".")
+        if self.population is not None and (found := self.population.figure(name)) is not None:
+            return found.worst
+        if plane == "reidentification":
+            return float(getattr(self.reidentification, rest))
+        if plane == "inference":
+            attribute, _, metric = rest.rpartition(".")
+            return float(getattr(self.inference[attribute], metric))
+        return float(getattr(self.groups, name))
+
+    def verb_of(self, name: str) -> str:
+        """Return ``may be`` where the number of this name lies in an interval, else ``is``."""
+        found = None if self.population is None else self.population.figure(name)
+        return "is" if found is None or found.interval is None else "may be"
 
     @property
     def singled_out_by_width(self) -> dict[int, int]:
@@ -169,6 +189,10 @@ def measure_risk(
     details: bool = True,
     records: str | Path | None = None,
     outlier: float = 0.9,
+    population: Any = None,
+    sampling: float | None = None,
+    weight: str | None = None,
+    household: str | None = None,
     master: str | None = None,
     threads: int | None = None,
     memory_limit: str | None = None,
@@ -185,6 +209,11 @@ def measure_risk(
     ``combinations=3`` ranks all combinations of up to three quasi-identifiers; ``records`` names
     a CSV or Parquet file to which the engine writes one row per record.
 
+    ``population`` is the table that these records are a sample of (with the same columns; those
+    with a hierarchy are generalized as the release is), or its size; ``sampling`` is the share of
+    it that was drawn. ``weight`` names the column of survey weights, and ``household`` the one
+    whose equal values are one household. With any of them ``risk.population`` is measured.
+
     >>> import pyarrow as pa
     >>> people = pa.table({"age": [30, 30, 47, 47], "ill": ["flu", "flu", "flu", "HIV"]})
     >>> risk = measure_risk(people, quasi="age", sensitive="ill")
@@ -192,12 +221,18 @@ def measure_risk(
     (0.5, 2, 1)
     >>> risk.inference["ill"].itpr, str(risk.inference["ill"].at_maximum)
     (1.0, '2 records in 1 groups (2 in groups of 2)')
+    >>> risk = measure_risk(people, quasi="age", population=pa.table({"age": [30] * 8 + [47] * 5}))
+    >>> risk.population.table.k_map, risk.population.table.marketer
+    (5, 0.1625)
 
     A low number does not prove that a release is safe: it speaks of an attacker who knows these
     columns and nothing else, and of this table alone.
     """
     reading = Reading(missing_tokens, encoding, sheet, header_row, decimal, date_format, separator)
     source, made = _with_made_columns(source, _names(sensitive), bins, reading)
+    trees = dict(hierarchies or {})
+    above = {name: trees.pop(name) for name in _names(quasi) if name in trees}
+    asked = Asked(population, sampling, weight, household, above)
     question = Question(
         _names(quasi),
         _names(sensitive),
@@ -205,7 +240,9 @@ def measure_risk(
         joint,
         kinds or {},
         made | dict(orders or {}),
-        hierarchies or {},
+        trees,
+        weight,
+        household,
     )
     columns.require_few_combinations(len(question.quasi), combinations)
     say = progress or (lambda _: None)
@@ -232,34 +269,27 @@ def measure_risk(
             parts = columns.contributions(counted, together, single) if details else ()
             say("combinations")
             ranked = columns.search(counted, combinations) if combinations else ()
+            say("population")
+            against, risks = measure_population(
+                counted, together.groups.sizes, asked, engine=engine, reading=reading,
+                resources=resources,
+            )  # fmt: skip
             if records is not None:
                 say("records")
-                _write_records(counted, str(records), together.reidentification, together.inference)
+                who, what = together.reidentification, together.inference
+                write_records(counted, str(records), who, what, risks)
             return Risk(
                 records=counted.records,
                 reidentification=together.reidentification,
                 inference=together.inference,
-                groups=together.groups,
+                groups=_with_population(together.groups, against),
+                population=against,
                 columns=single,
                 contributions=parts,
                 levels=found_levels,
                 distinct_values=distinct,
                 combinations=ranked,
-                method=Method(
-                    source=counted.engine.source.name,
-                    engine=counted.engine.name,
-                    quasi=counted.quasi,
-                    sensitive=tuple(values.sensitive.name for values in counted.values),
-                    individual=individual,
-                    missing_tokens=tuple(missing_tokens),
-                    kinds={v.sensitive.name: str(v.sensitive.kind) for v in counted.values},
-                    ground_distances={v.sensitive.name: v.sensitive.ground for v in counted.values},
-                    bins={name: len(order) for name, order in made.items()},
-                    versions=_versions(counted),
-                    fingerprint=fingerprint(
-                        counted.engine, question.quasi, question.sensitive, individual
-                    ),
-                ),
+                method=_method(counted, question, missing_tokens, made),
             )
         finally:
             counted.engine.close()
@@ -267,6 +297,36 @@ def measure_risk(
 
 def _names(names: Sequence[str] | str | None) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names or ())
+
+
+def _with_population(groups: GroupRisk, found: PopulationRisk | None) -> GroupRisk:
+    """Return the group models with the journalist's risk against the population's table."""
+    if found is None or found.table is None:
+        return groups
+    notes = (*groups.notes[1:], *found.notes)
+    return replace(groups, journalist=found.table.journalist, notes=notes)
+
+
+def _method(
+    counted: Counted, question: Question, tokens: Sequence[str], made: Mapping[str, Sequence[str]]
+) -> Method:
+    """Say what was asked, of what, and by which versions."""
+    attributes = [values.sensitive for values in counted.values]
+    return Method(
+        source=counted.engine.source.name,
+        engine=counted.engine.name,
+        quasi=counted.quasi,
+        sensitive=tuple(one.name for one in attributes),
+        individual=question.individual,
+        missing_tokens=tuple(tokens),
+        kinds={one.name: str(one.kind) for one in attributes},
+        ground_distances={one.name: one.ground for one in attributes},
+        bins={name: len(order) for name, order in made.items()},
+        versions=_versions(counted),
+        fingerprint=fingerprint(
+            counted.engine, question.quasi, question.sensitive, question.individual
+        ),
+    )
 
 
 def _versions(counted: Counted) -> dict[str, str]:
@@ -310,58 +370,3 @@ def _with_made_columns(
         frame = frame.set_column(frame.column_names.index(name), name, cells)
         orders[name] = tuple(label for label in labels if label is not None)
     return frame, orders
-
-
-_NH = "CASE WHEN d = 1 THEN 0.0 ELSE n * GREATEST(0.0, LOG2(n) - clogc / n) END"
-
-
-def _write_records(
-    counted: Counted,
-    path: str,
-    reidentification: InformationRisk,
-    inference: dict[str, InformationRisk],
-) -> None:
-    """Write one row per record: its place, group size, and group terms of ITPR.
-
-    ``record`` is the 0-based position in the input, ``group_size`` counts the individuals that
-    share its quasi-identifiers, ``itpr`` is its group's term of the re-identification ITPR, and
-    ``itpr:NAME`` that of each sensitive attribute: the maximum over records is the metric.
-    """
-    engine, positions = counted.engine, counted.positions
-    weighted = "n * LOG2(n)" if counted.people is None else _NH
-    made = [
-        engine.keep(
-            f"SELECT {keys(positions)}, {counted.size} AS size, {weighted} AS nh "
-            f"FROM {counted.groups} t"
-        )
-    ]
-    columns = [
-        "r.record AS record",
-        "g0.size AS group_size",
-        "CASE WHEN g0.size = 1 THEN 1 ELSE 0 END AS singled_out",
-        f"{_term(reidentification, 'g0')} AS itpr",
-    ]
-    for place, values in enumerate(counted.values):
-        terms = plain_terms(counted.pairs(positions, place), keys(positions))
-        made.append(engine.keep(f"SELECT {keys(positions)}, {_NH} AS nh FROM {terms} t"))
-        risk = inference[values.sensitive.name]
-        label = engine.quoted(f"itpr:{values.sensitive.name}")
-        columns.append(f"{_term(risk, f'g{place + 1}')} AS {label}")
-    joins = " ".join(
-        f"JOIN {table} g{place} ON {same(positions, 'r', f'g{place}')}"
-        for place, table in enumerate(made)
-    )
-    rows = engine.records()
-    with private_files():
-        engine.write(
-            f"SELECT {', '.join(columns)} FROM {rows} r {joins} ORDER BY record", path, made
-        )
-    for table in made:
-        engine.forget(table)
-
-
-def _term(risk: InformationRisk, table: str) -> str:
-    """Return SQL for a group's term of ITPR (Eq. 10, errata 1); 0 for a constant X."""
-    if risk.h == 0:
-        return "CAST(0 AS DOUBLE)"
-    return f"1 - {table}.nh * {risk.groups / risk.records / risk.h!r}"

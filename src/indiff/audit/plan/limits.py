@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from indiff.audit.metrics import METRICS
 from indiff.errors import UserError, option, unknown
+
+if TYPE_CHECKING:
+    from indiff.risk.population.measure import PopulationRisk
 
 # Numbers that describe, and that no limit can be set on.
 _DESCRIPTIONS = ("records", "missing", "told_by_the_crowd")
@@ -22,6 +25,17 @@ INFORMATION = (
     "itpr", "dr", "mi", "cp", "mil", "mil_unweighted", "eld", "theta", "h_conditional",
     "h_normalised",
 )  # fmt: skip
+
+# What a number against the population needs to be known of it: one of these options.
+_SIZE, _ANY = ("population", "sampling"), ("population", "sampling", "weight")
+POPULATION = {
+    "k_map": ("population",), "presence": ("population",), "presence_low": ("population",),
+    "journalist": ("population",), "journalist_average": ("population",),
+    "marketer": ("population",), "uniques": _SIZE, "unique_share": _SIZE, "smallest": _ANY,
+    "individual_risk": _ANY, "global_risk": _ANY, "expected": _ANY,
+    "tau1": _ANY, "tau2": _ANY, "household_risk": ("household",),
+    "household_average": ("household",), "household_expected": ("household",),
+}  # fmt: skip
 
 # Of what only ``indiff risk`` has; METRICS knows what an audit shows.
 _RANGES: dict[str, tuple[float, float | None]] = {
@@ -61,6 +75,8 @@ def range_of(name: str, distance: Any = None) -> tuple[float, float | None]:
     >>> range_of("k"), range_of("inference.ill.dr"), range_of("delta", "wasserstein")
     ((1, None), (0, 1), (0, 2.0))
     """
+    if name in METRICS and name not in _DISTANCES:
+        return METRICS[name].range
     what = name.rpartition(".")[2]
     if what in _RANGES:
         return _RANGES[what]
@@ -95,6 +111,8 @@ def is_at_least(name: str) -> bool:
     >>> is_at_least("k"), is_at_least("inference.ill.h_conditional"), is_at_least("delta")
     (True, True, False)
     """
+    if name in METRICS:
+        return METRICS[name].rule == "at least"
     what = name.rpartition(".")[2]
     return what in _AT_LEAST or (what in METRICS and METRICS[what].rule == "at least")
 
@@ -158,9 +176,25 @@ def risk_limits(limits: Mapping[str, float], sensitive: Sequence[str]) -> dict[s
     return found
 
 
+def require_population(limits: Iterable[str], found: PopulationRisk | None) -> None:
+    """Refuse a limit on a number that what is known of the population does not give."""
+    for name in limits:
+        plane, _, what = name.partition(".")
+        if plane == "population" and (found is None or found.figure(name) is None):
+            ways = [option(one) for one in POPULATION[what]]
+            table = " as a table" if POPULATION[what] == ("population",) else ""
+            raise UserError(
+                f"the limit {name} needs to know the population",
+                way_out=f"Add {' or '.join(ways)}{table}",
+                field=POPULATION[what][0],
+            )
+
+
 def _names(name: str, sensitive: Sequence[str]) -> list[str]:
     plane, _, rest = name.partition(".")
     if name in SIZES or (plane == "reidentification" and rest in INFORMATION):
+        return [name]
+    if plane == "population" and rest in POPULATION:
         return [name]
     if name not in GROUP_MODELS and plane != "inference":
         raise unknown("limit", name, _known())
@@ -181,4 +215,4 @@ def _names(name: str, sensitive: Sequence[str]) -> list[str]:
 
 def _known() -> list[str]:
     planes = [f"{plane}.{metric}" for plane in PLANES for metric in INFORMATION]
-    return [*SIZES, *GROUP_MODELS, *planes]
+    return [*SIZES, *GROUP_MODELS, *planes, *(f"population.{name}" for name in POPULATION)]

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 
-TABLE, TEST, OUT = "The table", "The test", "Output"
+TABLE, TEST, OUT, POPULATION = "The table", "The test", "Output", "The population"
 BESIDE, LONG = "A release beside its original", "Long runs"
 AUDIT, COMPARISON, METRICS, ENGINE = "The audit", "The comparison", "The metrics", "The engine"
 
@@ -113,6 +113,36 @@ class Data:
     individual: Annotated[str | None, Option(
         "The column whose equal values are one person, left out with all records.", "COLUMN", TABLE,
     )] = None
+
+
+class Population:
+    """What is known of the population that the table is a sample of."""
+
+    source: Annotated[str | int | None, Option(
+        "The population: a file with the same columns, or its size: register.parquet, 83000000.",
+        "FILE|N", POPULATION, "population", str,
+    )] = None
+    sampling: Annotated[float | None, Gt(0), Le(1), Option(
+        "The share of the population that was drawn: 0.05.", "P", POPULATION,
+    )] = None
+    weight: Annotated[str | None, Option(
+        "The column of survey weights: how many people a record stands for.", "COLUMN", POPULATION,
+    )] = None
+    household: Annotated[str | None, Option(
+        "The column whose equal values are one household.", "COLUMN", POPULATION,
+    )] = None
+
+    @property
+    def file(self) -> str | None:
+        """The file that has the population, where it is not a number."""
+        return self.source if isinstance(self.source, str) else None
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What is known, as :func:`indiff.measure_risk` takes it; empty where nothing is."""
+        known = {"population": self.source, "sampling": self.sampling, "weight": self.weight}
+        known["household"] = self.household
+        return {name: value for name, value in known.items() if value is not None}
 
 
 class Release:
@@ -329,8 +359,8 @@ class Shell:
 
 
 SECTIONS = {
-    "data": Data, "release": Release, "adversary": Adversary, "context": Context, "limits": Limits,
-    "report": Report, "run": Run, "": Shell,
+    "data": Data, "population": Population, "release": Release, "adversary": Adversary,
+    "context": Context, "limits": Limits, "report": Report, "run": Run, "": Shell,
 }
 REQUIRED: Any = ...
 
@@ -340,6 +370,7 @@ _TABLE = (
     "sheet",
 )
 _ADVERSARY = ("model", "prior", "known", "distance")
+_POPULATION = ("population", "sampling", "weight", "household")
 _SAMPLING = ("runs", "confidence", "jobs", "seed")
 COMMANDS = {
     "test": (
@@ -350,8 +381,8 @@ COMMANDS = {
     ),
     "risk": (
         "data", *(name for name in _TABLE if name != "missing"), "individual",
-        "combinations", "details", "policy", "limit", "engine", "master", "threads", "memory-limit",
-        "show-values", "json", "records",
+        *_POPULATION, "combinations", "details", "policy", "limit", "engine", "master", "threads",
+        "memory-limit", "show-values", "json", "records",
     ),
     "sanitize": ("data", *_TABLE, "sanitizer", "edges", "domain", "seed", "keep", "out"),
     "compare": (
@@ -359,9 +390,9 @@ COMMANDS = {
         "json", "markdown", "chart",
     ),
     "audit": (
-        "data", "init", *_TABLE, "individual", "sanitizer", "release", "key", "rows-in-order",
-        "release-encoding", "suppressed", *_ADVERSARY, "targets", "method", *_SAMPLING, "time",
-        "policy", "limit", "parameter", "task", "fix", "budget", "worst", "min-cell",
-        "show-values", "title", "out", "write-release", "pdf",
+        "data", "init", *_TABLE, "individual", *_POPULATION, "sanitizer", "release", "key",
+        "rows-in-order", "release-encoding", "suppressed", *_ADVERSARY, "targets", "method",
+        *_SAMPLING, "time", "policy", "limit", "parameter", "task", "fix", "budget", "worst",
+        "min-cell", "show-values", "title", "out", "write-release", "pdf",
     ),
 }

@@ -57,9 +57,8 @@ def _check_sanitizer(text: str) -> None:
 def _check_models(names: list[str]) -> None:
     from indiff.inference import as_model
 
-    for name in names:
-        if name != "auto":
-            as_model(name)
+    for name in filter("auto".__ne__, names):
+        as_model(name)
     if len(set(names)) < len(names):
         raise UserError("models need names of their own", ", ".join(names))
 
@@ -92,8 +91,7 @@ def _check_time(span: str | float) -> None:
 
 
 def _check_jobs(jobs: int) -> None:
-    most = options.MOST_WORKERS
-    if jobs != -1 and not 1 <= jobs <= most:
+    if jobs != -1 and not 1 <= jobs <= (most := options.MOST_WORKERS):
         raise UserError(f"jobs must be -1 (all cores) or from 1 to {most:,}", jobs)
 
 
@@ -148,10 +146,13 @@ class Data(options.Data, _Section):
         """Read the table, or the frame that is given instead, with these roles and kinds."""
         from indiff.data.table import read_table
 
-        given = {name: getattr(self, name) for name in type(self).model_fields}
-        del given["individual"]
-        path = given.pop("path")
-        return read_table(path if source is None else source, **given)
+        names = [name for name in type(self).model_fields if name not in ("path", "individual")]
+        given = {name: getattr(self, name) for name in names}
+        return read_table(self.path if source is None else source, **given)
+
+
+class Population(options.Population, _Section):
+    """What is known of the population that the table is a sample of."""
 
 
 class Release(options.Release, _Section):
@@ -238,6 +239,7 @@ class Plan(_Section):
     """
 
     data: Data
+    population: Population = Population()
     release: Release = Release()
     adversary: Adversary = Adversary()
     context: Context = Context()
@@ -272,16 +274,15 @@ class Plan(_Section):
     @property
     def all_limits(self) -> dict[str, float]:
         """The plan's own limits and those of its policy; of two on a number the stricter."""
-        if self.policy is None:
-            return self.limits
-        return with_stricter(self.limits, self.policy.limits_for(self.context.release_model))
+        asked = self.policy.limits_for(self.context.release_model) if self.policy else {}
+        return with_stricter(self.limits, asked)
 
     @property
     def files(self) -> tuple[str, ...]:
         """Every file that the audit reads."""
         who = self.adversary
         named = [self.data.path, self.release.file, who.prior, who.ground_file]
-        named.append(self.context.policy_file)
+        named += [self.context.policy_file, self.population.file]
         named += self.data.hierarchies.values()
         return tuple(name for name in named if name is not None)
 
@@ -289,8 +290,9 @@ class Plan(_Section):
     def settings(self) -> dict[str, Any]:
         """The adversary's knowledge and the run, as the functions that test take them."""
         who = {"distance", "prior", "known", "runs", "confidence"}
-        run = {"jobs": self.run.jobs, "seed": self.run.seed}
-        return self.adversary.model_dump(include=who) | run
+        return self.adversary.model_dump(include=who) | self.run.model_dump(
+            include={"jobs", "seed"}
+        )
 
     @model_validator(mode="after")
     def _one_release(self) -> Plan:
@@ -318,19 +320,16 @@ class Plan(_Section):
     @model_validator(mode="after")
     def _limits_fit(self) -> Plan:
         names = self.data.sensitive
-        if self.data.joint and len(names) > 1:
-            names = [", ".join(names)]
-        if self.limits:
-            check_limit_names(self.limits, names)
-            check_ranges(self.limits, self.adversary.distance)
+        check_limit_names(self.limits, [", ".join(names)] if self.data.joint else names)
+        check_ranges(self.limits, self.adversary.distance)
         return self
 
 
 def _flattened(limits: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in limits.items():
-        path = f"{before}{name}"
-        found |= _flattened(value, f"{path}.") if isinstance(value, Mapping) else {path: value}
+        inner = isinstance(value, Mapping)
+        found |= _flattened(value, f"{before}{name}.") if inner else {f"{before}{name}": value}
     return found
 
 
@@ -355,7 +354,9 @@ def _beside(plan: Plan, folder: Path) -> Plan:
     policy = why.policy if why.policy_file is None else placed(why.policy_file)
     hierarchies = {name: placed(path) for name, path in data.hierarchies.items()}
     distance = who.distance if who.ground_file is None else f"emd:{placed(who.ground_file)}"
+    people = {} if plan.population.file is None else {"source": placed(plan.population.file)}
     changed = {
+        "population": plan.population.model_copy(update=people),
         "data": data.model_copy(update={"path": placed(data.path), "hierarchies": hierarchies}),
         "release": made.model_copy(update={"file": placed(made.file), "write": placed(made.write)}),
         "adversary": who.model_copy(update={"prior": placed(who.prior), "distance": distance}),
@@ -373,7 +374,8 @@ def check_files(plan: Plan) -> None:
     indiff.errors.UserError: [release] file must exist; there is no 'nowhere/release.csv'. ...
     """
     named = {"[release] file": plan.release.file, "[adversary] prior": plan.adversary.prior}
-    named["[context] policy"] = plan.context.policy_file
+    named |= {"[context] policy": plan.context.policy_file}
+    named |= {"[population] source": plan.population.file}
     for place, path in named.items():
         if path is not None and not Path(path).exists():
             raise UserError(f"{place} must exist; there is no {path!r}", way_out="Check its name")
@@ -382,17 +384,17 @@ def check_files(plan: Plan) -> None:
 
 def check_names(plan: Plan, table: Table) -> None:
     """Refuse a plan that names a column or a record which the table does not have."""
-    if plan.data.individual is not None and plan.data.individual not in table.column_names:
-        raise unknown("column", plan.data.individual, table.column_names)
+    for name in (plan.data.individual, plan.population.weight, plan.population.household):
+        if name is not None and name not in table.column_names:
+            raise unknown("column", name, table.column_names)
     for name in plan.adversary.known or ():
         table.attribute(name)
     if isinstance(plan.adversary.targets, list):
         from indiff.differential.people import as_rows
 
         as_rows(table, plan.adversary.targets)
-    allowed = [
-        name for role in Role if role != Role.IDENTIFIER for name in table.schema.names(role)
-    ]
+    roles = [role for role in Role if role != Role.IDENTIFIER]
+    allowed = [name for role in roles for name in table.schema.names(role)]
     allowed += [one.name for one in table.sensitives if one.name not in allowed]
     if plan.report.task is not None and plan.report.task not in allowed:
         raise unknown("column to predict", plan.report.task, allowed)

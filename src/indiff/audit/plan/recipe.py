@@ -229,12 +229,22 @@ def _jobs(value: int) -> int:
     return value
 
 
+def read_population(text: str) -> str | int:
+    """Read a population: the number of its people, or the file that has them.
+
+    >>> read_population("83_000_000"), read_population("register.parquet")
+    (83000000, 'register.parquet')
+    """
+    return int(text) if re.fullmatch(r"[0-9][0-9_]{0,18}", text.strip()) else text
+
+
 # Texts that are read in a way of their own; limits are read by the command that knows their names.
 _READERS: dict[str, Callable[[Any], Any]] = {
     "bins": partial(_for_all_or_each, "--bins", "NUMBER or EDGES", _bins),
     "missing_tokens": lambda texts: ["", *texts],
     "suppressed": list,
     "sheet": sheet,
+    "source": read_population,
     "date_format": date_format,
     "json": lambda path: STANDARD_OUTPUT if str(path) == "-" else path,
     "targets": read_targets,
