@@ -15,10 +15,90 @@ WORDS = {
     "ground": "with any two values equally far apart", "baseline": "14.7%", "original": "17%",
     "majority": "15%", "none": "2 records fit no row.", "at_1": "3.1%", "at_01": "0.5%",
     "of_most": " of at most 2", "rest_of_them": "; for the others by more",
-    "rest_of_none": "; for the others it shifts one",
+    "rest_of_none": "; for the others it shifts one", "low": "3", "high": "9",
 }  # fmt: skip
 # What each number says: written by hand, from its definition.
 SAID: dict[str, dict[float, str]] = {
+    "population.k_map": {
+        0: "Some released groups are not in the population that was given: nobody is known to look "
+        "like the people in them, and they count as found.",
+        1: "At least one person in the release is the only one in the population who looks like "
+        "that.",
+        5: "Everyone in the release is one of at least 5 people in the population who look alike "
+        "in the released columns.",
+    },
+    "population.presence": {
+        0.25: "Whoever knows somebody's released columns can be up to 25% sure that this person's "
+        "record is in the table.",
+        1: "Of at least one group in the population everybody is in the table: whoever knows the "
+        "released columns of one of them is sure that this person is in it.",
+    },
+    "population.presence_low": {
+        0: "There are people in the population of whom it is certain that they are not in the "
+        "table.",
+        0.1: "Of every group in the population at least 10% of the people are in the table.",
+    },
+    "population.journalist": {
+        0.2: "Whoever looks for the person behind a record in the whole population picks the right "
+        "one with a chance of up to one in 5.",
+    },
+    "population.journalist_average": {
+        0.2: "Over all groups, a record is linked to the right person of the population with a "
+        "chance of 20%.",
+    },
+    "population.marketer": {
+        0.2: "Whoever links every record to a list of the whole population is right for 20% of "
+        "them on average.",
+        1: "Whoever links every record to a list of the whole population is always right.",
+    },
+    "population.uniques": {
+        5: "The number of people who look like nobody else in the whole population is about 5, by "
+        "the model that Dankar's rule chooses (tree); the models that have a solution say 3 to 9.",
+    },
+    "population.unique_share": {
+        0.02: "About 2% of the whole population look like nobody else in the released columns, by "
+        "the model that Dankar's rule chooses (tree); the models that have a solution say 3 to 9.",
+    },
+    "population.smallest": {
+        12.5: "The smallest released group stands for a group of about 12.5 in the population.",
+    },
+    "population.individual_risk": {
+        0.1: "The person behind the riskiest record is found among all people in the population "
+        "who look alike with a chance of 10%.",
+        1: "The person behind the riskiest record is the only one in the population who looks like "
+        "that.",
+    },
+    "population.global_risk": {
+        0.1: "On average a record leads to the right person in the population with a chance of "
+        "10%.",
+    },
+    "population.expected": {
+        52.05: "Whoever links every record to the population is expected to find the right person "
+        "for about 52 of them.",
+    },
+    "population.household_risk": {
+        0.1: "At least one member of the riskiest household is found with a chance of 10%; with "
+        "one all are found.",
+        1: "At least one member of the riskiest household is found for sure; with one all are "
+        "found.",
+    },
+    "population.household_average": {
+        0.1: "On average a record belongs to a household of which at least one member is found "
+        "with a chance of 10%.",
+    },
+    "population.household_expected": {
+        3: "In about 3 households at least one member is expected to be found.",
+    },
+    "population.tau1": {
+        3: "Of the people who are alone in their group of the table, about 3 are expected to be "
+        "alone in the whole population, too, by a log-linear model of their columns (tree); the "
+        "models say 3 to 9.",
+    },
+    "population.tau2": {
+        3: "Whoever links everybody who is alone in the table to the population is expected to be "
+        "right for about 3 of them, by a log-linear model of their columns (tree); the models say "
+        "3 to 9.",
+    },
     "records": {
         1: "The audit is about 1 record. None was left out when the table was read.",
         5000: "The audit is about 5,000 records. None was left out when the table was read.",

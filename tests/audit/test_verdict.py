@@ -87,6 +87,9 @@ MORE_IS_BETTER = {
     "h_conditional",
     "h_normalised",
     "accuracy",
+    "population.k_map",
+    "population.presence_low",
+    "population.smallest",
 }
 
 

@@ -63,24 +63,24 @@ def test_from_a_billionth_to_one_and_up_to_a_million_records(f: int, p: float) -
     assert franconi(f, p) == pytest.approx(float(true), rel=1e-10)
 
 
-PEOPLE = {
+PEOPLE: dict[str, list[Any]] = {
     "age": [30, 30, 47, 47, 47, None, None],
     "w": [2.0, 3.5, 1.0, 1.0, 0.5, 40.0, 1.25],
     "hid": ["a", "b", "a", "c", "c", "d", "d"],
 }
 
 
-def test_weights_and_households_by_hand(engine: str) -> None:
+def test_weights_and_households_by_hand(engine: Any) -> None:
     found = measure_risk(
         pa.table(PEOPLE),
         quasi="age",
         weight="w",
         household="hid",
-        engine=engine,  # type: ignore[arg-type]
+        engine=engine,
     ).population
     assert found is not None
     risk = {30: franconi(2, 2 / 5.5), 47: 1 / 3, None: franconi(2, 2 / 41.25)}  # 47: weighs 2.5
-    each = [risk[age] for age in PEOPLE["age"]]  # type: ignore[index]
+    each = [risk[age] for age in PEOPLE["age"]]
     one = found.individual
     assert one.population == pytest.approx(49.25)
     assert one.smallest == pytest.approx(2.5)

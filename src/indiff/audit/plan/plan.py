@@ -91,7 +91,8 @@ def _check_time(span: str | float) -> None:
 
 
 def _check_jobs(jobs: int) -> None:
-    if jobs != -1 and not 1 <= jobs <= (most := options.MOST_WORKERS):
+    most = options.MOST_WORKERS
+    if jobs != -1 and not 1 <= jobs <= most:
         raise UserError(f"jobs must be -1 (all cores) or from 1 to {most:,}", jobs)
 
 
@@ -347,16 +348,15 @@ def read_plan(path: str | Path) -> Plan:
 def _beside(plan: Plan, folder: Path) -> Plan:
     """Return the plan with every path that is relative put below a folder."""
 
-    def placed(path: str | None) -> str | None:
-        return path if path in (None, "-") else str(folder / path)
+    def placed(path: Any) -> Any:  # a population may be a number
+        return str(folder / path) if isinstance(path, str) and path != "-" else path
 
     data, who, made, why = plan.data, plan.adversary, plan.release, plan.context
     policy = why.policy if why.policy_file is None else placed(why.policy_file)
     hierarchies = {name: placed(path) for name, path in data.hierarchies.items()}
     distance = who.distance if who.ground_file is None else f"emd:{placed(who.ground_file)}"
-    people = {} if plan.population.file is None else {"source": placed(plan.population.file)}
     changed = {
-        "population": plan.population.model_copy(update=people),
+        "population": plan.population.model_copy(update={"source": placed(plan.population.source)}),
         "data": data.model_copy(update={"path": placed(data.path), "hierarchies": hierarchies}),
         "release": made.model_copy(update={"file": placed(made.file), "write": placed(made.write)}),
         "adversary": who.model_copy(update={"prior": placed(who.prior), "distance": distance}),
