@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from indiff.differential.beside.dropped_row import test_release
     from indiff.differential.beside.linkage import Linkage
     from indiff.differential.beside.result import ReleaseResult
+    from indiff.differential.beside.several import test_releases
+    from indiff.differential.beside.several_result import SeveralResult
     from indiff.differential.explain.membership import MembershipResult, membership_inference
     from indiff.differential.explain.why import explain
     from indiff.differential.strongest import StrongestResult
@@ -52,6 +54,8 @@ _HOMES = {
     "indiff.differential.beside.dropped_row": "test_release",
     "indiff.differential.beside.linkage": "Linkage",
     "indiff.differential.beside.result": "ReleaseResult",
+    "indiff.differential.beside.several": "test_releases",
+    "indiff.differential.beside.several_result": "SeveralResult",
     "indiff.differential.explain.membership": "MembershipResult membership_inference",
     "indiff.differential.explain.why": "explain",
     "indiff.differential.strongest": "StrongestResult",
@@ -88,8 +92,8 @@ __all__ = [
     "Encoding", "Frequency", "Gaussian", "Geometric", "Hierarchy", "Identity", "InternalError",
     "Laplace", "Linkage", "MembershipResult", "Mondrian", "NaiveBayes", "Oracle", "Plan",
     "RandomizedResponse", "Recoding", "Release", "ReleaseResult", "Releases", "Risk",
-    "StrongestResult", "Suppress", "Table", "UserError", "__version__", "build_hierarchy",
-    "compare", "datasets", "differential_test", "explain", "fix", "measure_risk",
-    "membership_inference", "plot", "read_plan", "read_release", "read_table", "run_audit",
-    "test_release",
+    "SeveralResult", "StrongestResult", "Suppress", "Table", "UserError", "__version__",
+    "build_hierarchy", "compare", "datasets", "differential_test", "explain", "fix",
+    "measure_risk", "membership_inference", "plot", "read_plan", "read_release", "read_table",
+    "run_audit", "test_release", "test_releases",
 ]  # fmt: skip

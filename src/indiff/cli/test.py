@@ -13,6 +13,7 @@ from indiff import text as plain
 from indiff.audit.plan.recipe import Recipe, lists, read_limits
 from indiff.audit.plan.shell import in_shell, worded_for_shell
 from indiff.audit.plan.targets import read_targets
+from indiff.audit.several import DETERMINED, judge_several
 from indiff.audit.verdict import TEST_LIMITS, Verdict, judge_releases, judge_tests
 from indiff.cli.questions import Answers, answer, check_questions
 from indiff.cli.warmup import compile_all
@@ -24,41 +25,53 @@ if TYPE_CHECKING:
     from indiff.audit.plan.plan import Plan
     from indiff.data.table import Table
     from indiff.differential.beside.result import ReleaseResult
+    from indiff.differential.beside.several_result import SeveralResult
     from indiff.differential.result import DifferentialResult
     from indiff.differential.strongest import StrongestResult
 
     Result = DifferentialResult | StrongestResult
 
+USUAL = "mondrian:k=5"
 # What has no meaning beside --release, which drops rows of one release.
 _NOT_BESIDE = (
     "sanitizer", "method", "why", "membership", "run", "time", "backend", "individual",
 )  # fmt: skip
+# Nor this beside several: what their candidate rows leave is found without a model.
+_NOT_SEVERAL = ("model", "prior", "known", "distance", "rows-in-order")
 
 
 def command(recipe: Recipe) -> None:
     """Test what a release tells about each record that it could not tell without it."""
-    limits = read_limits(recipe["limit"], list(TEST_LIMITS))
+    releases, sanitizers = recipe.raw["release"] or [], recipe["sanitizer"] or [USUAL]
+    limits = read_limits(recipe["limit"], [DETERMINED] if len(releases) > 1 else list(TEST_LIMITS))
     orders, first = split_orders(recipe.raw["order"])
     plan = recipe.plan(
         data={"orders": lists("--order", orders), "identifier": identifiers(recipe)},
         adversary={"targets": None},
+        release={"sanitizer": sanitizers[0]},
         limits=limits,
     )
     check_options(recipe, first)
+    check_together(recipe, sanitizers)
+    check_several(recipe, releases)
     asked = any(recipe[name] not in (None, False) for name in ("why", "membership", "show-values"))
     if asked:
         check_questions(plan, recipe)
     outputs = {"--json": recipe["json"], "--records": recipe["records"]}
     if any(outputs.values()):
-        check_places(outputs, [Path(name) for name in plan.files], frames=("--records",))
+        inputs = [Path(name) for name in (*plan.files, *releases)]
+        check_places(outputs, inputs, frames=("--records",))
     table = plan.data.read()
     table = replace(table, notes=tuple(map(worded_for_shell, table.notes)))
     targets = read_targets(recipe.raw["targets"], table.source.num_rows)
+    if len(releases) > 1:
+        several = test_several(plan, table, releases, targets)
+        finish(recipe, table, several, judge_several(several, limits), [Answers()] * len(several))
     if plan.release.file is not None:
         beside = test_beside(recipe, plan, table, targets)
         finish(recipe, table, beside, judge_releases(beside, limits), [Answers()] * len(beside))
     check_knowledge(table, plan)
-    results, untested = run(table, plan, recipe, targets=targets, order=first)
+    results, untested = run(table, plan, recipe, sanitizers, targets=targets, order=first)
     answers = [
         answer(table, plan, result, recipe) if asked and not result.interrupted else Answers()
         for result in results
@@ -73,15 +86,21 @@ def finish(
 ) -> NoReturn:  # fmt: skip
     """Write what was asked for, print roles, results and verdict, and end with its code."""
     from indiff.differential.beside.result import ReleaseResult
+    from indiff.differential.beside.several_result import SeveralResult
     from indiff.differential.strongest import StrongestResult
     from indiff.report.terminal import results as printed
     from indiff.report.terminal import tables as terminal
+    from indiff.report.terminal.several import show_several
 
-    shown = {ReleaseResult: printed.show_release_result, StrongestResult: printed.show_strongest}
+    shown: dict[Any, Any] = {
+        ReleaseResult: printed.show_release_result,
+        SeveralResult: show_several,
+        StrongestResult: printed.show_strongest,
+    }
     console = terminal.open_console()
     try:
         if recipe["json"] is not None:
-            document = document_of(table, results, answers)
+            document = document_of(table, results, answers, recipe["show-values"])
             write_text(recipe["json"], json_text(verdict.beside(document)))
         if recipe["records"] is not None:
             write_records(recipe["records"], results)
@@ -101,18 +120,22 @@ def finish(
 def _worded(result: Any, show_values: bool) -> Any:
     """Return a result with options as they are typed, and no more values than asked for."""
     from indiff.differential.beside.result import ReleaseResult
+    from indiff.differential.beside.several_result import SeveralResult
     from indiff.differential.strongest import StrongestResult
 
+    def shell(text: Any) -> Any:
+        return text.worded(in_shell) if isinstance(text, Message) else text
+
+    if isinstance(result, SeveralResult):
+        each_one = (replace(one, notes=tuple(map(shell, one.notes))) for one in result.considered)
+        worded = replace(result, considered=tuple(each_one))
+        return worded if show_values else worded.without_values()
     if isinstance(result, StrongestResult):
         each = {name: _worded(one, show_values) for name, one in result.results.items()}
         return replace(result, results=each)
     if not isinstance(result, ReleaseResult):
         told = (worded_for_shell(one, show_values=show_values) for one in result.failures)
         return replace(result, failures=tuple(told))
-
-    def shell(text: Any) -> Any:
-        return text.worded(in_shell) if isinstance(text, Message) else text
-
     test = result.test and replace(result.test, notes=tuple(map(shell, result.test.notes)))
     notes = tuple(map(shell, result.notes))
     return replace(result, notes=notes, skipped=shell(result.skipped), test=test)
@@ -145,7 +168,7 @@ def check_options(recipe: Recipe, order: str | None) -> None:
         raise UserError(
             "rows are matched by --key or by --rows-in-order, not by both; leave one.", field="key"
         )
-    defaults = {"sanitizer": "mondrian:k=5", "method": "auto", "backend": "loky"}
+    defaults = {"sanitizer": USUAL, "method": "auto", "backend": "loky"}
     given = [f"--{name}" for name in _NOT_BESIDE if recipe[name] != defaults.get(name)
              and recipe[name] not in (None, False)]  # fmt: skip
     given += ["second --model"] if len(recipe["model"]) > 1 else []
@@ -155,6 +178,36 @@ def check_options(recipe: Recipe, order: str | None) -> None:
             "--release tests one release by dropping its rows, for which there is no "
             f"{', '.join(given)}",
             way_out="Leave it out",
+            field="release",
+        )
+
+
+def check_together(recipe: Recipe, sanitizers: Sequence[str]) -> None:
+    """Refuse several sanitizers that are not tested together, and what explains one of them."""
+    if len(sanitizers) > 1 and not recipe["together"]:
+        raise UserError(
+            "several sanitizers are tested --together, or one by one by indiff compare",
+            f"{len(sanitizers)} of them without it",
+            field="sanitizer",
+        )
+    given = [f"--{name}" for name in ("why", "membership") if recipe[name]]
+    if len(sanitizers) > 1 and given:
+        raise UserError(
+            f"{given[0]} is about one release; leave it out, or leave out --together.",
+            field=given[0].removeprefix("--"),
+        )
+
+
+def check_several(recipe: Recipe, releases: Sequence[str]) -> None:
+    """Refuse what has no meaning for several releases, and a release that is named twice."""
+    if len(set(releases)) < len(releases):
+        raise UserError("a release may be named once", ", ".join(releases), field="release")
+    given = [f"--{name}" for name in _NOT_SEVERAL if name in recipe.given]
+    if len(releases) > 1 and given:
+        raise UserError(
+            "several releases are compared by their candidate rows, for which there is no "
+            f"{', '.join(given)}",
+            way_out="Leave it out, or test one release",
             field="release",
         )
 
@@ -205,7 +258,9 @@ def check_knowledge(table: Table, plan: Plan) -> None:
             measure(belief, belief)  # what it needs to be installed is missed now
 
 
-def run(table: Table, plan: Plan, recipe: Recipe, **choice: Any) -> tuple[list[Result], list[str]]:
+def run(
+    table: Table, plan: Plan, recipe: Recipe, sanitizers: Sequence[str] = (), **choice: Any
+) -> tuple[list[Result], list[str]]:
     """Test one sensitive attribute after the other; an interruption leaves the rest untested."""
     from indiff.differential import differential_test
     from indiff.differential.people import as_deadline
@@ -223,12 +278,15 @@ def run(table: Table, plan: Plan, recipe: Recipe, **choice: Any) -> tuple[list[R
         "time": as_deadline(plan.run.time),  # it begins now, once for all attributes
         **choice,
     }  # fmt: skip
+    together = len(sanitizers) > 1
+    sanitizer = list(sanitizers) if together else plan.release.sanitizer
+    settings |= {"together": True} if together else {}
     results: list[Result] = []
     for place, name in enumerate(names):
         folder = recipe["run"] if len(names) == 1 else part_of(recipe["run"], "attribute", place)
         with terminal.progress(f"testing {plain.name(name)}") as report:
             result = differential_test(
-                table.focus(name), plan.release.sanitizer, progress=report, run=folder, **settings
+                table.focus(name), sanitizer, progress=report, run=folder, **settings
             )
         results.append(result)
         if result.interrupted or result.out_of_time:
@@ -256,6 +314,24 @@ def test_beside(
     ]  # fmt: skip
 
 
+def test_several(
+    plan: Plan, table: Table, releases: Sequence[str], targets: Sequence[int] | int | None
+) -> list[SeveralResult]:
+    """Test what several releases of the same people tell together."""
+    from indiff.differential.beside.several import test_releases
+    from indiff.report.terminal import tables as terminal
+
+    terminal.compile_first(compile_all)
+    return [
+        test_releases(
+            table.focus(sensitive.name), releases, key=plan.release.key,
+            targets=records_of(table, targets, plan.run.seed), encoding=plan.release.encoding,
+            suppressed=plan.release.suppressed,
+        )
+        for sensitive in table.sensitives
+    ]  # fmt: skip
+
+
 def records_of(
     table: Table, targets: Sequence[int] | int | None, seed: int
 ) -> Sequence[int] | None:
@@ -268,18 +344,25 @@ def records_of(
     return table.records[drawn.rows].tolist()
 
 
-def document_of(table: Table, results: Sequence[Any], answers: Sequence[Answers]) -> dict[str, Any]:
+def document_of(
+    table: Table, results: Sequence[Any], answers: Sequence[Answers], show_values: bool = False
+) -> dict[str, Any]:
     """Return one result as its own document, several below their names; roles beside."""
-    from indiff.differential.beside.result import ReleaseResult
+    from indiff.differential.beside.several_result import SeveralResult
+    from indiff.differential.result import DifferentialResult
+    from indiff.differential.strongest import StrongestResult
 
     documents = [
-        result.to_dict() | found.to_dict() for result, found in zip(results, answers, strict=True)
-    ]
-    document, beside = documents[0], isinstance(results[0], ReleaseResult)
+        (result.to_dict(values=True) if show_values and isinstance(result, SeveralResult)
+         else result.to_dict()) | found.to_dict()
+        for result, found in zip(results, answers, strict=True)
+    ]  # fmt: skip
+    document = documents[0]
+    beside = not isinstance(results[0], DifferentialResult | StrongestResult)
     if len(table.sensitives) > 1:
         document = {
             "format": document["format"],
-            "kind": "release-tests" if beside else "differential-tests",
+            "kind": f"{document['kind']}s" if beside else "differential-tests",
             "results": {one["sensitive"]: one for one in documents},
         }
     if beside:

@@ -40,6 +40,7 @@ def compile_all() -> None:
     _warm_walk()
     _warm_recoding()
     _warm_membership()
+    _warm_several()
 
 
 def _tiny_table() -> Table:
@@ -125,6 +126,14 @@ def _warm_membership() -> None:
 
     result = differential_test(_tiny_table(), "mondrian:k=2", model="naive-bayes")
     membership_inference(result, resamples=100)
+
+
+def _warm_several() -> None:
+    from indiff.differential.beside.several import test_releases
+    from indiff.sanitizers.mondrian.mondrian import Mondrian
+
+    table = _tiny_table()
+    test_releases(table, [Mondrian(k=k).sanitize(table) for k in (2, 3)])
 
 
 def _leave_out(k: int, rows: Iterable[int]) -> None:

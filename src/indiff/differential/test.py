@@ -42,6 +42,8 @@ from indiff.differential.result import DifferentialResult
 from indiff.differential.strongest import Adversaries, StrongestResult, choose_models, strongest
 from indiff.differential.summary import sum_up
 from indiff.differential.targets.worst_first import rank
+from indiff.differential.together.path import TogetherPath
+from indiff.differential.together.sanitizer import Together, together_of
 from indiff.distances.functions import DEFAULT, Distance, Emd, as_emd, bind_distance
 from indiff.errors import UserError, check_whole, unknown
 from indiff.inference import Frequency, Model
@@ -59,7 +61,7 @@ METHODS = ("auto", *(path.name for path in PATHS))
 
 
 def differential_test(
-    table: Table,
+    table: Table | Sequence[Table],
     sanitizer: Any,
     *,
     model: str | Model | Sequence[str | Model] | None = None,
@@ -80,6 +82,7 @@ def differential_test(
     prior: Mapping[Any, Any] | str | Folder | None = None,
     known: Sequence[str] | str | None = None,
     progress: Progress | None = None,
+    together: bool = False,
 ) -> Any:
     """Measure how far each record moves an adversary's belief about it (DIT v2, Section 3.2).
 
@@ -118,6 +121,12 @@ def differential_test(
     is then one of the result's ``failures``; ``backend="dask"`` makes the calls on the cluster of
     ``scheduler`` instead of in ``jobs`` processes.
 
+    With ``together=True`` one adversary reads the releases of all the sanitizers, and i is left out
+    of all of them: belief ∝ prior · Π belief_r / prior_r (:mod:`indiff.differential.together.rule`;
+    ``docs/several-releases.md``). ``table`` may then be a list, a table for each sanitizer, of
+    other quasi-identifiers or another year: records are matched by ``individual``, or else by their
+    numbers, and those of the first table are tested.
+
     >>> import pyarrow as pa
     >>> from indiff import Mondrian, read_table
     >>> table = read_table(
@@ -141,7 +150,12 @@ def differential_test(
         calls=Calls(jobs, backend, scheduler, retries, moment),
         run=None if run is None else Folder(run), progress=progress,
     )  # fmt: skip
-    return _each_sanitizer(table, sanitizer, asked)
+    tables = [table] if isinstance(table, Table) else list(table)
+    if together:
+        sanitizer = together_of(None if isinstance(table, Table) else tables, sanitizer)
+    elif tables != [table]:
+        raise UserError("several tables are tested with together=True.", field="together")
+    return _each_sanitizer(tables[0], sanitizer, asked)
 
 
 def choose_path(sanitizer: Sanitizer, model: Model, distance: Named, method: str) -> Path:
@@ -156,6 +170,11 @@ def choose_path(sanitizer: Sanitizer, model: Model, distance: Named, method: str
     """
     if method not in METHODS:
         raise unknown("method", method, METHODS, field="method")
+    if isinstance(sanitizer, Together):
+        if method == "auto":
+            return TogetherPath(choose_path)
+        raise UserError("releases that are tested together choose their methods", method,
+                        "Leave it out", field="method")  # fmt: skip
     for path in PATHS:
         if method in ("auto", path.name):
             obstacle = path.obstacle(sanitizer, model, distance)
@@ -198,7 +217,7 @@ def _choose_targets(
 
     def exposed() -> NDArray[np.intp]:
         """Rank the rows; what is not random has a release that tells more about them."""
-        if sanitizer.randomized:
+        if sanitizer.randomized or isinstance(sanitizer, Together):
             return rank(table, seed=asked.seed)
         return rank(table, seed=asked.seed, release=whole(), model=model)
 
@@ -240,7 +259,8 @@ def _with_knowledge(
     if asked.prior is not None or asked.known is not None:
         if isinstance(sanitizer, NoisySanitizer) and isinstance(model, Frequency):
             model = SmoothedFrequency()  # how frequency reads noisy counts; here without a theorem
-        model, notes = with_background(model, table, asked.prior, asked.known)
+        prior = None if isinstance(sanitizer, Together) else asked.prior  # there, it is asked for
+        model, notes = with_background(model, table, prior, asked.known)
     return model, (*getattr(model, "notes", ()), *notes)
 
 

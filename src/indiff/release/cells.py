@@ -27,6 +27,7 @@ def read_regions(
     column: Attribute,
     suppressed: Collection[str] = (),
     *,
+    index: NDArray[np.int32] | None = None,
     dropped: bool = False,
 ) -> tuple[tuple[Region, ...], NDArray[np.int32], Style | None]:
     """Return the distinct regions of a column's cells, and the place of each cell's among them.
@@ -36,11 +37,13 @@ def read_regions(
     nobody who is left. Every distinct text is read once. The texts in ``suppressed`` stand for
     anything, the empty one for blank cells. An error names the column, the first row that cannot be
     read, counted from 1 below the header, and up to three shapes of such cells: never a value.
+    With an ``index`` the texts are distinct already, and it says which of them each cell is.
     """
     place: dict[str | None, int] = {}
     rows = np.fromiter(
         (place.setdefault(text, len(place)) for text in texts), np.int32, count=len(texts)
     )
+    rows = rows if index is None else rows[index]
     tokens = frozenset(token.strip() for token in suppressed)
     is_numeric, has_missing = column.kind == Kind.NUMERIC, dropped or None
     notation = NumberText(column, None, has_missing) if is_numeric else notation_of(column)

@@ -34,13 +34,16 @@ def read_release(
     *,
     encoding: str | None = None,
     suppressed: Sequence[str] | str = (),
+    others: bool = False,
 ) -> Release:
     """Read a release of ``table`` that indiff or another tool wrote.
 
     Cells are read against the original's columns (``docs/releases.md`` lists what is understood); a
     cell with no reading, or with two, is an error that names its column and its shape.
     ``suppressed`` are the texts that stand for a suppressed cell beside ``*``; the empty text is a
-    blank cell, which otherwise is the missing value where the original column has it.
+    blank cell, which otherwise is the missing value where the original column has it. A sensitive
+    value that no record of the table has is refused, unless ``others`` may be in the release: it
+    then has the class behind the last.
 
     >>> import pyarrow as pa
     >>> from indiff.data.table import read_table
@@ -74,7 +77,7 @@ def read_release(
         columns=columns,
         sensitive_name=table.sensitive.name,
         sensitive_values=table.sensitive.values,
-        classes=_read_classes(frame, table),
+        classes=_read_classes(frame, table, others),
         weights=weights,
         backend=raw.backend,
         sensitive_columns=table.sensitive.columns,
@@ -122,17 +125,20 @@ def _read_columns(
     """Read every quasi-identifier before anything is measured; say where blanks were added."""
     columns, notes, refusals = [], [], []
     for attribute in table.attributes:
-        texts = frame[attribute.name].cast(pa.string()).to_pylist()
+        texts, cells = _distinct(frame[attribute.name].cast(pa.string()))
         try:
             dropped = table.missing == "drop"
-            regions, index, style = read_regions(texts, attribute, suppressed, dropped=dropped)
+            regions, index, style = read_regions(
+                texts.to_pylist(), attribute, suppressed, dropped=dropped, index=cells
+            )
         except UnreadableRegion as error:
             refusals.append((attribute.name, error))
             continue
         columns.append(ReleasedColumn.of(attribute, regions, index))
         if style is not None:
             notes.append(f"column {attribute.name!r} of the release is read as {style.words}")
-        blank = sum(not (text or "").strip() for text in texts) if "" not in suppressed else 0
+        empty = np.array([not (text or "").strip() for text in texts.to_pylist()], np.bool_)
+        blank = int(empty[cells].sum()) if "" not in suppressed else 0
         missing = table.source[attribute.name].null_count
         if blank > missing:
             notes.append(
@@ -152,6 +158,13 @@ def _read_columns(
             field=first.field,
         )
     return tuple(columns), tuple(notes)
+
+
+def _distinct(column: pa.ChunkedArray) -> tuple[pa.Array, NDArray[np.int32]]:
+    """Return the distinct cells of a column, the first of them first, and which each cell is."""
+    coded = column.combine_chunks().dictionary_encode("encode")
+    coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
+    return coded.dictionary, coded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
 
 
 def read_released(source: Any, table: Table, *, encoding: str | None = None) -> Raw:
@@ -208,35 +221,39 @@ def _says_nothing(column: pa.ChunkedArray, suppressed: Collection[str] = ()) -> 
     return all((cell or "").strip() in hidden for cell in cells)
 
 
-def _read_classes(frame: pa.Table, table: Table) -> NDArray[np.int32]:
+def _read_classes(frame: pa.Table, table: Table, others: bool) -> NDArray[np.int32]:
     """Return the place of each row's sensitive value among the table's."""
     sensitive = table.sensitive
     joint = isinstance(sensitive.values[0], tuple)
     values = [value if joint else (value,) for value in sensitive.values]
     place = {tuple(map(label_of, value)): code for code, value in enumerate(values)}
-    parts = [
-        _texts(frame[name], [value[spot] for value in values])
-        for spot, name in enumerate(sensitive.columns)
-    ]
-    cells = list(zip(*parts, strict=True))
+    rows, parts = np.zeros(frame.num_rows, np.int64), []
+    for spot, name in enumerate(sensitive.columns):
+        distinct, index = _distinct(frame[name])
+        texts = _texts(pa.chunked_array([distinct]), [value[spot] for value in values])
+        parts.append((texts, index))
+        rows = np.unique(rows * len(texts) + index, return_inverse=True)[1].ravel()
     if len(place) < len(sensitive.values):
         raise UserError(
             f"a release must tell the values of {sensitive.name!r} apart, but two of "
             "them are written alike, the empty text and the missing value",
             way_out=f"Read the table with the empty text among {option('missing_tokens')}",
         )
-    classes = np.empty(len(cells), np.int32)
-    for row, cell in enumerate(cells):
-        if cell not in place:
+    firsts, back = np.unique(rows, return_index=True, return_inverse=True)[1:]
+    classes = np.empty(len(firsts), np.int32)
+    for spot in np.argsort(firsts).tolist():
+        row = firsts[spot]
+        cell = tuple(texts[index[row]] for texts, index in parts)
+        if cell not in place and not others:
             raise UserError(
-                f"row {row + 1} of the release, column {sensitive.name!r}: "
+                f"row {int(row) + 1} of the release, column {sensitive.name!r}: "
                 f"{from_data(cell if joint else cell[0])} is not a sensitive value of the table; a "
                 "release keeps the sensitive values as they are",
                 way_out="Where it is suppressed, suppress every cell of such a row, or publish "
                 "without it: a row that shows the others still tells who was hidden",
             )
-        classes[row] = place[cell]
-    return classes
+        classes[spot] = place.get(cell, len(place))
+    return classes[back.ravel()]
 
 
 def _texts(column: pa.ChunkedArray, values: Sequence[Any]) -> list[str]:

@@ -201,6 +201,15 @@ class Coverage:
                     mask[slice(*self._between(region))] = True
         return mask
 
+    def spans_of(self, region: Region) -> list[tuple[int, int]]:
+        """Return the first and the last code of each run of values that a region covers."""
+        if isinstance(region, Interval) and self._numeric:
+            low, end = self._between(region)
+            return [(low, end - 1)] if low < end else []
+        edges = np.diff(np.concatenate(([0], self.of(region).view(np.int8), [0])))
+        first, last = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
+        return list(zip(first.tolist(), last.tolist(), strict=True))
+
     def _codes(self, values: Iterable[Value]) -> list[int]:
         return [self._code_of[value] for value in values if value in self._code_of]
 

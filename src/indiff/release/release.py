@@ -61,12 +61,12 @@ class ReleasedColumn:
     ) -> ReleasedColumn:
         """Build a column from explicit regions."""
         coverage = Coverage(attribute)
-        spans = [np.empty((3, 0), np.int32)]
-        for number, region in enumerate(regions):
-            edges = np.diff(np.concatenate(([0], coverage.of(region).view(np.int8), [0])))
-            low, high = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
-            spans.append(np.stack([np.full(len(low), number), low, high]).astype(np.int32))
-        region_of, low, high = np.concatenate(spans, axis=1)
+        spans = [
+            (number, low, high)
+            for number, region in enumerate(regions)
+            for low, high in coverage.spans_of(region)
+        ]
+        region_of, low, high = np.array(spans, np.int32).reshape(-1, 3).T.copy()
         index = index.astype(np.int32)
         return cls(attribute, index, region_of, low, high, len(regions), regions.__getitem__)
 

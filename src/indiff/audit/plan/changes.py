@@ -13,7 +13,23 @@ CHANGES: dict[tuple[str, str], dict[str, Any]] = {
         "random or given.",
         "metavar": "ORDER",
     },
-    ("test", "limit"): {"help": "Fail (exit 1) above this: delta=0.1; repeatable."},
+    ("test", "limit"): {
+        "help": "Fail (exit 1) above this: delta=0.1; of several releases determined=0 (a share of "
+        "the records); repeatable."
+    },
+    ("test", "sanitizer"): {
+        "help": "name:parameter=value,…, as in mondrian:k=5,l=2 (mondrian has k, l, distinct_l, "
+        "entropy_l, recursive=C/L, t, regions=tight or cut, unmet=error or generalize; default "
+        "mondrian:k=5) or recoding:k=5,suppression=0.02 (the same limits; loss, suppressed=keep or "
+        "drop); or a program, 'command:./anonymize.sh {input} {output}'; or a folder of releases, "
+        "releases:DIR; several with --together.",
+        "typed": list[str], "default": None,
+    },
+    ("test", "release"): {
+        "help": "Test this release of DATA, whatever made it, instead of a sanitizer; several: "
+        "what they tell together.",
+        "typed": list[str],
+    },
     ("test", "show-values"): {
         "help": "Show values of the table (with --why), and what a failing program said."
     },

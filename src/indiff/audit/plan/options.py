@@ -303,6 +303,9 @@ class Shell:
     scheduler: Annotated[str | None, Option(
         "A Dask scheduler's address, tcp://host:8786.", "URL", LONG,
     )] = None
+    together: Annotated[bool, Option(
+        "One adversary reads the releases of all sanitizers that are given.", None, TEST,
+    )] = False
     why: Annotated[Count | None, Option(
         "Explain the N worst records, without any value.", "N", OUT,
     )] = None
@@ -374,7 +377,7 @@ _POPULATION = ("population", "sampling", "weight", "household")
 _SAMPLING = ("runs", "confidence", "jobs", "seed")
 COMMANDS = {
     "test": (
-        "data", *_TABLE, "individual", "sanitizer", "release", "key", "rows-in-order",
+        "data", *_TABLE, "individual", "sanitizer", "together", "release", "key", "rows-in-order",
         "release-encoding", "suppressed", *_ADVERSARY, "targets", "method", *_SAMPLING, "run",
         "time", "retries", "backend", "scheduler", "limit", "json", "records", "why",
         "show-values", "membership",

@@ -194,6 +194,11 @@ def sheet(text: str | None) -> str | int | None:
     return int(text[1:]) if text is not None and re.fullmatch(r"#[0-9]{1,9}", text) else text
 
 
+def _release(given: Path | Sequence[str]) -> str:
+    """Return the release, the last where several are given in their order."""
+    return str(given if isinstance(given, Path) else given[-1])
+
+
 def read_limits(texts: Iterable[str] | None, known: Iterable[str] = ()) -> dict[str, float]:
     """Read ``name=number`` limits, of which only ``known`` ones may be named where there are any.
 
@@ -243,6 +248,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "bins": partial(_for_all_or_each, "--bins", "NUMBER or EDGES", _bins),
     "missing_tokens": lambda texts: ["", *texts],
     "suppressed": list,
+    "file": _release,
     "sheet": sheet,
     "source": read_population,
     "date_format": date_format,

@@ -87,10 +87,10 @@ class Linkage:
             "records": len(self.records),
             "no_candidate": self.unlinked,
             "one_candidate": self.unique,
-            "candidates": _spread(self.candidates),
-            "closest": _spread(self.closest),
-            "posterior": _spread(self.posterior),
-            "groups": _spread(self.groups),
+            "candidates": spread(self.candidates),
+            "closest": spread(self.closest),
+            "posterior": spread(self.posterior),
+            "groups": spread(self.groups),
             "certain": self.certain,
         }
 
@@ -100,7 +100,7 @@ def of_own_value(each: Floats, classes: NDArray[np.int32]) -> Floats:
     return np.take_along_axis(each, classes[:, None], axis=1)[:, 0]
 
 
-def _spread(numbers: Ints | Floats) -> dict[str, float]:
+def spread(numbers: Ints | Floats) -> dict[str, float]:
     """Return the least, the median, the mean and the most."""
     return {
         "least": numbers.min().item(),
@@ -113,11 +113,13 @@ def _spread(numbers: Ints | Floats) -> dict[str, float]:
 def link(release: Release, table: Table, rows: NDArray[np.intp] | None = None) -> Linkage:
     """Link records of the table (all by default, or these rows) to the rows of a release."""
     targets = table if rows is None else table.take(rows)
-    kinds, kind_of = _distinct(np.stack([column.index for column in release.columns]))
-    weights, order = _specific_first(release, table, kinds)
+    kinds, kind_of = distinct_columns(np.stack([column.index for column in release.columns]))
+    logs = specificity(release, table, kinds)
+    order = np.argsort(-logs, kind="stable")
+    weights = logs[order]
     kinds, kind_of = kinds[:, order], np.argsort(order)[kind_of]
     codes = np.stack([targets.attribute(c.attribute.name).codes for c in release.columns])
-    distinct, back = _distinct(codes)
+    distinct, back = distinct_columns(codes)
     # What one kind of row adds: its rows, then its rows of each value, by weight.
     adds = np.zeros((kinds.shape[1], 1 + len(release.sensitive_values)))
     adds[:, 0] = np.bincount(kind_of, minlength=len(adds))
@@ -150,10 +152,8 @@ def link(release: Release, table: Table, rows: NDArray[np.intp] | None = None) -
     )
 
 
-def _specific_first(
-    release: Release, table: Table, kinds: NDArray[np.int32]
-) -> tuple[Floats, NDArray[np.intp]]:
-    """Return the log weights of the kinds of rows, the largest first, and the order of the kinds.
+def specificity(release: Release, table: Table, kinds: NDArray[np.int32]) -> Floats:
+    """Return the log weights of kinds of rows, a column of region numbers for each kind.
 
     They are rounded, so that the same product of other factors is the same weight.
     """
@@ -166,9 +166,7 @@ def _specific_first(
         spanned = below[column.span_high + 1] - below[column.span_low]
         np.add.at(held, column.span_region, spanned)
         logs -= np.log(np.maximum(held, 1))[index]
-    logs = np.round(logs, 9)
-    order = np.argsort(-logs, kind="stable")
-    return logs[order], order
+    return np.round(logs, 9)
 
 
 def _add_up(
@@ -214,7 +212,7 @@ def _shares(counts: Floats, overall: Floats) -> Floats:
     return np.where(totals > 0, counts / np.where(totals > 0, totals, 1), overall / overall.sum())
 
 
-def _distinct(columns: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+def distinct_columns(columns: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
     """Return the distinct columns of a matrix, and for each column which of them it is."""
     order = np.lexsort(columns[::-1])
     ordered = columns[:, order]

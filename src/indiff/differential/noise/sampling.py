@@ -35,14 +35,35 @@ SMOOTHED = (
 )
 
 
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Where runs come from, and about whom: ``back`` says which distinct person each one is."""
+
+    source: Any
+    distinct: People
+    back: NDArray[np.intp]
+    names: NDArray[np.int64]
+    classes: NDArray[np.int32]
+    values: tuple[Any, ...]
+    uncovered: NDArray[np.bool_]
+    constraint_met: bool | None
+    unmeasured: tuple[Unmeasured, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
 def measure_by_runs(
     test: Test, distances: Sequence[Named], people: People, asking: Asking
 ) -> Measurement:
     """Measure any sanitizer and model from R runs with and R runs without each person."""
-    table, sanitizer, model = test.table, test.sanitizer, test.model
     way_out = "Use 100 or more: the interval narrows with the number of runs"
     check_whole("runs", test.runs, 2, way_out)
     check_confidence(test.confidence)
+    return measure_source(test, distances, people, asking, _source_of(test, people))
+
+
+def _source_of(test: Test, people: People) -> Source:
+    """Choose runs of single cells where the model reads no more, and else of the whole table."""
+    table, sanitizer, model = test.table, test.sanitizer, test.model
     classes, values = table.sensitive.codes[people.rows], table.sensitive.values
     notes: tuple[str, ...] = ()
     mechanism, reads_one_cell = sanitizer, False
@@ -54,21 +75,30 @@ def measure_by_runs(
         if isinstance(model, Frequency):
             notes, model = (*notes, SMOOTHED), SmoothedFrequency()
             reads_one_cell = people.are_records
-    source: TableRuns | CellRuns
-    unmeasured: tuple[Unmeasured, ...] = ()
     if isinstance(sanitizer, NoisySanitizer) and reads_one_cell:
         cases = find_cases(table, grid, people.rows)
-        back, names = cases.back, cases.first
-        source = CellRuns(sanitizer, cases, test.runs, test.seed)
-        distinct = each_record(people.rows[np.unique(back, return_index=True)[1]])
-        uncovered, met = np.zeros(len(source), np.bool_), None
-    else:
-        chosen, back = distinct_people(table, people, sanitizer, model)
-        distinct = people.choose(chosen)
-        names = table.records[distinct.firsts]
-        source = TableRuns(table, mechanism, model, distinct, test.runs, test.seed)
-        whole = source.whole  # before the work is shared out
-        uncovered, met, unmeasured = whole.uncovered, whole.constraint_met, whole.unmeasured
+        cells = CellRuns(sanitizer, cases, test.runs, test.seed)
+        distinct = each_record(people.rows[np.unique(cases.back, return_index=True)[1]])
+        nobody = np.zeros(len(cells), np.bool_)
+        return Source(
+            cells, distinct, cases.back, cases.first, classes, values, nobody, None, (), notes
+        )
+    chosen, back = distinct_people(table, people, sanitizer, model)
+    distinct = people.choose(chosen)
+    names = table.records[distinct.firsts]
+    source = TableRuns(table, mechanism, model, distinct, test.runs, test.seed)
+    whole = source.whole  # before the work is shared out
+    return Source(
+        source, distinct, back, names, classes, values, whole.uncovered, whole.constraint_met,
+        whole.unmeasured, notes,
+    )  # fmt: skip
+
+
+def measure_source(
+    test: Test, distances: Sequence[Named], people: People, asking: Asking, made: Source
+) -> Measurement:
+    """Bracket the distances of all people from the runs of a source."""
+    source, distinct, back, values = made.source, made.distinct, made.back, made.values
     ask = Measure(source, tuple(distances), test.confidence, records=len(distinct.rows))
     samples: dict[int, list[Sampled]] = {}
 
@@ -76,7 +106,7 @@ def measure_by_runs(
         samples[place] = value
         asking.watch.distance(max(one.measured[0].estimate for one in value))
 
-    failed, repeated = asking.collect(ask, names, back, ask, keep)
+    failed, repeated = asking.collect(ask, made.names, back, ask, keep)
     known = np.isin(np.arange(len(source)), list(samples))
     finished = known[back]  # of each person
     chosen = np.flatnonzero(known)
@@ -103,18 +133,19 @@ def measure_by_runs(
         people.rows[rows],
         gather([one.present for one in done], (len(values),), np.float64),
         gather([one.absent for one in done], (len(values),), np.float64),
-        uncovered[distinct.places(chosen)][place],
+        made.uncovered[distinct.places(chosen)][place],
         gather([one.lost for one in done], (), np.bool_),
         gather([one.generalized for one in done], (), np.bool_),
-        met,
+        made.constraint_met,
         failures=Failures.of_people(people, back, failed, repeated),
-        unmeasured=unmeasured,
+        unmeasured=made.unmeasured,
     )
     changes = Changes.from_runs(
         np.stack([one.changed for one in done])[place] if done else np.empty((0, 0)),
         place if isinstance(source, CellRuns) else None,
     )
-    return Measurement(beliefs, columns, classes[rows], values, "sampled", notes, changes)
+    classes = made.classes[rows]
+    return Measurement(beliefs, columns, classes, values, "sampled", made.notes, changes)
 
 
 @dataclass(frozen=True)
