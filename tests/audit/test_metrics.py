@@ -16,6 +16,7 @@ WORDS = {
     "majority": "15%", "none": "2 records fit no row.", "at_1": "3.1%", "at_01": "0.5%",
     "of_most": " of at most 2", "rest_of_them": "; for the others by more",
     "rest_of_none": "; for the others it shifts one", "low": "3", "high": "9",
+    "releases": "2024.csv and this release", "before": "2%",
 }  # fmt: skip
 # What each number says: written by hand, from its definition.
 SAID: dict[str, dict[float, str]] = {
@@ -98,6 +99,15 @@ SAID: dict[str, dict[float, str]] = {
         3: "Whoever links everybody who is alone in the table to the population is expected to be "
         "right for about 3 of them, by a log-linear model of their columns (tree); the models say "
         "3 to 9.",
+    },
+    "determined": {
+        0: "Nobody is left with one diagnosis alone, once the rows of 2024.csv and this release "
+        "that fit a person are put side by side.",
+        0.25: "25% of the people are left with their own diagnosis alone, once the rows of "
+        "2024.csv and this release that fit them are put side by side; it was 2% before this "
+        "release.",
+        1: "Everybody is left with their own diagnosis alone, once the rows of 2024.csv and this "
+        "release that fit them are put side by side; it was 2% before this release.",
     },
     "records": {
         1: "The audit is about 1 record. None was left out when the table was read.",

@@ -76,6 +76,19 @@ def test_a_release_beside_its_original_follows_the_schema(sensitive: str, tmp_pa
     validator("test").validate(document)
 
 
+@pytest.mark.parametrize("sensitive", ["ill", "ill,smokes"])
+def test_several_releases_follow_the_schema(sensitive: str, tmp_path: Path) -> None:
+    people, places = write_people(tmp_path), [tmp_path / "one.csv", tmp_path / "two.csv"]
+    for place in places:
+        place.write_text(people.read_text())
+    releases = [word for place in places for word in ("--release", place)]
+    roles = (*ROLES, "--sensitive", sensitive)
+    for more in ((), ("--show-values",)):
+        document = written("test", tmp_path, *roles, *releases, *more)
+        assert document["kind"].startswith("releases-test")
+        validator("test").validate(document)
+
+
 def _set(*path: Any, value: Any) -> Callable[[Document], object]:
     def alter(document: Document) -> None:
         inner: Any = document

@@ -38,6 +38,7 @@ def input_files(
     }
     others |= {"policy": plan.context.policy_file, "plan": plan_file}
     named += [(what, Path(path)) for what, path in others.items() if path is not None]
+    named += [("earlier release", Path(path)) for path in plan.release.before]
     typed = plan.data.path == STANDARD_INPUT
     return [
         {

@@ -14,6 +14,7 @@ import numpy as np
 from indiff.audit import document
 from indiff.audit.document import AuditResult
 from indiff.audit.findings import exposure, release
+from indiff.audit.findings.earlier import earlier_findings, earlier_notes
 from indiff.audit.findings.exposure import Exposure, Progress
 from indiff.audit.findings.population import population_findings
 from indiff.audit.findings.release import Subject
@@ -152,7 +153,7 @@ def run_audit(
     findings += risk.findings
     findings += people.findings if people else []
     for subject, one in zip(subjects, exposures, strict=True):
-        findings += subject.titled(one.findings)
+        findings += subject.titled([*one.findings, *earlier_findings(audit, subject)])
     for subject in subjects:
         findings += subject.titled(_utility(audit, subject))
     promises = _promises(audit, subjects, exposures)
@@ -168,8 +169,8 @@ def run_audit(
         columns=columns, redaction=redaction, command=command if complete else None,
     )  # fmt: skip
     steps, verdict = _next_steps(audit, cases, verdict)
-    notes = [*_unmade(subjects), *(note for one in exposures for note in one.notes)]
-    notes += people.notes if people else []
+    notes = [*_unmade(subjects), *earlier_notes(chosen), *(people.notes if people else ())]
+    notes += [note for one in exposures for note in one.notes]
     name = source or (Path(chosen.data.path).name if chosen.data.path else "a frame")
     whole = {
         "format": FORMAT,

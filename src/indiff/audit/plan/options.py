@@ -160,6 +160,10 @@ class Release:
         "Test this release of DATA, whatever made it, instead of a sanitizer.",
         "FILE", BESIDE, "release", Path,
     )] = None
+    before: Annotated[Names, Option(
+        "A release of the same people that was published before: what it and this one tell "
+        "together is found, too; repeatable.", "FILE", BESIDE,
+    )] = []
     encoding: Annotated[str | None, Option(
         "Of the release, where it is neither UTF-8 nor DATA's.", "E", BESIDE, "release-encoding",
     )] = None
@@ -393,7 +397,7 @@ COMMANDS = {
         "json", "markdown", "chart",
     ),
     "audit": (
-        "data", "init", *_TABLE, "individual", *_POPULATION, "sanitizer", "release", "key",
+        "data", "init", *_TABLE, "individual", *_POPULATION, "sanitizer", "release", "before", "key",
         "rows-in-order", "release-encoding", "suppressed", *_ADVERSARY, "targets", "method",
         *_SAMPLING, "time", "policy", "limit", "parameter", "task", "fix", "budget", "worst",
         "min-cell", "show-values", "title", "out", "write-release", "pdf",

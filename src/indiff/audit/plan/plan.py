@@ -42,6 +42,7 @@ def _has_truth(value: Any) -> bool:
 # One name may be given for a list of them.
 _LISTS = (
     "quasi", "sensitive", "identifier", "other", "suppressed", "models", "known", "confirmed",
+    "before",
 )  # fmt: skip
 
 
@@ -283,7 +284,7 @@ class Plan(_Section):
         """Every file that the audit reads."""
         who = self.adversary
         named = [self.data.path, self.release.file, who.prior, who.ground_file]
-        named += [self.context.policy_file, self.population.file]
+        named += [self.context.policy_file, self.population.file, *self.release.before]
         named += self.data.hierarchies.values()
         return tuple(name for name in named if name is not None)
 
@@ -353,12 +354,14 @@ def _beside(plan: Plan, folder: Path) -> Plan:
 
     data, who, made, why = plan.data, plan.adversary, plan.release, plan.context
     policy = why.policy if why.policy_file is None else placed(why.policy_file)
+    released = {"file": placed(made.file), "write": placed(made.write)}
+    released |= {"before": [placed(path) for path in made.before]}  # type: ignore[dict-item]
     hierarchies = {name: placed(path) for name, path in data.hierarchies.items()}
     distance = who.distance if who.ground_file is None else f"emd:{placed(who.ground_file)}"
     changed = {
         "population": plan.population.model_copy(update={"source": placed(plan.population.source)}),
         "data": data.model_copy(update={"path": placed(data.path), "hierarchies": hierarchies}),
-        "release": made.model_copy(update={"file": placed(made.file), "write": placed(made.write)}),
+        "release": made.model_copy(update=released),
         "adversary": who.model_copy(update={"prior": placed(who.prior), "distance": distance}),
         "context": why.model_copy(update={"policy": policy}),
     }
@@ -376,6 +379,7 @@ def check_files(plan: Plan) -> None:
     named = {"[release] file": plan.release.file, "[adversary] prior": plan.adversary.prior}
     named |= {"[context] policy": plan.context.policy_file}
     named |= {"[population] source": plan.population.file}
+    named |= {f"[release] before ({path})": path for path in plan.release.before}
     for place, path in named.items():
         if path is not None and not Path(path).exists():
             raise UserError(f"{place} must exist; there is no {path!r}", way_out="Check its name")

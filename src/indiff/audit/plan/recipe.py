@@ -248,6 +248,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "bins": partial(_for_all_or_each, "--bins", "NUMBER or EDGES", _bins),
     "missing_tokens": lambda texts: ["", *texts],
     "suppressed": list,
+    "before": list,
     "file": _release,
     "sheet": sheet,
     "source": read_population,

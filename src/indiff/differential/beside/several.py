@@ -96,7 +96,11 @@ def test_releases(
     considered: list[Considered] = []
     present = np.ones((len(table), len(releases)), np.bool_)
     for place, (name, release) in enumerate(zip(names, releases, strict=True)):
-        read, frame = _read(name, release, table, encoding, suppressed)
+        try:
+            read, frame = _read(release, table, encoding, suppressed)
+        except UserError as error:
+            rule = f"{name!r}: {error.rule}"
+            raise UserError(rule, error.got, error.way_out, field=error.field) from None
         if key is not None:
             present[:, place] = match_by_key(table, frame, key)[0] >= 0
         considered.append(_consider(name, read, table, key))
@@ -133,7 +137,7 @@ def _names(releases: Sequence[Any]) -> list[str]:
 
 
 def _read(
-    name: str, release: Any, table: Table, encoding: str | None, suppressed: Sequence[str] | str
+    release: Any, table: Table, encoding: str | None, suppressed: Sequence[str] | str
 ) -> tuple[Release, pa.Table]:
     """Return one release, read by the quasi-identifiers that it has, and all its columns."""
     if isinstance(release, Release):
@@ -142,11 +146,11 @@ def _read(
     held = tuple(a for a in table.attributes if a.name in frame.column_names)
     if not held:
         names = [a.name for a in table.attributes]
-        raise unknown(f"quasi-identifier in {name!r}", names[0], frame.column_names)
+        raise unknown("quasi-identifier", names[0], frame.column_names)
     read = read_release(frame, replace(table, attributes=held), suppressed=suppressed, others=True)
     if read.weights is not None:
         raise UserError(
-            f"releases are compared row by row; {name!r} has counts in a column 'weight'",
+            "releases are compared row by row; it has counts in a column 'weight'",
             way_out="Repeat each row as often as it counts, or test the sanitizers of noisy tables "
             "together instead",
             field="release",
