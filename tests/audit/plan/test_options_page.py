@@ -8,7 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from indiff.audit.plan.options import COMMANDS, REQUIRED, SECTIONS
+from indiff.audit.plan.changes import COMMANDS
+from indiff.audit.plan.options import REQUIRED, SECTIONS
 from indiff.audit.plan.recipe import OPTIONS, Declared, options_of
 
 PAGE = Path(__file__).parents[3] / "docs" / "options.md"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from indiff.audit.plan.options import COMMANDS
+from indiff.audit.plan.changes import COMMANDS
 from indiff.audit.plan.plan import Plan
 from indiff.audit.plan.recipe import OPTIONS, Recipe, lists, numbers, options_of
 from indiff.errors import UserError

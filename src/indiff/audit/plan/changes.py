@@ -1,4 +1,4 @@
-"""Says where an option of one command differs from its declaration: help, default, panel."""
+"""Says which options each command takes, and where one differs there: help, default, panel."""
 
 from __future__ import annotations
 
@@ -7,6 +7,38 @@ from typing import Any
 from indiff.audit.plan.options import COMPARISON, METRICS, REQUIRED
 
 # fmt: off
+_TABLE = (
+    "quasi", "sensitive", "joint", "identifier", "other", "hierarchy", "kind", "order", "bins",
+    "missing", "missing-token", "decimal", "date-format", "header-row", "encoding", "separator",
+    "sheet",
+)
+_ADVERSARY = ("model", "prior", "known", "distance")
+_POPULATION = ("population", "sampling", "weight", "household")
+_SAMPLING = ("runs", "confidence", "jobs", "seed")
+COMMANDS = {
+    "test": (
+        "data", *_TABLE, "individual", "sanitizer", "together", "release", "key", "rows-in-order",
+        "release-encoding", "suppressed", *_ADVERSARY, "targets", "method", *_SAMPLING, "run",
+        "time", "retries", "backend", "scheduler", "limit", "json", "records", "why",
+        "show-values", "membership",
+    ),
+    "risk": (
+        "data", *(name for name in _TABLE if name != "missing"), "individual",
+        *_POPULATION, "combinations", "details", "policy", "limit", "engine", "master", "threads",
+        "memory-limit", "show-values", "json", "records",
+    ),
+    "sanitize": ("data", *_TABLE, "sanitizer", "edges", "domain", "seed", "keep", "out"),
+    "compare": (
+        "data", *_TABLE, "sanitizer", "task", "utility", "recommend", *_ADVERSARY, *_SAMPLING,
+        "json", "markdown", "chart",
+    ),
+    "audit": (
+        "data", "init", *_TABLE, "individual", *_POPULATION, "sanitizer", "release", "before",
+        "key", "rows-in-order", "release-encoding", "suppressed", *_ADVERSARY, "targets", "method",
+        *_SAMPLING, "time", "policy", "limit", "parameter", "task", "fix", "budget", "worst",
+        "min-cell", "show-values", "title", "out", "write-release", "pdf",
+    ),
+}
 CHANGES: dict[tuple[str, str], dict[str, Any]] = {
     ("test", "order"): {
         "help": "An ordinal column's values in order: COLUMN=A,B,C. Of the targets: worst-first, "

@@ -1,4 +1,4 @@
-"""Declares every option once: its name, type, range, default and help, and who takes it.
+"""Declares every option once: its name, type, range, default and help, and its section.
 
 The sections below are those of a plan. :mod:`indiff.audit.plan.plan` checks them, the command line
 makes its options of them, the pages take their ranges and descriptions, and ``docs/options.md`` is
@@ -370,36 +370,3 @@ SECTIONS = {
     "context": Context, "limits": Limits, "report": Report, "run": Run, "": Shell,
 }
 REQUIRED: Any = ...
-
-_TABLE = (
-    "quasi", "sensitive", "joint", "identifier", "other", "hierarchy", "kind", "order", "bins",
-    "missing", "missing-token", "decimal", "date-format", "header-row", "encoding", "separator",
-    "sheet",
-)
-_ADVERSARY = ("model", "prior", "known", "distance")
-_POPULATION = ("population", "sampling", "weight", "household")
-_SAMPLING = ("runs", "confidence", "jobs", "seed")
-COMMANDS = {
-    "test": (
-        "data", *_TABLE, "individual", "sanitizer", "together", "release", "key", "rows-in-order",
-        "release-encoding", "suppressed", *_ADVERSARY, "targets", "method", *_SAMPLING, "run",
-        "time", "retries", "backend", "scheduler", "limit", "json", "records", "why",
-        "show-values", "membership",
-    ),
-    "risk": (
-        "data", *(name for name in _TABLE if name != "missing"), "individual",
-        *_POPULATION, "combinations", "details", "policy", "limit", "engine", "master", "threads",
-        "memory-limit", "show-values", "json", "records",
-    ),
-    "sanitize": ("data", *_TABLE, "sanitizer", "edges", "domain", "seed", "keep", "out"),
-    "compare": (
-        "data", *_TABLE, "sanitizer", "task", "utility", "recommend", *_ADVERSARY, *_SAMPLING,
-        "json", "markdown", "chart",
-    ),
-    "audit": (
-        "data", "init", *_TABLE, "individual", *_POPULATION, "sanitizer", "release", "before", "key",
-        "rows-in-order", "release-encoding", "suppressed", *_ADVERSARY, "targets", "method",
-        *_SAMPLING, "time", "policy", "limit", "parameter", "task", "fix", "budget", "worst",
-        "min-cell", "show-values", "title", "out", "write-release", "pdf",
-    ),
-}

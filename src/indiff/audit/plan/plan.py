@@ -19,7 +19,7 @@ from pydantic import (
 
 from indiff.audit.plan import options
 from indiff.audit.plan.limits import check_limit_names, check_ranges, with_stricter
-from indiff.audit.plan.refusals import below, refusal
+from indiff.audit.plan.refusals import below, has_truth, refusal
 from indiff.audit.plan.targets import check_targets, read_targets
 from indiff.data.schema import Role
 from indiff.data.side_files import read_toml
@@ -29,14 +29,6 @@ if TYPE_CHECKING:
     from indiff.audit.plan.policies import Policy
     from indiff.data.table import Table
     from indiff.release.release import Release as MadeElsewhere
-
-
-def _has_truth(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        return any(map(_has_truth, value))
-    return isinstance(value, bool)
 
 
 # One name may be given for a list of them.
@@ -127,7 +119,7 @@ class _Section(BaseModel):
         name = str(info.field_name)
         asked: Any = cls.model_fields[name].annotation
         section = isinstance(asked, type) and issubclass(asked, BaseModel)
-        if asked is not bool and not section and _has_truth(value):
+        if asked is not bool and not section and has_truth(value):
             raise UserError("true and false are no value here; write a number or a text.")
         if name == "targets" and isinstance(value, str):
             return read_targets(value)
@@ -355,7 +347,7 @@ def _beside(plan: Plan, folder: Path) -> Plan:
     data, who, made, why = plan.data, plan.adversary, plan.release, plan.context
     policy = why.policy if why.policy_file is None else placed(why.policy_file)
     released = {"file": placed(made.file), "write": placed(made.write)}
-    released |= {"before": [placed(path) for path in made.before]}  # type: ignore[dict-item]
+    released |= {"before": [placed(path) for path in made.before]}
     hierarchies = {name: placed(path) for name, path in data.hierarchies.items()}
     distance = who.distance if who.ground_file is None else f"emd:{placed(who.ground_file)}"
     changed = {

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, g
 
 from annotated_types import Ge, Gt, Le, Lt
 
-from indiff.audit.plan.changes import CHANGES
-from indiff.audit.plan.options import COMMANDS, MOST_WORKERS, REQUIRED, SECTIONS, Bins, Option
+from indiff.audit.plan.changes import CHANGES, COMMANDS
+from indiff.audit.plan.options import MOST_WORKERS, REQUIRED, SECTIONS, Bins, Option
 from indiff.audit.plan.targets import read_targets
 from indiff.errors import UserError, option, unknown
 

@@ -45,3 +45,12 @@ def _stray(place: list[str], plan: Mapping[str, Any]) -> UserError:
         known, what = list(section.model_fields), f"[{place[0]}] has no key {place[1]!r}"
     rule = f"{what}{did_you_mean(place[-1], known)}"
     return UserError(rule, way_out=f"Known: {', '.join(known)}", field=place[-1])
+
+
+def has_truth(value: Any) -> bool:
+    """Tell whether true or false is somewhere in a value."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return any(map(has_truth, value))
+    return isinstance(value, bool)
