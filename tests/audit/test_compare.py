@@ -122,6 +122,28 @@ def of(*rows: Row, utility: Any = "ncp") -> Comparison:
     return replace(compared(), rows=_with_front(rows, utility), utility=utility)
 
 
+def test_mondrian_and_recoding_stand_on_one_chart() -> None:
+    table = ward()
+    found = compare(table, ["mondrian:k=5", "recoding:k=5,suppression=0.1"])
+    state = indiff.Recoding(k=5, suppression=0.1).best(table).state
+    assert state is not None
+    assert state.suppressed == 4  # who are themselves a group of fewer than 5
+    recoded = found.rows[1]
+    assert any("4 of the 120 records are suppressed" in note for note in recoded.notes)
+    assert recoded.constraint_met is False
+    best = found.recommend(delta=2)
+    assert best is not None
+    assert best.setting == "mondrian:k=5"
+    assert not any("suppressed" in note for note in found.rows[0].notes)
+    tested = indiff.differential_test(
+        table, "recoding:k=5,suppression=0.1", model=list(recoded.models), method="refit"
+    )
+    assert (recoded.delta, recoded.exactness) == (pytest.approx(tested.delta), "exact")
+    drawn = json.dumps(indiff.plot.tradeoff(found.to_dict()).to_dict())
+    assert "mondrian:k=5" in drawn
+    assert "recoding:k=5,suppression=0.1" in drawn
+
+
 def test_the_front_by_hand() -> None:
     found = of(row("a", 0.9, 0.1), row("b", 0.5, 0.3), row("c", 0.6, 0.4), row("d", 0.5, 0.5),
                row("e", 0.5, 0.3), row("f", 0.1, 0.9, status="failed"))  # fmt: skip

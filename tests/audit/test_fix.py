@@ -58,6 +58,18 @@ def test_the_release_is_that_of_the_records_left_and_is_verified() -> None:
     assert fixed.utility_after.discernibility >= suppressed
 
 
+def test_a_recoding_is_fixed_by_the_same_rule() -> None:
+    table, sanitizer = crowd(), indiff.Recoding(k=4, suppression=0.1, suppressed="drop")
+    fixed = fix(table, sanitizer, model="frequency", delta=0.2, budget=30)
+    left = table.take(np.flatnonzero(~np.isin(table.records, fixed.removed)))
+    tested = indiff.differential_test(left, sanitizer, model="frequency", method="refit")
+    assert fixed.rounds[0].delta > 0.2
+    assert fixed.rounds[-1].delta == pytest.approx(tested.delta, abs=1e-9)
+    assert fixed.holds == (tested.delta <= 0.2)
+    assert fixed.release is not None
+    assert fixed.release.to_arrow().equals(sanitizer.sanitize(left).to_arrow())
+
+
 def test_nothing_is_removed_where_nothing_stands_out() -> None:
     fixed = fix(crowd(), Mondrian(k=4), model="naive-bayes", delta=2.0)
     assert fixed.holds

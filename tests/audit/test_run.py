@@ -223,6 +223,29 @@ def test_an_unmet_constraint_fails(patients: Any) -> None:
     valid(result)
 
 
+def test_a_recoding_says_whom_suppression_alone_protects(patients: Any, table: Any) -> None:
+    sanitizer = indiff.Recoding(k=5, suppression=0.05)
+    state = sanitizer.best(table).state
+    assert state is not None
+    assert state.suppressed > 5
+    result = indiff.run_audit(
+        plan(
+            release={"sanitizer": str(sanitizer)},
+            limits={"k": 5, "delta": 2},
+            adversary={"models": ["naive-bayes"]},
+        ),
+        patients,
+    )
+    said = f"{state.suppressed:,} of the 400 records are suppressed"
+    assert any(said in note for note in result.document["release"]["notes"])
+    assert said in result.to_html()
+    assert said in result.to_markdown()
+    assert (result.verdict["status"], result.finding("k").value) == ("pass", 5)
+    (worst,) = result.document["charts"]["worst"]
+    assert worst["why"].startswith("Without it, every column keeps its level; ")
+    valid(result)
+
+
 def test_a_promise_that_only_a_tests_release_breaks_counts() -> None:
     kept = SimpleNamespace(constraint_met=True, unmet=None)
     broken = SimpleNamespace(constraint_met=False, unmet="k is 4")

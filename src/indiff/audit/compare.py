@@ -25,6 +25,7 @@ from indiff.errors import Message, UserError, marked, unknown
 from indiff.release.release import to_backend
 from indiff.release.unmeasured import Unmeasured, broken, gaps
 from indiff.risk import Risk
+from indiff.sanitizers.recoding.recoding import Recoding
 from indiff.sanitizers.sanitizer import Identity, Sanitizer, as_sanitizer
 from indiff.text import FORMAT, json_text
 from indiff.utility import Analyst, measure
@@ -326,6 +327,8 @@ def _measure_setting(
     lost |= {name: why for name, why in kept.missing.items() if name != "accuracy"}
     notes = [Message(f"{name}: {marked(why)}") for name, why in lost.items()]
     notes += map(Message, [*broken(result.unmeasured), *gaps(result.unmeasured)])
+    if isinstance(sanitizer, Recoding):  # whom suppression alone protects
+        notes += map(Message, release.notes)
     row = replace(
         row,
         **{name: getattr(result, name) for name in (*_TESTED, "unmeasured")},

@@ -128,6 +128,8 @@ def test_whole_columns_are_recoded_from_the_page(site: Site, dataset: str) -> No
     site.work()
     done = site.client.get(f"{V1}/runs/{run}").json()
     assert (done["problem"], done["verdict"]["status"]) == (None, "pass")
+    alone = "<dt>Suppressed</dt><dd>4 of the 200 records are suppressed"
+    assert alone in shown(site, f"/runs/{run}")
 
 
 def test_what_cannot_be_fixed_says_so(site: Site, dataset: str) -> None:

@@ -95,6 +95,7 @@ def result(
         here=in_page_words,
         can_be_fixed=can_be_fixed(document),
         headline=headline(document),
+        suppressed=_suppressed(document),
         glance=glance(document["findings"]),
         questions=QUESTIONS,
         findings=by_question(told_here(document["findings"])),
@@ -108,6 +109,13 @@ def result(
         others=[one for one in others if one.id != run],
         together=[one.id for one in others if one.batch == shown.batch],
     )
+
+
+def _suppressed(document: dict[str, Any]) -> list[str]:
+    """Return what is said of the records that no group protects, but their suppression alone."""
+    if document["plan"]["release"]["file"] is not None:
+        return []
+    return [note for note in document["release"]["notes"] if "suppressed" in note]
 
 
 def _strongest(server: Server, run: str, document: dict[str, Any], threshold: float) -> int:
