@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from indiff.differential.first_use import OnFirstUse
 from indiff.differential.noise.bracket import Limits, largest_tail, smallest_epsilon
 from indiff.errors import UserError, option
 from indiff.release.release import to_backend
@@ -25,9 +26,8 @@ Exactness = Literal["exact", "estimate", "lower-bound", "approximation"]
 Floats = NDArray[np.float64]
 
 _PLAIN = (
-    "sanitizer", "constraint_met", "generalized_without", "uncovered", "uncovered_without",
-    "model", "distance",
-)  # fmt: skip
+    "sanitizer", "constraint_met", "generalized_without", "uncovered", "uncovered_without", "model",
+    "distance")  # fmt: skip
 _IF_THERE = ("individual", "people", "guarantee", "out_of_time")
 
 
@@ -193,7 +193,7 @@ class DifferentialResult(Reported):
     method: str
     exactness: Exactness
     table_size: int
-    fingerprint: str
+    fingerprint: OnFirstUse[str] = OnFirstUse()  # noqa: RUF009 - a descriptor
     constraint_met: bool | None = None
     unmet: str | None = None
     generalized_without: int = 0
