@@ -255,3 +255,38 @@ def test_levels_that_would_divide_are_steps_instead() -> None:
     tree = Hierarchy.from_lines(["a;A;A;B;*", "b;A;B;B;*"])
     shown = [[tree.labels[node] for node in level] for level in tree.level_nodes]
     assert shown == [["a", "b"], ["A", "A"], ["B", "B"], ["*", "*"]]
+
+
+@pytest.mark.parametrize("header", [[], ["level;name"]])
+def test_lines_of_depth_and_label_are_a_tree(header: list[str]) -> None:
+    lines = [
+        *header,
+        "@;Total",
+        "@@;A",
+        '"@@@";"a1"',
+        "@@@;a2",
+        "@@;B",
+        "@@@;b1",
+        "@@@@;b1a",
+        "@@;C",
+    ]
+    tree = Hierarchy.from_lines(lines)
+    plain = Hierarchy.from_lines(["a1;A;*", "a2;A;*", "b1a;b1;B;*", "C;*"])
+    assert tree.values == plain.values
+    assert tree.labels == plain.labels
+    assert tree.parent.tolist() == plain.parent.tolist()
+    assert tree.for_column("q", {"a1", "C"}).values_below("A") == {"a1", "a2"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        (["@;Total", "@@@;a"], "line 2: its depth does not follow"),
+        (["@@;A", "@@@;a"], "line 1: its depth does not follow"),
+        (["@;Total", "@@;A", "@;Other"], "line 3: its depth does not follow"),
+        (["@;Total"], "names no value"),
+    ],
+)
+def test_depths_that_make_no_tree_are_refused(lines: list[str], text: str) -> None:
+    with pytest.raises(UserError, match=text):
+        Hierarchy.from_lines(lines)

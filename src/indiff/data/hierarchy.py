@@ -60,7 +60,7 @@ class Hierarchy:
 
     @classmethod
     def from_lines(cls, lines: Iterable[str], *, source: str = "the hierarchy") -> Hierarchy:
-        """Build the tree from ``leaf;parent;…;*`` lines.
+        """Build the tree from ``leaf;parent;…;*`` lines, or ``@@;label`` lines of depth and label.
 
         Blank lines are ignored, blanks around labels are stripped, empty fields are skipped and
         reported in ``notes``. A line may end above the root or without ``*``; the root is added.
@@ -90,6 +90,7 @@ class Hierarchy:
             if len(labels) < len(fields):
                 notes.append(f"{source}, line {number}: an empty field was skipped")
             paths.append((number, labels))
+        paths = _from_depths(paths, source)
         starts_open = bool(paths) and paths[0][1][-1] != ROOT
         for _, labels in paths:
             if labels[-1] != ROOT:
@@ -313,3 +314,26 @@ class Hierarchy:
             return True
         found = sum(line[0] in held for line in others)
         return self.starts_open and len(cells) > 1 and 2 * found > len(others)
+
+
+def _from_depths(lines: list[tuple[int, list[str]]], source: str) -> list[tuple[int, list[str]]]:
+    """Turn lines of depth and label, as R's sdcHierarchies writes them, into paths up to ``*``.
+
+    ``@`` is the total, ``@@`` stands below it, and so on; a label without any below it is a value.
+    """
+    deep = [len(labels) == 2 and set(labels[0]) == {"@"} for _, labels in lines]
+    if not any(deep) or not all(deep[1:]):
+        return lines
+    rows = [(number, len(labels[0]), labels[1]) for number, labels in lines[not deep[0] :]]
+    found, above = list[tuple[int, list[str]]](), list[str]()
+    for place, (number, depth, label) in enumerate(rows):
+        if depth > len(above) + 1 or (depth == 1) != (place == 0):
+            raise UserError(
+                f"{source}, line {number}: its depth does not follow from the line before; "
+                "expected one total (@), and each label below its own (@@, @@@, …)."
+            )
+        above[depth - 1 :] = [label]
+        ends = place + 1 == len(rows) or rows[place + 1][1] <= depth
+        if ends and depth > 1:
+            found.append((number, [*reversed(above[1:]), ROOT]))
+    return found
