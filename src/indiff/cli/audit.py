@@ -63,7 +63,7 @@ def _audit(recipe: Recipe, data: Path) -> None:
     if _is_plan(data):
         plan = _from_file(recipe, data, limits)
     elif recipe["sensitive"]:
-        plan = recipe.plan(limits=limits)
+        plan = recipe.plan(data={"other": _others(recipe)}, limits=limits)
     else:
         raise UserError(
             "an audit needs a sensitive attribute: add --sensitive COLUMN, or write a plan "
@@ -227,3 +227,11 @@ def _write_first_plan(data: Path, reading: dict[str, Any]) -> None:
             ("then run", "indiff audit plan.toml"),
         ],
     )
+
+
+def _others(recipe: Recipe) -> list[str]:
+    """Return the columns of role other: those of weights and households are, without another."""
+    found: list[str] = list(recipe["other"])
+    roles = [*(recipe["quasi"] or ()), *recipe["sensitive"], *recipe["identifier"], *found]
+    own = [recipe[name] for name in ("weight", "household")]
+    return [*found, *(name for name in own if name is not None and name not in roles)]

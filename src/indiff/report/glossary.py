@@ -41,7 +41,8 @@ _ALWAYS = (
     Term("inference", "Deducing a person's sensitive value. Private inference rests on that "
          "person's own record and is a leak; public inference rests on everybody else's."),
     Term("interval", "The range in which the true number lies, with the stated confidence. A limit "
-         "is checked against its worse end."),
+         "is checked against its worse end. Of an estimate in the population it goes from the "
+         "lowest model to the highest, without any confidence."),
     Term("limit", "What a number may be at most, or must be at least."),
     Term("linkability", "Joining a record of the release to a person, or to another source."),
     Term("policy", "Limits and points that an authority or a house asks for, with their source."),

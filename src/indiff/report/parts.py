@@ -98,6 +98,12 @@ _PARAMETERS = {
     "above_limit": "records above the limit",
     "held_out": "records held out",
     "left_out": "adversaries left out",
+    "statistic": "over groups or people",
+    "of": "counts people of the",
+    "model_of_uniques": "model that the rule chooses",
+    "model_of_counts": "log-linear model",
+    "converged": "models with a solution",
+    "fit": "fit of the model (z, within ±2)",
 }
 
 

@@ -181,6 +181,10 @@ other = {other}
 # [data.hierarchies]     # a column's hierarchy file: value;parent;…;*
 # zip = "zip.csv"
 
+# [population]           # who these people are a sample of (docs/risk.md)
+# source = "register.csv"  # a file with the same columns, or a number of people; or sampling = 0.05
+# weight = "w"           # the column of survey weights; household = "hid"
+
 [release]
 sanitizer = "mondrian:k=5"   # groups of at least 5; with distinct_l=2, of two values or more each
 # file = "release.csv"       # instead: a release made elsewhere

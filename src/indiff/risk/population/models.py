@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
 
 from indiff.risk.population.sums import places
 
@@ -86,6 +85,8 @@ def pitman(histogram: Histogram, population: int) -> Estimate:
     beyond that there is no such model, though the equations may have a root there. It proves
     nothing about a population whose sizes of groups are shaped otherwise.
     """
+    from scipy import special  # only where a model is asked for
+
     u, n = histogram.classes, histogram.people
     if u == n or u == 1:
         which = "every record is alone" if u == n else "all records are in one group"
@@ -105,6 +106,8 @@ def pitman(histogram: Histogram, population: int) -> Estimate:
 
 def _pitman_root(histogram: Histogram, u: int, n: int) -> tuple[float, float, float] | None:
     """Return θ, α and the residual: θ by its own equation for every α, then α."""
+    from scipy import optimize, special
+
     classes, people = places(u - 1), places(n - 1)
     sizes, groups = histogram.sizes, histogram.groups
 
@@ -264,6 +267,8 @@ def _snb_equation(
 
 def _roots(equation: Callable[[float], float]) -> list[float]:
     """Return the β in (0, 1) where an equation changes its sign."""
+    from scipy import optimize
+
     far = np.logspace(-12, np.log10(0.5), 400)
     places = np.concatenate([far, 1 - far[-2::-1]])
     values = np.array([equation(float(beta)) for beta in places])

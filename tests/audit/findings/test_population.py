@@ -1,0 +1,99 @@
+"""An audit against the population: findings, limits that pass and fail, and what fails instead."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from indiff import Plan, run_audit
+from tests.command_line import call
+
+RNG = np.random.default_rng(2)
+PEOPLE = pa.table(
+    {
+        "age": [str(x) for x in RNG.integers(20, 40, 900)],
+        "sex": RNG.choice(["f", "m"], 900),
+        "ill": RNG.choice(["yes", "no"], 900),
+        "w": RNG.uniform(3, 9, 900),
+        "hid": [f"h{x}" for x in np.arange(900) // 3],
+    }
+)
+SAMPLE = PEOPLE.slice(0, 120)
+TREE = "\n".join(f"{age};{age // 10}0s;*" for age in range(20, 40))
+
+
+def audited(folder: Path, population: dict[str, Any], **more: Any) -> Any:
+    (folder / "age.csv").write_text(TREE)
+    (folder / "sex.csv").write_text("f;*\nm;*\n")
+    pq.write_table(PEOPLE, folder / "register.parquet")
+    trees = {name: str(folder / f"{name}.csv") for name in ("age", "sex")}
+    sections: dict[str, Any] = {
+        "data": {"quasi": ["age", "sex"], "sensitive": "ill", "hierarchies": trees},
+        "release": {"sanitizer": "recoding:k=3"},
+        "adversary": {"models": ["frequency"], "targets": 2},
+        "population": population,
+    }
+    return run_audit(Plan(**(sections | more)), SAMPLE)
+
+
+@pytest.mark.parametrize(
+    ("known", "limits", "status"),
+    [
+        ("table", {"population.k_map": 4}, "pass"),
+        ("table", {"population.k_map": 900}, "fail"),
+        ("table", {"population.marketer": 0.5}, "pass"),
+        ({"source": 900}, {"population.smallest": 900}, "fail"),
+        ({"source": 900}, {"population.uniques": 900}, "pass"),
+        ({"weight": "w"}, {"population.individual_risk": 0.9}, "pass"),
+        ({"weight": "w"}, {"population.individual_risk": 1e-6}, "fail"),
+        ({"sampling": 0.1, "household": "hid"}, {"population.household_risk": 0.99}, "pass"),
+        ({"sampling": 0.1}, {"population.k_map": 1}, "incomplete"),
+    ],
+)
+def test_limits_pass_and_fail(
+    known: Any, limits: dict[str, float], status: str, tmp_path: Path
+) -> None:
+    known = {"source": str(tmp_path / "register.parquet")} if known == "table" else known
+    result = audited(tmp_path, known, limits=limits)
+    assert result.verdict["status"] == status, result.verdict["reasons"]
+    (name,) = limits
+    if status != "incomplete":
+        found = result.finding(name)
+        assert found.before is not None
+        assert found.parameters["statistic"] in ("maximum", "minimum", "average", "total")
+
+
+def test_what_cannot_be_measured_is_no_pass(tmp_path: Path) -> None:
+    """Groups made here or there have labels that overlap: no value has one alone."""
+    known = {"source": str(tmp_path / "register.parquet")}
+    result = audited(
+        tmp_path, known, limits={"population.k_map": 1}, release={"sanitizer": "mondrian:k=3"}
+    )
+    found = result.finding("population.k_map")
+    if found.status == "failed":
+        assert "each value to one label" in str(found.reason)
+        assert result.verdict["status"] == "incomplete"
+    else:
+        assert found.value is not None
+
+
+def test_the_command_line_takes_it_all(tmp_path: Path) -> None:
+    pq.write_table(SAMPLE, tmp_path / "sample.parquet")
+    words = ["--sensitive", "ill", "--sanitizer", "mondrian:k=3", "--model", "frequency"]
+    words += ["--targets", "2", "--weight", "w", "--household", "hid", "--sampling", "0.1333"]
+    words += ["--limit", "population.household_risk=0.0001", "--out", str(tmp_path / "out")]
+    ended = call("audit", tmp_path / "sample.parquet", *words)
+    assert ended.code == 1, ended.out + ended.err
+    document = json.loads((tmp_path / "out" / "report.json").read_text())
+    named = {one["metric"] for one in document["findings"]}
+    assert {"population.uniques", "population.tau2", "population.household_risk"} <= named
+    assert "Largest risk of a household" in (tmp_path / "out" / "report.html").read_text()
+    assert "hid" not in [
+        one["name"] for one in document["table"]["columns"] if one["role"] == "quasi"
+    ]
