@@ -23,7 +23,7 @@ from indiff.differential.refit.refit import refit
 from indiff.distances.functions import wasserstein
 from indiff.inference import Model
 from indiff.sanitizers.recoding.losses import LOSSES
-from tests.sanitizers.recoding.test_recoding import any_recoding, any_sample
+from tests.sanitizers.recoding.test_recoding import alike_below, any_recoding, any_sample
 
 
 def same(fast: Beliefs, slow: Beliefs) -> None:
@@ -100,6 +100,13 @@ def test_a_group_that_becomes_diverse_without_one_is_allowed(model: Any) -> None
     compare(table, Recoding(l=2, suppression=0.5), model)
     release = RecodingReleases(table, Recoding(l=2, suppression=0.5)).without(0)
     assert release.to_arrow()["sex"].to_pylist() == list("mmffff")
+
+
+@pytest.mark.parametrize("suppression", [0.25, 0.3, 0.4])
+def test_a_finer_node_may_be_diverse_without_one(suppression: float) -> None:
+    compare(
+        alike_below(), Recoding(k=2, l=2, suppression=suppression, unmet="generalize"), NaiveBayes()
+    )
 
 
 def test_a_record_that_takes_the_budget_along() -> None:

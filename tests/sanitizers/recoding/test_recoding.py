@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import indiff
-from indiff import Recoding, Table, UserError, read_table
+from indiff import Hierarchy, Recoding, Table, UserError, read_table
 from indiff.sanitizers.recoding.losses import LOSSES
 from indiff.utility.measure import average_group, certainty_penalty, discernibility
 from tests import checker
@@ -132,6 +132,21 @@ def test_a_loss_is_what_is_measured_of_the_release(loss: str, measure: Any) -> N
         best = sanitizer.best(sample.table)
         measured = measure(sample.table, sanitizer.sanitize(sample.table))
         assert best.loss.value(best.score) == pytest.approx(measured, rel=1e-9)
+
+
+def alike_below() -> Table:
+    """Return a table that is diverse enough only where nothing is merged."""
+    tree = Hierarchy.from_lines(["a1;A;*", "a2;A;*", "c1;c1;*", "c2;c2;*"])
+    columns = {"job": ["a1", "a1", "a2", "a2", "c1", "c1", "c2", "c2"], "ill": list("ynyyynyn")}
+    trees = {"job": tree}
+    return read_table(pa.table(columns), quasi=["job"], sensitive="ill", hierarchies=trees)
+
+
+def test_a_coarser_node_that_suppresses_too_many_rules_out_no_diverse_one() -> None:
+    # A would be y, n, y, y and all records 5 of 8 y; a1 alone is y, n, and a2 can be suppressed.
+    best = Recoding(k=2, l=2, suppression=0.25).best(alike_below())
+    assert best.state is not None
+    assert (best.state.groups.levels, best.state.suppressed) == ((0,), 2)
 
 
 def test_the_order_of_records_does_not_matter() -> None:
