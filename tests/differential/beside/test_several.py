@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from indiff import read_release, read_table, test_releases
+from indiff import Mondrian, read_release, read_table, test_releases
 from indiff.data.table import Table
 from indiff.differential.beside.linkage import link
 from indiff.errors import UserError
@@ -98,6 +99,15 @@ def test_what_cannot_be_compared_is_refused(table: Table) -> None:
     counted = released(table, ["*"] * 6).append_column("weight", pa.array([1.0] * 6))
     with pytest.raises(UserError, match=r"'release 1': .*counts in a column 'weight'"):
         test_releases(table, [counted])
+
+
+def test_a_release_that_was_made_here(table: Table) -> None:
+    made = Mondrian(k=2).sanitize(table)
+    found = test_releases(table, [made, made.to_frame()])
+    assert (found.candidates == 3).all()
+    assert found.everything.possible[:, 0].tolist() == found.everything.possible[:, 1].tolist()
+    with pytest.raises(UserError, match="a release is of the table that it is tested beside"):
+        test_releases(table, [replace(made, sensitive_values=("a", "b"))])
 
 
 def random_case(rng: np.random.Generator) -> tuple[Table, list[pa.Table]]:

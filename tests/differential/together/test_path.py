@@ -196,6 +196,11 @@ def test_what_cannot_be_read_together() -> None:
 
     with pytest.raises(UserError, match="where chance has no part in them"):
         differential_test(table, ["identity", random], together=True, runs=2, model="frequency")
+    with pytest.raises(UserError, match="got identity and mlp"):
+        differential_test(table, ["identity"] * 2, together=True, model="mlp")
+    others = read(FRAME.set_column(3, "ill", pa.array(FRAME["ill"].to_pylist()[::-1])))
+    with pytest.raises(UserError, match="hold the same sensitive value in all of them; got 6"):
+        differential_test([table, others], ["identity"] * 2, together=True, model="frequency")
     with pytest.raises(UserError, match="choose their methods"):
         differential_test(table, ["identity"] * 2, together=True, method="refit")
     with pytest.raises(UserError, match="one sanitizer for each"):

@@ -141,13 +141,23 @@ def _read(
 ) -> tuple[Release, pa.Table]:
     """Return one release, read by the quasi-identifiers that it has, and all its columns."""
     if isinstance(release, Release):
-        return release, release.to_arrow()
-    frame = read_released(release, table, encoding=encoding).frame
-    held = tuple(a for a in table.attributes if a.name in frame.column_names)
-    if not held:
-        names = [a.name for a in table.attributes]
-        raise unknown("quasi-identifier", names[0], frame.column_names)
-    read = read_release(frame, replace(table, attributes=held), suppressed=suppressed, others=True)
+        if release.sensitive_values != table.sensitive.values:
+            raise UserError(
+                "a release is of the table that it is tested beside",
+                f"one of other values of {release.sensitive_name!r}",
+                "Make it from this table and this sensitive attribute",
+                field="release",
+            )
+        read, frame = release, release.to_arrow()
+    else:
+        frame = read_released(release, table, encoding=encoding).frame
+        held = tuple(a for a in table.attributes if a.name in frame.column_names)
+        if not held:
+            raise unknown("quasi-identifier", table.attributes[0].name, frame.column_names)
+        view = replace(table, attributes=held)
+        read = read_release(frame, view, suppressed=suppressed, others=True)
+        kept: NDArray[np.intp] = np.delete(np.arange(frame.num_rows), read.left_out)
+        frame = frame.take(pa.array(kept))
     if read.weights is not None:
         raise UserError(
             "releases are compared row by row; it has counts in a column 'weight'",
@@ -155,8 +165,7 @@ def _read(
             "together instead",
             field="release",
         )
-    kept: NDArray[np.intp] = np.delete(np.arange(frame.num_rows), read.left_out)
-    return read, frame.take(pa.array(kept))
+    return read, frame
 
 
 def _consider(name: str, release: Release, table: Table, key: str | None) -> Considered:

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from indiff.data.table import Table
 from indiff.differential.noise.runs import CellRuns, find_cases
-from indiff.differential.path import Measurement, Named, Path, Test
+from indiff.differential.path import Measurement, Named, Path, Test, is_random
 from indiff.differential.people import Chosen, People, find_people
 from indiff.differential.together.rule import Floats, shares_with_and_without
 from indiff.errors import UserError, option
-from indiff.inference import Frequency
+from indiff.inference import Frequency, Model
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer
 from indiff.sanitizers.sanitizer import Sanitizer
 from indiff.text import describe
@@ -72,6 +72,8 @@ def ask_part(
         return _noisy_part(test, part, place, sanitizer, table, there, values)
     people = test.people if other is None else _alone(there)
     model = Frequency() if isinstance(sanitizer, NoisySanitizer) else test.model
+    if is_random(sanitizer, model):
+        raise _random(sanitizer, model)
     one = replace(
         test,
         sanitizer=sanitizer,
@@ -81,16 +83,19 @@ def ask_part(
         whole=cache(lambda: sanitizer.sanitize(table)),
         run=None if test.run is None else test.run / f"release-{place + 1}",
     )
-    path = choose(sanitizer, model, distances[0], "auto")
-    measured = path.measure(one, distances[:1])
+    measured = choose(sanitizer, model, distances[0], "auto").measure(one, distances[:1])
     if measured.columns[distances[0][0]].run_distances is not None:
-        raise UserError(
-            "releases are tested together where chance has no part in them, or as noisy tables",
-            describe(sanitizer),
-            "Test it by itself, or give a function that is not random",
-            field="together",
-        )
+        raise _random(sanitizer, model)  # a black box that turned out to be random
     return _filled(part, measured, people, inside, table, values)
+
+
+def _random(sanitizer: Sanitizer, model: Model) -> UserError:
+    return UserError(
+        "releases are tested together where chance has no part in them, or as noisy tables",
+        f"{describe(sanitizer)} and {describe(model)}",
+        "Test it by itself, or give a function and a model that are not random",
+        field="together",
+    )
 
 
 def _filled(
@@ -159,6 +164,7 @@ def _matched(test: Test, other: Table) -> NDArray[np.intp]:
         place = np.searchsorted(other.records, table.records[test.people.rows])
         found = np.minimum(place, len(other) - 1)
         same = other.records[found] == table.records[test.people.rows]
+        _check_same_people(test, other, found[same], test.people.rows[same])
         return np.where(same, found, -1)
     for whose, people in ((table, find_people(table, column)), (other, find_people(other, column))):
         if not people.are_records:
@@ -172,6 +178,23 @@ def _matched(test: Test, other: Table) -> NDArray[np.intp]:
     names = [one.source[column].take(one.records).to_pylist() for one in (table, other)]
     row_of = {name: row for row, name in enumerate(names[1])}
     return np.array([row_of.get(names[0][row], -1) for row in test.people.rows], np.intp)
+
+
+def _check_same_people(
+    test: Test, other: Table, rows: NDArray[np.intp], own: NDArray[np.intp]
+) -> None:
+    """Refuse records of the same numbers with other sensitive values: they are other people."""
+    ours, theirs = test.table.sensitive, other.sensitive
+    pairs = zip(ours.codes[own].tolist(), theirs.codes[rows].tolist(), strict=True)
+    apart = sum(ours.values[one] != theirs.values[two] for one, two in pairs)
+    if apart:
+        raise UserError(
+            "records of several tables that are matched by their numbers hold the same sensitive "
+            "value in all of them",
+            f"{apart:,} that do not",
+            f"Name the column that tells who they are with {option('individual')}",
+            field="individual",
+        )
 
 
 def _alone(rows: NDArray[np.intp]) -> People:
