@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from indiff.release.reading import read_release
     from indiff.release.release import Release
     from indiff.risk import Risk, measure_risk
+    from indiff.risk.identifying.columns import IdentifyingColumns, identifying_columns
+    from indiff.risk.identifying.special_uniques import SpecialUniques, special_uniques
     from indiff.sanitizers.mondrian.mondrian import Mondrian
     from indiff.sanitizers.noise.mechanisms import Gaussian, Geometric, Laplace, RandomizedResponse
     from indiff.sanitizers.oracles.command import Command
@@ -64,6 +66,8 @@ _HOMES = {
     "indiff.release.reading": "read_release",
     "indiff.release.release": "Release",
     "indiff.risk": "Risk measure_risk",
+    "indiff.risk.identifying.columns": "IdentifyingColumns identifying_columns",
+    "indiff.risk.identifying.special_uniques": "SpecialUniques special_uniques",
     "indiff.sanitizers.mondrian.mondrian": "Mondrian",
     "indiff.sanitizers.noise.mechanisms": "Gaussian Geometric Laplace RandomizedResponse",
     "indiff.sanitizers.oracles.command": "Command",
@@ -89,11 +93,12 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "AuditResult", "BuiltHierarchy", "Classifier", "Command", "DifferentialResult", "Emd",
-    "Encoding", "Frequency", "Gaussian", "Geometric", "Hierarchy", "Identity", "InternalError",
-    "Laplace", "Linkage", "MembershipResult", "Mondrian", "NaiveBayes", "Oracle", "Plan",
-    "RandomizedResponse", "Recoding", "Release", "ReleaseResult", "Releases", "Risk",
-    "SeveralResult", "StrongestResult", "Suppress", "Table", "UserError", "__version__",
-    "build_hierarchy", "compare", "datasets", "differential_test", "explain", "fix",
-    "measure_risk", "membership_inference", "plot", "read_plan", "read_release", "read_table",
-    "run_audit", "test_release", "test_releases",
+    "Encoding", "Frequency", "Gaussian", "Geometric", "Hierarchy", "IdentifyingColumns",
+    "Identity", "InternalError", "Laplace", "Linkage", "MembershipResult", "Mondrian",
+    "NaiveBayes", "Oracle", "Plan", "RandomizedResponse", "Recoding", "Release", "ReleaseResult",
+    "Releases", "Risk", "SeveralResult", "SpecialUniques", "StrongestResult", "Suppress", "Table",
+    "UserError", "__version__", "build_hierarchy", "compare", "datasets", "differential_test",
+    "explain", "fix", "identifying_columns", "measure_risk", "membership_inference", "plot",
+    "read_plan", "read_release", "read_table", "run_audit", "special_uniques", "test_release",
+    "test_releases",
 ]  # fmt: skip

@@ -11,6 +11,7 @@ import pytest
 from indiff.audit.metrics import METRICS, metric, percent, words_for
 
 WORDS = {
+    "size": "3", "sampling": "10%",
     "about": "diagnosis", "model": "tree", "dropped": "None was", "task": "diagnosis",
     "ground": "with any two values equally far apart", "baseline": "14.7%", "original": "17%",
     "majority": "15%", "none": "2 records fit no row.", "at_1": "3.1%", "at_01": "0.5%",
@@ -258,6 +259,30 @@ SAID: dict[str, dict[float, str]] = {
         34140: "The squares of the group sizes, with the whole table's size for each suppressed "
         "record, add up to 34,140; the smaller, the easier records are told apart.",
     },
+    "keys.k": {
+        1: "By a combination of columns that was named, some people are alone and can be singled "
+        "out.",
+        3: "By every combination of columns that was named, everyone is one of at least 3 people "
+        "who look alike.",
+    },
+    "keys.singled_out": {
+        0: "By no combination of columns that was named anybody is alone.",
+        1: "By a combination of columns that was named 1 person is alone.",
+        1200: "By one combination of columns that was named 1,200 people are alone: whoever has "
+        "these columns finds exactly one record.",
+    },
+    "special.records": {
+        0: "Nobody is a special unique: 3 of the released columns, or fewer, single nobody out.",
+        1: "1 person is a special unique: 3 of the released columns, or fewer, single this person "
+        "out.",
+        40: "40 people are special uniques: 3 of the released columns, or fewer, are enough to "
+        "single each of them out.",
+    },
+    "special.dis": {
+        0: "No record has a score: 3 of the released columns, or fewer, single nobody out.",
+        0.25: "For the most special record the guess is 25% that somebody who finds exactly this "
+        "record has found the right person, if the table is 10% of the population.",
+    },
     "average_group": {
         1: "Every record is in a group of its own: all detail is kept, and nobody is hidden.",
         6.51: "On average 6.51 records share their released columns; smaller groups keep more "
@@ -271,7 +296,7 @@ SAID: dict[str, dict[float, str]] = {
 }  # fmt: skip
 WHOLE = (
     "records", "k", "singled_out", "one_candidate", "distinct_l", "discernibility", "average_group",
-    "population.k_map",
+    "population.k_map", "keys.k", "keys.singled_out", "special.records",
 )  # fmt: skip
 CASES = [(name, value, said) for name, table in SAID.items() for value, said in table.items()]
 

@@ -15,8 +15,8 @@ import pytest
 
 import indiff
 from indiff.audit.fix import NAMES
-from indiff.audit.plan.guess import quoted
 from indiff.audit.plan.plan import read_plan
+from indiff.audit.plan.plan_text import quoted
 from tests.command_line import call
 
 ROLES = (

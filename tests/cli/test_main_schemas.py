@@ -27,10 +27,13 @@ CALLS: dict[str, tuple[str, ...]] = {
     ),
     "test of people": ("test", "--individual", "id", *ONE[2:], "--model", "naive-bayes"),
     "risk": ("risk", *ONE, "--limit", "k=2", "--combinations", "2"),
+    "risk of keys and special uniques": ("risk", *ONE, "--keys", "age+town", "--special", "2"),
     "risk with values": ("risk", *ROLES, "--sensitive", "ill,wage", "--show-values"),
     "risk by a policy": ("risk", *ONE, "--policy", "ico-motivated-intruder"),
     "risk without a sensitive attribute": ("risk", *ROLES),
     "risk in a population": ("risk", *ROLES, "--sampling", "0.1", "--household", "ill"),
+    "columns": ("columns",),
+    "columns with a telling set": ("columns", "--share", "0.1", "--size", "2"),
     "compare": ("compare", *ONE, "--sanitizer", "mondrian:k=2,5", "--recommend", "delta=1.5"),
     "compare with failures": (
         "compare", *ONE, "--sanitizer", "mondrian:k=2,500", "--sanitizer", "laplace:epsilon=1",

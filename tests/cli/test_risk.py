@@ -542,3 +542,39 @@ def test_no_input_is_overwritten(people: Path, tmp_path: Path) -> None:
             ended = call(*asked, option, place)
             assert (ended.code, place.read_text()) == (2, before)
     assert call(*asked, "--no-details").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--limit", "keys.k=1", "--keys", "age+town"), 0, "no limit was exceeded"),
+        (("--limit", "keys.k=2", "--keys", "age,age+town"), 1, "keys.k is 1, below the limit 2"),
+        (("--limit", "keys.singled_out=0", "--keys", "town"), 0, "no limit was exceeded"),
+        (("--limit", "keys.singled_out=0", "--keys", "age+town"), 1, "keys.singled_out is"),
+        (("--limit", "special.records=60", "--special", "2"), 0, "no limit was exceeded"),
+        (("--limit", "special.records=1", "--special", "2"), 1, "special.records is"),
+        (("--limit", "special.dis=1", "--special", "2"), 0, "no limit was exceeded"),
+        (("--limit", "special.dis=0.001", "--special", "2"), 1, "special.dis is"),
+        (("--limit", "special.dis=2", "--special", "2"), 2, "is a number from 0 to 1; got 2"),
+        (("--limit", "special.dis=0.1"), 2, "add --special"),
+        (("--limit", "keys.k=2"), 2, "add --keys"),
+        (("--keys", "age+twon"), 2, "did you mean 'town'"),
+    ],
+)
+def test_limits_on_keys_and_special_uniques(
+    words: tuple[str, ...], code: int, said: str, tmp_path: Path
+) -> None:
+    ended = call("risk", write_people(tmp_path), "--quasi", "age,town", "--no-details", *words)
+    assert ended.code == code
+    assert said in ended.out + ended.err
+
+
+def test_special_uniques_are_shown_without_a_value(tmp_path: Path) -> None:
+    shown = call(
+        "risk", write_people(tmp_path), "--quasi", "age,town,smokes", "--special", "2", "--keys",
+        "age+town",
+    ).out  # fmt: skip
+    assert "Special uniques: records that few columns single out" in shown
+    assert "Keys: the combinations that were named" in shown
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    assert not any(value in shown for value in ("town3", "puff"))

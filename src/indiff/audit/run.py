@@ -19,6 +19,7 @@ from indiff.audit.findings.exposure import Exposure, Progress
 from indiff.audit.findings.population import population_findings
 from indiff.audit.findings.release import Subject
 from indiff.audit.findings.tested import worst_records
+from indiff.audit.findings.uniques import check_keys, unique_findings
 from indiff.audit.metrics import METRICS
 from indiff.audit.next_steps.case import Case, Step, each_case
 from indiff.audit.next_steps.steps import next_steps
@@ -152,6 +153,7 @@ def run_audit(
     worst, parameter = _explained(audit, subjects, exposures)
     findings += risk.findings
     findings += people.findings if people else []
+    findings += audit.attempt("uniques", lambda: unique_findings(subjects, chosen)) or []
     for subject, one in zip(subjects, exposures, strict=True):
         findings += subject.titled([*one.findings, *earlier_findings(audit, subject)])
     for subject in subjects:
@@ -214,6 +216,7 @@ def read_data(plan: Plan, table: Any = None) -> Table:
     check_files(plan)
     read = plan.data.read(table)
     check_names(plan, read)
+    check_keys(plan, read)
     return read
 
 

@@ -200,9 +200,10 @@ def _command(data: Path, plan: Plan) -> str:
 def _write_first_plan(data: Path, reading: dict[str, Any]) -> None:
     """Write plan.toml here, unless there is one, and show the guesses."""
     from indiff import text as plain
-    from indiff.audit.plan.guess import guess_roles, plan_text
+    from indiff.audit.plan.plan_text import plan_text
     from indiff.data.reading.door import read_raw
     from indiff.report.terminal import tables as terminal
+    from indiff.risk.identifying.roles import guess_roles
 
     place = Path("plan.toml")
     if os.path.lexists(place):

@@ -35,7 +35,7 @@ def command(
 ) -> None:
     """Audit a made-up table of 5,000 patients, six of them outliers, and write the report."""
     from indiff.audit.document import PDF
-    from indiff.audit.plan.guess import as_toml
+    from indiff.audit.plan.plan_text import as_toml
     from indiff.audit.run import run_audit
     from indiff.datasets import demo, demo_hierarchies, demo_outliers, demo_table
     from indiff.datasets.patients import LIMIT

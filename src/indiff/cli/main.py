@@ -23,7 +23,7 @@ from indiff.audit.plan.recipe import STANDARD_OUTPUT, Declared, Recipe, options_
 from indiff.audit.plan.shell import for_shell
 from indiff.audit.verdict import Exit
 from indiff.cli import audit, compare, demo, reproduce, risk, serve, test, verify
-from indiff.cli.making import hierarchy, sanitize
+from indiff.cli.preparing import columns, hierarchy, sanitize
 from indiff.errors import UserError, why_exhausted
 from indiff.temporary import sweep
 from indiff.version import __version__
@@ -112,6 +112,7 @@ def _parameter(one: Declared) -> inspect.Parameter:
 app.command("demo", cls=Command)(demo.command)
 for _name, _module in {
     "audit": audit, "test": test, "risk": risk, "sanitize": sanitize, "compare": compare,
+    "columns": columns,
 }.items():  # fmt: skip
     add_command(_name, _module.command)
 app.command("verify", cls=Command)(verify.command)

@@ -131,7 +131,17 @@ def _measure(recipe: Recipe) -> Risk:
     asked |= {name: recipe[name] for name in ("population", "sampling", "weight", "household")}
     own = [asked[name] for name in ("individual", "weight", "household")]
     asked["quasi"] = asked["quasi"] or _every_other_column(data, [*taken, *own], reading)
-    names = ("engine", "combinations", "details", "records", "master", "threads", "memory-limit")
+    names = (
+        "engine",
+        "keys",
+        "special",
+        "combinations",
+        "details",
+        "records",
+        "master",
+        "threads",
+        "memory-limit",
+    )
     asked |= {name.replace("-", "_"): recipe[name] for name in names}
     is_counted_here = asked["engine"] == "in-process" or (
         asked["engine"] == "auto" and not data.lower().endswith((".csv", ".tsv", ".txt"))

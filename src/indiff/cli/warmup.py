@@ -32,6 +32,7 @@ def compile_all() -> None:
         )
     try:
         _warm_counting()
+        _warm_sets()
         _warm_noise()
         _warm_partition()
     finally:
@@ -68,6 +69,17 @@ def _warm_counting() -> None:
         add_codes(np.zeros(1, kind), 0, np.zeros(1, np.int32), True, keys)
     count_keys(keys, np.zeros(1, np.int64))
     add_weights(keys, np.ones(1), 2.0, np.zeros(1), np.zeros(1, np.int64))
+
+
+def _warm_sets() -> None:
+    import pyarrow as pa
+
+    from indiff.risk.identifying.columns import identifying_columns
+    from indiff.risk.identifying.special_uniques import special_uniques
+
+    tiny = pa.table({"a": [1, 1, 2], "b": [1, 2, 2]})
+    identifying_columns(tiny)
+    special_uniques(tiny)
 
 
 def _warm_noise() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -301,16 +301,24 @@ def search(counted: Counted, largest: int) -> tuple[Combination, ...]:
     by DR; among equals the smaller combination comes first. Every combination is rolled up from
     the counts of the finest groups; the data is not read again.
     """
-    found = []
-    for size in range(1, min(largest, len(counted.quasi)) + 1):
-        for chosen in combinations(counted.positions, size):
-            names, by = tuple(counted.quasi[i] for i in chosen), keys(chosen)
-            people = None if counted.people is None else Partition(counted.people, by)
-            cells = Partition(counted.cells, by)
-            found.append(_summary(_measure_partition(counted, names, cells, people)))
+    sizes = range(1, min(largest, len(counted.quasi)) + 1)
+    found = chosen(
+        counted, (one for size in sizes for one in combinations(counted.positions, size))
+    )
     return tuple(
         sorted(found, key=lambda c: (-c.itpr, -c.singled_out, -c.dr, len(c.columns), c.columns))
     )
+
+
+def chosen(counted: Counted, sets: Iterable[Sequence[int]]) -> tuple[Combination, ...]:
+    """Measure these combinations of quasi-identifiers, in their order."""
+    found = []
+    for positions in sets:
+        names, by = tuple(counted.quasi[i] for i in positions), keys(positions)
+        people = None if counted.people is None else Partition(counted.people, by)
+        cells = Partition(counted.cells, by)
+        found.append(_summary(_measure_partition(counted, names, cells, people)))
+    return tuple(found)
 
 
 def levels(

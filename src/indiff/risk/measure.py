@@ -26,6 +26,8 @@ from indiff.release.release import Release
 from indiff.risk import columns
 from indiff.risk.columns import ColumnsRisk, Combination, Contribution, Level, measure_columns
 from indiff.risk.counts import Counted, Question, count
+from indiff.risk.identifying.keys import Key, few_columns, read_keys, special_of
+from indiff.risk.identifying.special_uniques import SAMPLING, SpecialRisk
 from indiff.risk.metrics import DERIVED, GroupRisk, InformationRisk
 from indiff.risk.population.measure import Asked, PopulationRisk, measure_population
 from indiff.risk.records import write_records
@@ -73,6 +75,10 @@ class Risk:
     levels: tuple[Level, ...]
     distinct_values: dict[str, int]
     combinations: tuple[Combination, ...]
+    keys: tuple[Combination, ...]
+    """The combinations of columns that were named as keys, in their order."""
+    special: SpecialRisk | None
+    """Records that few columns single out (SUDA2), where they were asked for."""
     method: Method
 
     def _repr_html_(self) -> str:
@@ -97,6 +103,8 @@ class Risk:
         plane, _, rest = name.partition(".")
         if self.population is not None and (found := self.population.figure(name)) is not None:
             return found.worst
+        if plane in ("keys", "special"):
+            return few_columns(self.keys, self.special, name)
         if plane == "reidentification":
             return float(getattr(self.reidentification, rest))
         if plane == "inference":
@@ -186,6 +194,8 @@ def measure_risk(
     separator: str | None = None,
     engine: EngineName = "auto",
     combinations: int = 0,
+    keys: Sequence[Key] | str = (),
+    special: int = 0,
     details: bool = True,
     records: str | Path | None = None,
     outlier: float = 0.9,
@@ -206,8 +216,10 @@ def measure_risk(
     the column whose equal values are one individual; without it each row is one.
     Null, NaN and ``missing_tokens`` are one missing value, a value of its own in every column.
     ``details=False`` leaves out what concerns single columns and their values;
-    ``combinations=3`` ranks all combinations of up to three quasi-identifiers; ``records`` names
-    a CSV or Parquet file to which the engine writes one row per record.
+    ``combinations=3`` ranks all combinations of up to three quasi-identifiers, ``keys`` measures
+    those that are named (``["age+sex+zip"]``), and ``special=3`` finds the records that up to three
+    columns single out (:func:`indiff.special_uniques`). ``records`` names a CSV or Parquet file to
+    which the engine writes one row per record.
 
     ``population`` is the table that these records are a sample of (with the same columns; those
     with a hierarchy are generalized as the release is), or its size; ``sampling`` is the share of
@@ -245,6 +257,7 @@ def measure_risk(
         household,
     )
     columns.require_few_combinations(len(question.quasi), combinations)
+    named = read_keys(keys, question.quasi)
     say = progress or (lambda _: None)
     say("counting")
     resources = Resources(master, threads, memory_limit)
@@ -269,6 +282,8 @@ def measure_risk(
             parts = columns.contributions(counted, together, single) if details else ()
             say("combinations")
             ranked = columns.search(counted, combinations) if combinations else ()
+            asked_keys = columns.chosen(counted, named)
+            uniques = special_of(counted, special, sampling or SAMPLING) if special else None
             say("population")
             against, risks = measure_population(
                 counted, together.groups.sizes, asked, engine=engine, reading=reading,
@@ -289,6 +304,8 @@ def measure_risk(
                 levels=found_levels,
                 distinct_values=distinct,
                 combinations=ranked,
+                keys=asked_keys,
+                special=uniques,
                 method=_method(counted, question, missing_tokens, made),
             )
         finally:

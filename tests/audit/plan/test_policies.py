@@ -10,8 +10,8 @@ import pytest
 
 import indiff
 from indiff.audit.plan.policies import SCANS, preset_names, read_policy
-from indiff.audit.policy.kinds import KINDS
 from indiff.errors import UserError
+from indiff.risk.identifying.kinds import KINDS
 
 HEAD = 'title = "Ours"\ndocument = "House rules"\nyear = 2026\nsection = "2"\nverified = true\n'
 LIMIT = (

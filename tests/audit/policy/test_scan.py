@@ -9,8 +9,8 @@ import pytest
 
 import indiff
 from indiff.audit.findings.release import Subject
-from indiff.audit.policy.kinds import KINDS
 from indiff.audit.policy.scan import Scan
+from indiff.risk.identifying.kinds import KINDS
 from indiff.sanitizers.sanitizer import as_sanitizer
 from tests.audit.policy.tables import groups_of
 

@@ -7,10 +7,12 @@ from typing import Any
 from indiff.audit.plan.options import COMPARISON, METRICS, REQUIRED
 
 # fmt: off
+_READING = (
+    "missing-token", "decimal", "date-format", "header-row", "encoding", "separator", "sheet",
+)
 _TABLE = (
     "quasi", "sensitive", "joint", "identifier", "other", "hierarchy", "kind", "order", "bins",
-    "missing", "missing-token", "decimal", "date-format", "header-row", "encoding", "separator",
-    "sheet",
+    "missing", *_READING,
 )
 _ADVERSARY = ("model", "prior", "known", "distance")
 _POPULATION = ("population", "sampling", "weight", "household")
@@ -24,10 +26,11 @@ COMMANDS = {
     ),
     "risk": (
         "data", *(name for name in _TABLE if name != "missing"), "individual",
-        *_POPULATION, "combinations", "details", "policy", "limit", "engine", "master", "threads",
-        "memory-limit", "show-values", "json", "records",
+        *_POPULATION, "keys", "special", "combinations", "details", "policy", "limit", "engine",
+        "master", "threads", "memory-limit", "show-values", "json", "records",
     ),
     "sanitize": ("data", *_TABLE, "sanitizer", "edges", "domain", "seed", "keep", "out"),
+    "columns": ("data", *_READING, "share", "size", "json"),
     "compare": (
         "data", *_TABLE, "sanitizer", "task", "utility", "recommend", *_ADVERSARY, *_SAMPLING,
         "json", "markdown", "chart",
@@ -35,8 +38,8 @@ COMMANDS = {
     "audit": (
         "data", "init", *_TABLE, "individual", *_POPULATION, "sanitizer", "release", "before",
         "key", "rows-in-order", "release-encoding", "suppressed", *_ADVERSARY, "targets", "method",
-        *_SAMPLING, "time", "policy", "limit", "parameter", "task", "fix", "budget", "worst",
-        "min-cell", "show-values", "title", "out", "write-release", "pdf",
+        *_SAMPLING, "time", "keys", "special", "policy", "limit", "parameter", "task", "fix",
+        "budget", "worst", "min-cell", "show-values", "title", "out", "write-release", "pdf",
     ),
 }
 CHANGES: dict[tuple[str, str], dict[str, Any]] = {

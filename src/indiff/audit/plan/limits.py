@@ -21,6 +21,11 @@ SIZES = ("k", "singled_out", "prosecutor", "journalist", "marketer")
 GROUP_MODELS = (
     "l", "distinct_l", "entropy_l", "alpha", "t", "beta", "beta_enhanced", "delta_disclosure",
 )  # fmt: skip
+# Of combinations that were named, and of records that few columns single out: who asks for what.
+FEW_COLUMNS = {
+    "keys.k": "keys", "keys.singled_out": "keys", "special.records": "special",
+    "special.dis": "special",
+}  # fmt: skip
 INFORMATION = (
     "itpr", "dr", "mi", "cp", "mil", "mil_unweighted", "eld", "theta", "h_conditional",
     "h_normalised",
@@ -192,7 +197,7 @@ def require_population(limits: Iterable[str], found: PopulationRisk | None) -> N
 
 def _names(name: str, sensitive: Sequence[str]) -> list[str]:
     plane, _, rest = name.partition(".")
-    if name in SIZES or (plane == "reidentification" and rest in INFORMATION):
+    if name in (*SIZES, *FEW_COLUMNS) or (plane == "reidentification" and rest in INFORMATION):
         return [name]
     if plane == "population" and rest in POPULATION:
         return [name]
@@ -215,4 +220,5 @@ def _names(name: str, sensitive: Sequence[str]) -> list[str]:
 
 def _known() -> list[str]:
     planes = [f"{plane}.{metric}" for plane in PLANES for metric in INFORMATION]
-    return [*SIZES, *GROUP_MODELS, *planes, *(f"population.{name}" for name in POPULATION)]
+    against = [f"population.{name}" for name in POPULATION]
+    return [*SIZES, *GROUP_MODELS, *planes, *FEW_COLUMNS, *against]

@@ -215,6 +215,12 @@ class Adversary:
     confidence: Annotated[float, Gt(0), Lt(1), Option(
         "Of the limits of a sampled result.", "P", TEST,
     )] = 0.95
+    keys: Annotated[Names, Option(
+        "Combinations of columns that somebody may have: age+sex+zip; repeatable.", "A+B,C+D", TEST,
+    )] = []
+    special: Annotated[NotNegative, Option(
+        "Find the records that up to N columns single out (SUDA2).", "N", TEST,
+    )] = 0
     membership: Annotated[bool, Option('How well beliefs tell "in" from "out".', None, OUT)] = True
 
 
@@ -319,6 +325,12 @@ class Shell:
     details: Annotated[bool, Option(
         "Also per column and per value (default).", None, METRICS, no="no-details",
     )] = True
+    share: Annotated[float, Gt(0), Le(1), Option(
+        "Find the smallest sets of columns that single out this share of the records.", "P",
+    )] = 0.5
+    size: Annotated[Count | None, Option(
+        "Look at sets of up to N columns. Default: 3, or fewer where that takes long.", "N",
+    )] = None
     engine: Annotated[str, Option("auto, in-process, duckdb or spark.", "E", ENGINE)] = "auto"
     master: Annotated[str | None, Option(
         "A Spark cluster: spark://HOST:7077, local[4] …", "URL", ENGINE,

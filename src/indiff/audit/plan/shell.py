@@ -47,7 +47,7 @@ def _in_plan(part: Option) -> str:
     one = OPTIONS.get(_FLAGS.get(part.of or part.name, part.name.replace("_", "-")))
     if one is None or not one.section:
         return option(*part[:2], of=part.of)
-    from indiff.audit.plan.guess import toml_value
+    from indiff.audit.plan.plan_text import toml_value
 
     value = f"{part.name}={_typed(part.value)}" if part.of else part.value
     said = "" if value is None else f" = {toml_value(value)}"

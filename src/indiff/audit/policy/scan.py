@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -12,18 +12,21 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from indiff.audit.findings.release import Subject
-from indiff.audit.plan.guess import FEW, LONG
-from indiff.audit.policy.kinds import AGES, BIRTHS, KINDS, POSTAL, words_of
 from indiff.release.regions import Anything, Interval, Region, ValueSet
 from indiff.release.release import Release
 from indiff.release.unmeasured import NEARLY, Unmeasured
+from indiff.risk.identifying.kinds import AGES, BIRTHS, KINDS, POSTAL, words_of
+from indiff.risk.identifying.national_numbers import NUMBERS, numbers_in
+from indiff.risk.identifying.recognise import is_free_text
 
 Status = Literal["passed", "failed", "incomplete"]
 OLDEST = 89  # the highest age that may be told; beyond it everybody is 90 or older
 SHOWN = 3  # characters of a postal code that may be told, where enough people live there
 _SAYS_NOTHING = ("", "*")
+_BY_CHECK_DIGITS = {number.kind for number in NUMBERS}
 _WHOLE_YEARS = re.compile(r"\d{4}-01-01\D+\d{4}-12-31")
 
 
@@ -51,11 +54,23 @@ class _Column:
     def is_free_text(self) -> bool:
         """Whether the texts are long and mostly different, as remarks are."""
         mean = sum(map(len, self.texts)) / max(1, len(self.texts))
-        return len(self.texts) > FEW and 2 * len(self.texts) > self.told and mean >= LONG
+        return is_free_text(len(self.texts), self.told, mean)
 
-    def cells(self, hits: Sequence[bool]) -> int:
-        """How many rows have one of the texts that were hit."""
-        return sum(count for count, hit in zip(self.counts, hits, strict=True) if hit)
+    @cached_property
+    def numbers(self) -> dict[str, set[int]]:
+        """The places of texts whose check digits are right, where the column has such numbers."""
+        found: dict[str, set[int]] = {}
+        for one in numbers_in(pa.array(self.texts, pa.string())):
+            found.setdefault(one.number.kind, set()).update(one.looked_at[one.valid].tolist())
+        return found
+
+    def cells(self, hits: Iterable[bool], numbers: Collection[int] = ()) -> int:
+        """How many rows have one of the texts that were hit, or one of these numbers."""
+        return sum(
+            count
+            for place, (count, hit) in enumerate(zip(self.counts, hits, strict=True))
+            if hit or place in numbers
+        )
 
 
 @dataclass(frozen=True)
@@ -76,7 +91,7 @@ class Scan:
         columns, looked_for = self._columns, KINDS[kind]
         named = [one for one in columns if looked_for.is_named(one.name)]
         shaped = _finer_than_years if kind == "dates" else looked_for.shaped
-        cells = sum(one.cells(shaped(one.texts)) for one in columns)
+        cells = sum(one.cells(shaped(one.texts), one.numbers.get(kind, ())) for one in columns)
         failed, open_ones, more = self._closely(kind, named)
         if kind != "places":  # of which some may be shown
             failed += len(named)
@@ -85,7 +100,8 @@ class Scan:
             told.append(f"{len(named):,} of {len(columns):,} released columns by name")
         rows = sum(one.told for one in columns)
         by_content = f"{cells:,} of {rows:,} cells by content"
-        told += [by_content if looked_for.shape else "contents cannot be told", *more]
+        tells = looked_for.shape or kind in _BY_CHECK_DIGITS
+        told += [by_content if tells else "contents cannot be told", *more]
         if left := self._left_out(kind):
             told.append(f"{left:,} of the table's columns with such a name left out")
         status: Status = "passed"
@@ -179,7 +195,7 @@ def _carried(name: str, cells: pa.ChunkedArray) -> _Column:
     return _told(name, texts, counted.field("counts").to_pylist())
 
 
-def _finer_than_years(texts: list[str]) -> list[bool]:
+def _finer_than_years(texts: list[str]) -> NDArray[np.bool_]:
     """Tell which texts hold a day or a month; an interval of whole years does not."""
     return KINDS["dates"].shaped([_WHOLE_YEARS.sub("", text) for text in texts])
 

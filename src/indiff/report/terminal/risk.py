@@ -13,12 +13,12 @@ from rich.text import Text
 from indiff import text as plain
 from indiff.report.terminal.tables import listed, print_clean, right, section, show_grid
 from indiff.risk.values import GROUNDS
-from indiff.text import number, percent_down
+from indiff.text import number, percent, percent_down
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from indiff.risk.columns import Level
+    from indiff.risk.columns import Combination, Level
     from indiff.risk.measure import Method, Risk
     from indiff.risk.metrics import InformationRisk, SensitiveGroups
 
@@ -62,6 +62,9 @@ def show_risk(
     _show_levels(console, risk, show_values)
     _show_outliers(console, risk, show_values)
     _show_combinations(console, risk)
+    if risk.keys:
+        _show_sets(console, "Keys: the combinations that were named", risk.keys)
+    _show_special(console, risk)
 
 
 def _show_question(console: Console, risk: Risk, source: str, notes: Sequence[str]) -> None:
@@ -249,6 +252,10 @@ def _show_combinations(console: Console, risk: Risk) -> None:
         return
     shown = risk.combinations[:MOST_COMBINATIONS]
     heading = f"Combinations: the worst {len(shown)} of {len(risk.combinations):,}"
+    _show_sets(console, heading, shown)
+
+
+def _show_sets(console: Console, heading: str, shown: Sequence[Combination]) -> None:
     rows = [
         (
             number(found.itpr),
@@ -261,3 +268,25 @@ def _show_combinations(console: Console, risk: Risk) -> None:
     ]
     columns = [*right("ITPR", "alone", "DR", "k"), ("columns", "fold")]
     show_grid(console, heading, columns, rows)
+
+
+def _show_special(console: Console, risk: Risk) -> None:
+    """Show how many records few columns single out, how likely that is right, and by what."""
+    if (special := risk.special) is None:
+        return
+    sizes = [
+        f"{count:,} by {size} column{'s' * (size > 1)}"
+        for size, count in special.smallest.items()
+        if count
+    ]
+    adds = sorted(special.contributions.items(), key=lambda one: -one[1])
+    dis = f"{number(special.largest_dis)} at most, {number(special.dis)} for the file"
+    lines = [
+        ("records", f"{special.special:,} of {special.records:,} ({', '.join(sizes) or 'none'})"),
+        ("MSUs", f"{sum(special.msus.values()):,} of up to {special.size} columns"),
+        ("score", f"{number(special.largest_score)} at most (SUDA)"),
+        ("DIS", f"{dis}, if it is {percent(special.sampling)} of the population: a guess"),
+        ("columns", listed([f"{plain.name(x)} {percent(share)}" for x, share in adds])),
+    ]
+    heading = "Special uniques: records that few columns single out"
+    section(console, heading, lines)

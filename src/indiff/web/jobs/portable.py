@@ -37,7 +37,7 @@ def portable(plan: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
 
 def plan_file(plan: Mapping[str, Any], command: str) -> str:
     """Return a run's plan as TOML, with what must lie beside it and how it is run again."""
-    from indiff.audit.plan.guess import as_toml
+    from indiff.audit.plan.plan_text import as_toml
 
     made, files = portable(plan)
     written = as_toml(made, command)

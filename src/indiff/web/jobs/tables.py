@@ -42,9 +42,9 @@ def profile(store: Store, job: dict[str, Any], report: Callable[..., None]) -> t
 
     The answer is the file's first rows as they are written: those help, too, where reading fails.
     """
-    from indiff.audit.plan.guess import guess_roles
     from indiff.data.reading.first_rows import first_rows
     from indiff.data.reading.input_files import Reading
+    from indiff.risk.identifying.roles import guess_roles
 
     dataset = store.dataset(job["dataset"])
     first = dataclasses.asdict(first_rows(dataset["path"], Reading(**_reading(dataset))))

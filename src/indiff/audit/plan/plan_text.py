@@ -1,121 +1,16 @@
-"""Guessed roles and kinds for a first plan, each with its reason; and the plan as TOML."""
+"""Writes a first plan for a table whose roles were guessed, and any plan as TOML."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from indiff.data.reading.door import read_raw
+from indiff.risk.identifying.recognise import FEW
+from indiff.risk.identifying.roles import Guess
 from indiff.text import escaped
 from indiff.text import name as short_name
-
-FEW = 30  # distinct values that a person could still list
-LONG = 25  # characters of a value that is more than a name or a code, on average
-
-_SENSITIVE = (
-    "diagnos", "disease", "illness", "condition", "icd", "medic", "drug", "treatment", "health",
-    "income", "salary", "wage", "earning", "debt", "religio", "ethnic", "race", "politic",
-    "party", "union", "sexual", "orientation", "crime", "offence", "offense", "convict",
-)  # fmt: skip
-_IDENTIFIER = (
-    "name", "surname", "email", "mail", "phone", "ssn", "passport", "id", "uuid", "iban",
-    "account", "nr", "number",
-)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Guess:
-    """What a column seems to be, and why."""
-
-    column: str
-    role: str
-    kind: str
-    reason: str
-    distinct: int = 0
-
-
-def guess_roles(source: str | Path | pa.Table, **reading: object) -> list[Guess]:
-    """Guess every column's role and kind from its name and its counts, never from single values.
-
-    A unique column names people; a column whose name speaks of health, money or belief is
-    sensitive; everything else could be known to an attacker. A guess is a start: whoever
-    publishes the table decides.
-
-    >>> people = pa.table({"id": ["a", "b", "c"], "age": [30, 30, 47], "income": [1, 2, 2]})
-    >>> for guess in guess_roles(people):
-    ...     print(guess.column, guess.role, guess.kind)
-    id identifier categorical
-    age quasi numeric
-    income sensitive numeric
-    """
-    frame = read_raw(source, **reading).frame  # type: ignore[arg-type]
-    found = []
-    for name in frame.column_names:
-        kind = _kind(frame[name].type)
-        distinct = int(pc.count_distinct(frame[name], mode="only_valid").as_py())
-        role, reason = _role(name, frame[name], kind, distinct)
-        found.append(Guess(name, role, kind, reason, distinct))
-    if any(guess.role == "sensitive" for guess in found):
-        return found
-    return _with_a_sensitive_one(found)
-
-
-def _role(name: str, cells: pa.ChunkedArray, kind: str, distinct: int) -> tuple[str, str]:
-    """Return the role and the reason for it."""
-    records = len(cells)
-    words = re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower())
-    unique = distinct == records > 1
-    text = not pa.types.is_floating(cells.type) and not pa.types.is_date(cells.type)
-    if unique and text:
-        return "identifier", "different in every record"
-    if any(word in _IDENTIFIER for word in words) and distinct > records / 2:
-        return "identifier", "its name, and different in most records"
-    if distinct <= 1:
-        return "other", "the same in every record: it tells nothing"
-    if any(stem in "".join(words) for stem in _SENSITIVE):
-        return "sensitive", "its name speaks of health, money or belief"
-    if _is_free_text(cells, distinct):
-        return "other", "free text, long and nearly always different: READ IT"
-    if kind == "date":
-        return "quasi", "dates are often known from elsewhere"
-    if kind == "numeric":
-        return "quasi", f"a number with {distinct:,} distinct values"
-    few = "few" if distinct <= FEW else "many"
-    return "quasi", f"a text with {few} distinct values ({distinct:,})"
-
-
-def _is_free_text(cells: pa.ChunkedArray, distinct: int) -> bool:
-    """Tell whether a column has many different long values, as remarks have."""
-    if not pa.types.is_string(cells.type) or distinct <= FEW:
-        return False
-    many = distinct > (len(cells) - cells.null_count) / 2
-    return many and (pc.mean(pc.utf8_length(cells)).as_py() or 0) >= LONG
-
-
-def _with_a_sensitive_one(found: list[Guess]) -> list[Guess]:
-    """Take the last column that could be sensitive; somebody must confirm it."""
-    quasi = [guess for guess in found if guess.role == "quasi"]
-    few = [guess for guess in quasi if 2 <= guess.distinct <= FEW]
-    if not few or len(quasi) < 2:
-        return found
-    reason = "the last column with few values: A GUESS, choose yourself"
-    return [
-        replace(one, role="sensitive", reason=reason) if one is few[-1] else one for one in found
-    ]
-
-
-def _kind(kind: pa.DataType) -> str:
-    if pa.types.is_date(kind):
-        return "date"
-    numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-    return "numeric" if numeric else "categorical"
 
 
 def plan_text(

@@ -1,1 +1,0 @@
-"""Commands that make a file: a release, a hierarchy."""

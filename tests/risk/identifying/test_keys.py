@@ -1,0 +1,73 @@
+"""Keys and special uniques by counts: the same on every engine as on the records themselves."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import indiff
+from indiff.errors import UserError
+from indiff.risk.identifying.keys import read_keys
+
+QUASI = ["age", "sex", "zip"]
+_RNG = np.random.default_rng(8)
+PEOPLE = pa.table({
+    "age": pa.array([None if one == 0 else int(one) for one in _RNG.integers(0, 12, 60)]),
+    "sex": pa.array(["fm"[one] for one in _RNG.integers(0, 2, 60)]),
+    "zip": pa.array([f"0{one}" for one in _RNG.integers(10, 20, 60)]),
+    "who": pa.array([f"p{one // 2}" for one in range(60)]),
+})  # fmt: skip
+
+
+def test_special_uniques_of_groups_are_those_of_records(engine: Any) -> None:
+    """Equal records are one row with a weight; the numbers are those of a row per record."""
+    risk = indiff.measure_risk(PEOPLE, quasi=QUASI, special=3, engine=engine, details=False)
+    whole = indiff.special_uniques(PEOPLE, quasi=QUASI).summary
+    assert risk.special is not None
+    for name, value in dataclasses.asdict(whole).items():
+        assert getattr(risk.special, name) == pytest.approx(value), name
+    assert whole.uniques == risk.groups.singled_out
+
+
+def test_keys_are_measured_in_their_order(engine: Any) -> None:
+    keys = ["zip+sex", ["age"], "age+sex+zip"]
+    risk = indiff.measure_risk(PEOPLE, quasi=QUASI, keys=keys, engine=engine, details=False)
+    assert [one.columns for one in risk.keys] == [("sex", "zip"), ("age",), ("age", "sex", "zip")]
+    for one in risk.keys:
+        alone = indiff.measure_risk(PEOPLE, quasi=list(one.columns), details=False)
+        assert (one.k, one.singled_out) == (alone.groups.k, alone.groups.singled_out)
+    assert risk.keys[2].singled_out == risk.groups.singled_out
+
+
+def test_nothing_is_measured_unasked() -> None:
+    risk = indiff.measure_risk(PEOPLE, quasi=QUASI, details=False)
+    assert (risk.keys, risk.special) == ((), None)
+
+
+def test_people_with_several_records_have_keys_but_no_special_uniques() -> None:
+    risk = indiff.measure_risk(PEOPLE, quasi=QUASI, individual="who", keys="age+sex", details=False)
+    assert risk.keys[0].k >= 1
+    with pytest.raises(UserError, match="each is one person; leave individual out"):
+        indiff.measure_risk(PEOPLE, quasi=QUASI, individual="who", special=2)
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ("age+zipp", "no quasi-identifier 'zipp': did you mean 'zip'"),
+        ("age+age", "each of its columns once"),
+        (["age+sex", "sex+age"], "a key may be given once"),
+        ([[]], "each of its columns once"),
+    ],
+)
+def test_what_is_no_key(keys: Any, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        read_keys(keys, QUASI)
+
+
+def test_a_column_may_have_a_plus_in_its_name() -> None:
+    assert read_keys(["a+b", ["a+b", "c"]], ["a+b", "c"]) == ((0,), (0, 1))
