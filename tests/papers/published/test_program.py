@@ -191,10 +191,10 @@ def test_the_only_person_of_ten_has_the_printed_distance(needs_data: Path, value
     ages = table.attributes[0]
     (row,) = np.flatnonzero(ages.points[ages.codes] == 10)
     partition = Partition(table, rule, value)
-    changed = partition.change(partition.root, int(row))
+    changed = partition.changed(int(row))
     found = {}
     for comparison in COMPARISONS:
-        belief, without = View(partition, comparison).pair(int(row), *changed)
+        belief, without = View(partition, comparison).pair(int(row), changed)
         found[comparison] = float(np.abs(belief - without).sum()) / 2
     assert place(printed, [found["text"]], digits) == "same"
     assert found["numbers"] < printed / 5

@@ -98,8 +98,11 @@ class Partition:
         # k counts records only, so that all sensitive values share one column of a tally
         self._held = self.classes if rule == "l" else np.zeros(len(table), np.int64)
         self._columns = self.class_count if rule == "l" else 1
+        self._cells = [codes * self._columns + self._held for codes in self._codes]
         self._below = [_below(a) for a in table.attributes]
         self._spans = [_span(a) for a in table.attributes]
+        self._points = [[] if a.hierarchy is not None else [float(x) for x in a.points]
+                        for a in table.attributes]  # fmt: skip
         whole = tuple((0, 0) if a.hierarchy is not None else (0, len(a.values) - 1)
                       for a in table.attributes)  # fmt: skip
         self.root = self.grow(np.arange(len(table), dtype=np.int64), whole)
@@ -154,28 +157,39 @@ class Partition:
                 come += more
         return gone, come
 
+    def changed(self, row: int) -> list[tuple[Box, Tally]]:
+        """Return the groups that go or come without one row, and what each adds to the counts."""
+        gone, come = self.change(self.root, row)
+        return [(leaf.decision.box, sign * self.held(leaf.rows))
+                for sign, leaves in ((-1, gone), (1, come)) for leaf in leaves]  # fmt: skip
+
     def decide(self, tally: Callable[[int], Tally], size: int, box: Box) -> Decision:
         """Try the attributes from widest to narrowest until one can be cut."""
+        shrinks = self.rule == "k"  # an interval, to what it holds, when it is tried
         widths = [self._width(a, side) for a, side in enumerate(box)]
         for a in sorted(range(len(box)), key=lambda a: -widths[a]):
-            if self.table.attributes[a].hierarchy is not None:
+            if self._below[a]:
                 if self._tree_allows(a, box[a][0], tally):
                     return Decision(box, a)
                 continue
+            if size // 2 < self.value and not shrinks:
+                continue
             counts = tally(a)
-            present = np.flatnonzero(counts.any(axis=1))
-            if self.rule == "k":  # an interval shrinks to what it holds when it is tried
+            sizes = counts[:, 0] if shrinks else counts.sum(axis=1)
+            present = sizes.nonzero()[0]
+            if shrinks:
                 box = (*box[:a], (int(present[0]), int(present[-1])), *box[a + 1 :])
             if size // 2 < self.value or len(present) == 1:
                 continue
-            up_to = np.cumsum(counts[present], axis=0)
-            place = int(np.argmax(up_to.sum(axis=1) >= size // 2))
+            place = int(sizes[present].cumsum().searchsorted(size // 2))
             if place == len(present) - 1:
                 continue
-            sides = np.stack([up_to[place], up_to[-1] - up_to[place]])
-            if self.rule == "l" and not self._diverse(sides):
-                continue
-            return Decision(box, a, int(present[place]), int(present[place + 1]))
+            last, after = int(present[place]), int(present[place + 1])
+            if not shrinks:
+                left = counts[: last + 1].sum(axis=0)
+                if not self._diverse(np.array([left, counts[after:].sum(axis=0)])):
+                    continue
+            return Decision(box, a, last, after)
         return Decision(box)
 
     def _tree_allows(self, a: int, node: int, tally: Callable[[int], Tally]) -> bool:
@@ -183,24 +197,26 @@ class Partition:
         if not below.nodes:
             return False
         parts = np.add.reduceat(tally(a)[: below.end], below.starts, axis=0)
-        sizes = parts.sum(axis=1)
         if self.rule == "k":
-            return bool((sizes[sizes > 0] >= self.value).all())
-        return self._diverse(parts[sizes > 0])
+            return bool(((parts >= self.value) | (parts == 0)).all())
+        return self._diverse(parts)  # nobody in a part: 0 of 0 is not too many
 
     def _diverse(self, parts: Tally) -> bool:
         return bool((parts.max(axis=1) * self.value <= parts.sum(axis=1)).all())
 
     def _width(self, a: int, side: Side) -> float:
-        attribute = self.table.attributes[a]
-        if attribute.hierarchy is not None:
+        if self._below[a]:
             return self._below[a][side[0]].leaves / self._spans[a]
-        points = attribute.points
-        return float(points[side[1]] - points[side[0]]) / self._spans[a]
+        points = self._points[a]
+        return (points[side[1]] - points[side[0]]) / self._spans[a]
+
+    def held(self, rows: Rows) -> Tally:
+        """Count the sensitive values of some records."""
+        return np.bincount(self.classes[rows], minlength=self.class_count)
 
     def _tally(self, a: int, rows: Rows) -> Tally:
         size = len(self.table.attributes[a].values)
-        cells = self._codes[a][rows] * self._columns + self._held[rows]
+        cells = self._cells[a][rows]
         return np.bincount(cells, minlength=size * self._columns).reshape(size, self._columns)
 
     def _box(self, decision: Decision, place: int) -> Box:
@@ -222,8 +238,8 @@ class Partition:
 
     def _parts(self, decision: Decision, rows: Rows) -> dict[int, tuple[Rows, Box]]:
         sides = self._sides(decision, self._codes[decision.attribute][rows])
-        return {int(place): (rows[sides == place], self._box(decision, int(place)))
-                for place in np.unique(sides)}  # fmt: skip
+        return {place: (rows[sides == place], self._box(decision, place))
+                for place in np.bincount(sides).nonzero()[0].tolist()}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -274,9 +290,9 @@ def published_beliefs(partition: Partition) -> dict[Comparison, Pair]:
     views = [View(partition, comparison) for comparison in COMPARISONS]
     pairs = np.empty((len(COMPARISONS), 2, len(rows), partition.class_count))
     for place, row in enumerate(rows.tolist()):
-        gone, come = partition.change(partition.root, row)
+        changed = partition.changed(row)
         for view, found in zip(views, pairs, strict=True):
-            found[:, place] = view.pair(row, gone, come)
+            found[:, place] = view.pair(row, changed)
     everyone = back.ravel()
     return {
         comparison: (found[0, everyone], found[1, everyone])
@@ -325,28 +341,26 @@ class View:
         totals = [np.zeros((len(a.values), self.partition.class_count))
                   for a in self._table.attributes]  # fmt: skip
         for leaf in self.partition.root.leaves():
-            held = self._held(leaf)
+            held = self.partition.held(leaf.rows)
             for place, side in enumerate(leaf.decision.box):
                 totals[place][self.covered(place, side)] += held
         return totals
 
-    def _held(self, leaf: Node) -> NDArray[np.int64]:
-        return np.bincount(self.partition.classes[leaf.rows], minlength=self.partition.class_count)
+    def pair(self, row: int, changed: list[tuple[Box, Tally]]) -> Pair:
+        """Return the beliefs about one record, given the groups that its absence changes.
 
-    def pair(self, row: int, gone: list[Node], come: list[Node]) -> Pair:
-        """Return the beliefs about one record, given the groups that its absence changes."""
+        Each has its box and what it adds to the counts of sensitive values.
+        """
         codes = [int(a.codes[row]) for a in self._table.attributes]
         totals = self._table.sensitive.counts.astype(np.float64)
         fewer = totals.copy()
         fewer[self.partition.classes[row]] -= 1
         held = [counts[code] for counts, code in zip(self._counts, codes, strict=True)]
         fewer_held = [counts.copy() for counts in held]
-        for sign, leaves in ((-1, gone), (1, come)):
-            for leaf in leaves:
-                classes = sign * self._held(leaf)
-                for place, side in enumerate(leaf.decision.box):
-                    if self.covered(place, side)[codes[place]]:
-                        fewer_held[place] += classes
+        for box, classes in changed:
+            for place, side in enumerate(box):
+                if self.covered(place, side)[codes[place]]:
+                    fewer_held[place] += classes
         return _belief(totals, held), _belief(fewer, fewer_held)
 
 
