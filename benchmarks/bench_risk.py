@@ -29,7 +29,7 @@ from indiff.risk import measure_risk
 
 QUASI = ["age", "education", "marital", "hours", "country"]
 LEAST_RATIO = 500
-LEAST_RATIO_WITH_DETAIL = 200
+LEAST_RATIO_WITH_DETAIL = 500
 MOST_SECONDS = 10.0
 
 
