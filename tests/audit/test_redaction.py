@@ -198,7 +198,8 @@ def test_a_message_in_another_one_stays_marked() -> None:
 
 
 def test_a_command_is_shown_without_what_may_be_a_value() -> None:
-    frame = pa.table({"age": [30] * 12, "ill": ["flu"] * 11 + ["Smith"]})
+    ages = [30] * 10 + [123, 1234]
+    frame = pa.table({"age": ages, "ill": ["flu"] * 11 + ["Smith"]})
     table = read_table(frame, quasi=["age"], sensitive="ill")
 
     def shown(text: str) -> Any:
@@ -212,6 +213,7 @@ def test_a_command_is_shown_without_what_may_be_a_value() -> None:
     assert shown("command:sh tool.sh --drop=Smith") == "command:sh tool.sh a hidden text"
     assert shown("command:Rscript -e 'x != \"Smi\"'") == "command:Rscript -e a hidden text"
     assert shown("command:sh 'open") == "command:a hidden text"
+    assert shown("command:sh --k=123 --drop=1234") == "command:sh --k=123 a hidden text"
 
 
 def test_only_usual_tokens_for_suppressed_cells_are_shown(tmp_path: Path) -> None:

@@ -106,6 +106,10 @@ def test_whoever_is_refused_leaves_nothing_behind(temporary: Path) -> None:
         with pytest.raises(UserError) as refused:
             connect(table, ["a"], {"cells": [0]}, engine="duckdb", resources=resources)
         assert [*temporary.iterdir()] == [], refused.value  # which keeps the engine from going
+    elsewhere = Source("parquet", "s3://b/a.parquet", ("s3://b/a.parquet",))
+    with pytest.raises(UserError) as refused:  # by the engine itself
+        DuckDBEngine(elsewhere, ["a"], (), Resources())
+    assert [*temporary.iterdir()] == [], refused.value
 
 
 def test_what_is_forgotten_loaded_or_closed_is_gone() -> None:
@@ -132,7 +136,7 @@ def test_what_is_forgotten_loaded_or_closed_is_gone() -> None:
         (Source("parquet", "s3://b/a.parquet", ("s3://b/a.parquet",)), "'s3://b/a.parquet'"),
     ],
 )
-def test_what_only_spark_reads(source: Source, what: str) -> None:
+def test_what_only_a_cluster_reads(source: Source, what: str) -> None:
     with pytest.raises(UserError, match=f"{what} is counted by Spark"):
         DuckDBEngine(source, ["a"], (), Resources())
 
@@ -164,6 +168,16 @@ def test_the_ending_of_a_file_says_its_format(name: str, begins: bytes, tmp_path
     engine.write("SELECT 1 AS x, 2 AS y", str(tmp_path / name), [])
     engine.close()
     assert (tmp_path / name).read_bytes().startswith(begins)
+
+
+def test_what_the_disk_says_is_told_in_one_line(tmp_path: Path) -> None:
+    """A file that is missing stands for a disk that fails: both are errors of input and output."""
+    engine = connect(pa.table({"a": [1]}), ["a"], {"cells": [0]}, engine="duckdb")
+    missing = f"SELECT * FROM read_parquet('{tmp_path / 'nothing.parquet'}')"
+    with pytest.raises(UserError, match=r"a\.csv' cannot be written \(IO Error: No files"):
+        engine.write(missing, str(tmp_path / "a.csv"), [])
+    engine.close()
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_memory_that_does_not_suffice_is_the_limit_s_fault_only_where_there_is_one() -> None:

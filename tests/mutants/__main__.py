@@ -37,7 +37,7 @@ from typing import Any
 
 from tests.mutants.changes import PACKAGE, ROOT, Mutant, mutants_of, named
 from tests.mutants.learning import Learned, learn
-from tests.mutants.planting import Outcome, Planter
+from tests.mutants.planting import SECONDS_OF_TESTS, Outcome, Planter
 
 HERE = Path(__file__).parent
 KEPT = ROOT / "build" / "mutants"
@@ -255,7 +255,7 @@ def run_group(
     )
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        planter = Planter(learned, Path(folder), jobs)
+        planter = Planter(learned, Path(folder), jobs, asked.seconds)
         results = _Results(name, planter, asked.afresh)
         new = [one for one in mutants if one.name not in EXPLAINED and not results.known(one)]
         results.outcomes.clear()
@@ -296,6 +296,9 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=60, help="time for all groups together")
     parser.add_argument("--seed", default="1", help="of the order of bugs; fresh: a new one")
     parser.add_argument("--count", type=int, help="how many bugs of a group, beside the written")
+    parser.add_argument(
+        "--seconds", type=float, default=SECONDS_OF_TESTS, help="of the tests that run a bug's line"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at once")
     asked = parser.parse_args()
     asked.afresh = asked.seed == "fresh"

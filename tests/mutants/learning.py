@@ -14,8 +14,9 @@ from typing import Any
 
 import coverage
 import pytest
+from _pytest.doctest import DoctestItem
 
-from tests.mutants.changes import ROOT, Mutant
+from tests.mutants.changes import PACKAGE, ROOT, Mutant
 from tests.mutants.processes import in_child
 
 # Spark is a process of its own, in which no bug is planted.
@@ -37,13 +38,18 @@ class Learned:
     def tests_for(self, mutant: Mutant, most_seconds: float, quick: list[str]) -> list[str]:
         """Return the tests that run what is changed: ``quick`` ones first, then by their time.
 
-        What runs when the module is imported concerns every test that runs a line of the file.
+        Tests are named after the module they are about: these come before the others. What runs
+        when the module is imported concerns every test that runs a line of the file.
         """
         lines = self.lines.get(str(mutant.file.relative_to(ROOT)), {})
         chosen = mutant.lines if mutant.called else range(max(lines, default=0) + 1)
         able = {test for line in chosen for test in lines.get(line, ())}.difference(self.broken)
         order = [one for one in quick if one in able]
-        order += sorted(able.difference(order), key=lambda one: (self.seconds[one], one))
+        about = mutant.file.relative_to(PACKAGE).with_suffix("")
+        own = f"tests/{about.parent}/test_{about.name}"
+        order += sorted(
+            able.difference(order), key=lambda one: (own not in one, self.seconds[one], one)
+        )
         taken: list[str] = []
         total = 0.0
         for test in order:
@@ -66,6 +72,11 @@ class _Recorder:
         self.shared: dict[str, list[str]] = defaultdict(list)  # tests, by fixture
         self.failed: set[str] = set()
         self.item = ""
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """Leave the examples of a module of ours, not functions that are called like tests."""
+        ours = [one for one in items if PACKAGE in one.path.parents]
+        items[:] = [one for one in items if one not in ours or isinstance(one, DoctestItem)]
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtestloop(self, session: Any) -> Iterator[None]:

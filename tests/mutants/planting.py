@@ -6,7 +6,6 @@ import gc
 import importlib
 import importlib.machinery
 import importlib.util
-import math
 import os
 import sys
 from collections import defaultdict
@@ -24,6 +23,7 @@ from tests.mutants.learning import PYTEST, Learned
 from tests.mutants.processes import FAILED, TIMED_OUT, allow, in_child, start, wait
 
 SECONDS_OF_TESTS = 20.0  # of the tests that run a line, as many as take this long
+OF_WRITTEN = 5.0  # times as long for a bug that somebody wrote down
 PATIENCE = 8.0, 8.0  # seconds of the processor for a test: so many, and so often its own
 SECOND_LOOK = 3.0  # times as patient
 SECONDS_TO_IMPORT = 60.0
@@ -45,15 +45,18 @@ Tell = Callable[[Mutant, Outcome], bool]
 class Planter:
     """Tries mutants; those tests come first that saw others in the same file."""
 
-    def __init__(self, learned: Learned, folder: Path, jobs: int = 1) -> None:
+    def __init__(
+        self, learned: Learned, folder: Path, jobs: int = 1, seconds: float = SECONDS_OF_TESTS
+    ) -> None:
         self.learned = learned
+        self.seconds = seconds
         self.folder = folder
         self.jobs = jobs
         self.catchers: dict[Path, list[str]] = defaultdict(list)
 
     def tests_for(self, mutant: Mutant) -> list[str]:
         """Return the tests that are run for a mutant."""
-        most = math.inf if mutant.replaced[0] else SECONDS_OF_TESTS  # a written one deserves all
+        most = self.seconds * (OF_WRITTEN if mutant.replaced[0] else 1)
         return self.learned.tests_for(mutant, most, self.catchers[mutant.file][-5:])
 
     def _try(self, mutant: Mutant, run: Callable[[list[str], float], _Watcher]) -> Outcome:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 import indiff
@@ -48,6 +49,22 @@ def test_of_two_in_the_middle_the_finer_is_typical() -> None:
     assert age["seen"] == {
         "values": 5, "released": 3, "typical": 1, "exact": 0.5, "suppressed": 0.0,
     }  # fmt: skip
+    assert age["how"] == "coarser"  # since not every row shows its value
+
+
+def test_a_range_that_holds_one_value_of_the_table_does_not_show_it() -> None:
+    frame = pa.table({"age": [1, 2, 8, 9], "ill": list("ynyn")})
+    table = indiff.read_table(frame, quasi=["age"], sensitive="ill")
+    shown = pa.table({"age": ["[0, 1]", "2", "8", "9"], "ill": list("ynyn")})
+    (age, *_) = released_columns([indiff.read_release(shown, table)], table)
+    assert (age["seen"]["typical"], age["seen"]["exact"]) == (1, 0.75)
+    assert age["how"] == "coarser"
+
+
+def test_noisy_counts_have_no_cells_to_look_at() -> None:
+    table = indiff.read_table(PEOPLE, identifier="who", quasi=["age", "sex"], sensitive="ill")
+    made = indiff.Laplace(epsilon=1).sanitize(table, np.random.default_rng(0))
+    assert {one["seen"] for one in released_columns([made], table)} == {None}
 
 
 def test_one_row_is_all_of_them() -> None:
