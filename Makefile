@@ -69,7 +69,7 @@ test-lowest: .lowest/.installed .rivals/.installed .axe/.installed ## the quick 
 	.lowest/bin/python -m pytest -n $(WORKERS) --dist loadgroup -m 'not system and not long' $(ONLY)
 
 mutants: $(VENV)/.installed-dev ## plant bugs in what decides, and name those no test sees; ONLY=audit, MINUTES=60, SEED=fresh
-	PYTHONPATH=src:. $(BIN)/python -m tests.mutants $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) $(if $(SECONDS),--seconds $(SECONDS))
+	PYTHONPATH=src:. $(BIN)/python -m tests.mutants $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(OPEN),--open)
 
 fuzz: $(VENV)/.installed-dev ## what nobody expects, at the command line and the server; MINUTES=10, SEED and FIRST go on
 	PYTHONPATH=src:. $(BIN)/python -m tests.fuzz $(if $(SEED),--seed $(SEED)) $(if $(FIRST),--first $(FIRST)) $(if $(COUNT),--count $(COUNT)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(ONLY),--only "$(ONLY)")

@@ -385,6 +385,18 @@ def test_two_expressions_keep_names_of_their_own() -> None:
     assert list(found.values()) == ["a condition on pay", "a condition on pay (2)"]
 
 
+def test_an_expression_inside_another_does_not_spoil_its_name() -> None:
+    """The longer one has the shorter name, and is still looked for first."""
+    inner = "ill = 'Rarissima'"
+    outer = f"{inner} or ill = 'flu'"
+    table = read_table(FRAME, quasi=["age"], sensitive=[outer, inner])
+    names = other_names(table, 10)
+    assert len(names[outer]) < len(names[inner])
+    redaction = Redaction(table, 10)
+    assert redaction.text(f"{outer} failed") == f"{names[outer]} failed"
+    assert redaction.text(f"{inner} failed") == f"{names[inner]} failed"
+
+
 def test_a_column_that_reads_like_an_expression_is_a_column() -> None:
     frame = FRAME.append_column("pay over there: 762431", FRAME["ill"])
     read = read_table(frame, quasi=["age"], sensitive="pay over there: 762431")

@@ -170,6 +170,16 @@ def test_the_ending_of_a_file_says_its_format(name: str, begins: bytes, tmp_path
     assert (tmp_path / name).read_bytes().startswith(begins)
 
 
+def test_the_records_of_a_relation_are_numbered() -> None:
+    """Our own connection does not know the tables of the relation's."""
+    with duckdb.connect() as connection:
+        relation = connection.sql("SELECT * FROM (VALUES (3), (1), (2)) t(a)")
+        made = connect(relation, ["a"], {"cells": [0]}, engine="duckdb")
+        found = made.query(f"SELECT record, c0 FROM {made.records()} ORDER BY record")
+        made.close()
+    assert found == [(0, 3), (1, 1), (2, 2)]
+
+
 def test_what_the_disk_says_is_told_in_one_line(tmp_path: Path) -> None:
     """A file that is missing stands for a disk that fails: both are errors of input and output."""
     engine = connect(pa.table({"a": [1]}), ["a"], {"cells": [0]}, engine="duckdb")

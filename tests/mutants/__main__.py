@@ -160,6 +160,11 @@ class _Results:
         self.outcomes[mutant.name] = Outcome(one["kind"], one["test"])
         return True
 
+    def is_open(self, mutant: Mutant) -> bool:
+        """Say whether the mutant was tried before and not caught."""
+        one = self.earlier.get(mutant.name)
+        return one is not None and one["kind"] not in CAUGHT
+
     def add(self, mutant: Mutant, outcome: Outcome) -> None:
         """Keep a result, and print one that is not caught."""
         line = {"name": mutant.name, "kind": outcome.kind, "test": outcome.test}
@@ -257,7 +262,10 @@ def run_group(
     with tempfile.TemporaryDirectory() as folder:
         planter = Planter(learned, Path(folder), jobs, asked.seconds)
         results = _Results(name, planter, asked.afresh)
-        new = [one for one in mutants if one.name not in EXPLAINED and not results.known(one)]
+        if asked.open:
+            mutants = [one for one in mutants if results.is_open(one)]
+        new = [one for one in mutants if one.name not in EXPLAINED]
+        new = new if asked.open else [one for one in new if not results.known(one)]
         results.outcomes.clear()
         tried = 0
         for first in range(0, len(new), BLOCK):  # a part of each kind, wherever the time ends
@@ -296,6 +304,7 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=60, help="time for all groups together")
     parser.add_argument("--seed", default="1", help="of the order of bugs; fresh: a new one")
     parser.add_argument("--count", type=int, help="how many bugs of a group, beside the written")
+    parser.add_argument("--open", action="store_true", help="only what was not caught before")
     parser.add_argument(
         "--seconds", type=float, default=SECONDS_OF_TESTS, help="of the tests that run a bug's line"
     )

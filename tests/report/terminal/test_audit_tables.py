@@ -18,6 +18,7 @@ from indiff.report.terminal.audit import (
     show_findings,
     show_fix,
     show_paths,
+    warn_of_release,
 )
 from tests.report.documents import usual
 
@@ -307,3 +308,13 @@ def test_a_note_is_said_once_with_all_its_settings() -> None:
     assert "note one, two: rows are few" in shown
     assert "note two: it is odd" in shown
     assert not any("normalised_average_group" in line for line in shown)
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [("fail", "FAIL"), ("incomplete", "INCOMPLETE: this is no pass"), ("pass", None)],
+)
+def test_a_release_without_a_pass_is_not_to_be_published(status: str, told: str | None) -> None:
+    text = said(warn_of_release, {"verdict": {"status": status}}, Path("some/made.csv"))
+    line = f"made.csv was written, but its verdict is {told}: do not publish it."
+    assert [one for one in lines_of(text) if one] == ([line] if told else [])
