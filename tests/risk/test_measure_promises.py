@@ -152,6 +152,13 @@ def test_at_most_a_thousand_values_of_a_column_are_listed() -> None:
     assert (len(risk.levels), risk.distinct_values) == (1000, {"q": 1001})
 
 
+def test_a_document_has_the_worst_of_every_model_and_nothing_of_its_class() -> None:
+    found = measure_risk(pa.table({"q": [1, 1], "s": ["a", "b"]}), quasi="q", sensitive="s")
+    groups = found.to_dict()["groups"]
+    assert {"l", "distinct_l", "entropy_l", "recursive", "alpha", "t", "beta"} <= groups.keys()
+    assert not [name for name in groups if name.startswith("_")]
+
+
 def test_where_all_records_are_one_person_s_nothing_is_told_of_whose_they_are() -> None:
     table = pa.table({"q": [1, 1, 2], "who": ["a"] * 3})
     risk = measure_risk(table, quasi="q", individual="who")

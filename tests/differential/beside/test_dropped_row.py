@@ -54,6 +54,8 @@ def test_rows_are_matched_by_key_and_dropped_one_at_a_time() -> None:
         "can change everybody's regions (DIT v2, Section 3.2)" in n for n in result.test.notes
     )
     assert result.skipped is None
+    only = indiff.test_release(patients(), pa.table(RELEASED), key="id", targets=[4])
+    assert only.test is not None  # whose row is the first of the release
     # The share of cancer is 1/5: about c and d it is believed 1/3, about a and b 0.
     np.testing.assert_allclose(result.shift.distances, np.array([6, 6, 4, 4, 4]) / 15)
     assert result.shift.raised == 3  # a and b in flu, c in cancer
@@ -144,6 +146,11 @@ def test_a_perturbed_release_covers_nobody_and_says_so() -> None:
     assert result.linkage.unlinked == 5
     assert any("perturbed or synthetic release" in note for note in result.notes)
     assert any("0 of these rows cover their record" in note for note in result.notes)
+    halves = pa.table({**RELEASED, "age": ["[47, 72]", "36", "36", "[47, 72]", "[47, 72]"]})
+    for targets, expected in (([0], True), ([0, 1], False)):  # half of them are not most
+        some = indiff.test_release(patients(), halves, key="id", targets=targets)
+        assert some.linkage.unlinked == 1
+        assert any("perturbed or synthetic" in note for note in some.notes) == expected
     by_scale = indiff.test_release(
         patients(), frame, rows_in_order=True, model="tree:encoding=Scaling-Hot"
     )

@@ -12,6 +12,7 @@ from scipy.stats import binomtest, wasserstein_distance
 
 from indiff.differential.noise.bracket import (
     _divergence,
+    _mean_upper,
     bracket,
     change_limits,
     indistinguishable_from_noise,
@@ -258,3 +259,8 @@ def test_the_divergence_of_two_coins(p: float, q: float) -> None:
     if p <= q:
         expected = float(rel_entr(p, q) + rel_entr(1 - p, 1 - q))
         assert _divergence(p, q) == pytest.approx(expected)
+
+
+def test_no_mean_of_shares_is_above_1() -> None:
+    """Where every run found everything, nothing is left between the mean and its limit."""
+    assert _mean_upper(np.ones(10), error=0.05) == 1.0

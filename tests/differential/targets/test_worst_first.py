@@ -61,6 +61,17 @@ def test_dropped_rows_by_definition(
         assert found[row] == pytest.approx(float(moved[0]), abs=1e-9)
 
 
+def test_a_row_that_covers_its_record_in_one_column_alone_is_no_candidate() -> None:
+    """Only the second row has age 1 and any sex: the belief about the first record leans on it."""
+    frame = pa.table({"age": [1, 2, 3, 4], "sex": list("fmfm"), "ill": list("abab")})
+    table = read_table(frame, quasi=["age", "sex"], sensitive="ill")
+    shown = {"age": ["[1, 2]", "[1, 2]", "[3, 4]", "[3, 4]"], "sex": list("m***")}
+    release = read_release(pa.table({**shown, "ill": list("abab")}), table)
+    distances = exposure.Exposed(table, release, Frequency()).dropped()
+    assert distances[0] == 0
+    assert distances[1] > 0
+
+
 def leaned_groups(
     table: Any, release: Release, row: int, columns: list[int]
 ) -> list[tuple[list[int], float]]:
