@@ -216,3 +216,16 @@ def test_the_order_of_the_records_changes_no_distance() -> None:
     straight = differential_test(table, Mondrian(k=3), model="naive-bayes")
     shuffled = differential_test(table.take(order), Mondrian(k=3), model="naive-bayes")
     np.testing.assert_allclose(shuffled.distances, straight.distances[order], atol=1e-15)
+
+
+@pytest.mark.parametrize(("rows", "told"), [([0, 1, 2, 3] * 2, True), ([0, 1, 2], False)])
+def test_more_rows_than_records_are_noted_and_fewer_are_not(rows: list[int], told: bool) -> None:
+    table = read_table(
+        pa.table({"age": [20, 30, 40, 50], "ill": list("abab")}), quasi=["age"], sensitive="ill"
+    )
+    made = differential_test(
+        table, lambda frame: frame.take([row % len(frame) for row in rows]), model="frequency"
+    )
+    note = f"the release has {len(rows)} rows for 4 records"
+    assert (note in made.notes) == told
+    assert any("rows for 4 records" in one for one in made.notes) == told

@@ -288,6 +288,18 @@ def test_upper_limits_are_those_of_the_shares_that_rise_and_fall() -> None:
     assert found.area.upper == pytest.approx(0.5 + high - low)
 
 
+def test_whoever_falls_for_sure_lowers_the_limit_of_the_area() -> None:
+    """Of 900, 300 rise and 300 fall by a third of all places: enough to be sure of some of it."""
+    absent = np.concatenate([np.full(300, 0.3), np.full(300, 0.5), np.linspace(0.6, 0.9, 300)])
+    present = absent.copy()
+    present[:300], present[300:600] = 0.5, 0.3
+    found = membership_inference(result_of(present, absent), confidence=0.9, resamples=100)
+    moved = np.repeat([1 / 3, 0.0], [300, 600])
+    low, high = mean_limits(moved, largest=1.0, error=0.1 / 2 / 2)
+    assert low > 0.05
+    assert found.area.upper == pytest.approx(0.5 + high - low)
+
+
 def test_the_defaults_are_those_that_are_told() -> None:
     rng = np.random.default_rng(4)
     result = result_of(rng.random(200), rng.random(200))
