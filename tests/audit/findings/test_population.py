@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as csv
 import pyarrow.parquet as pq
 import pytest
 
@@ -70,22 +71,20 @@ def test_limits_pass_and_fail(
 
 
 def test_what_cannot_be_measured_is_no_pass(tmp_path: Path) -> None:
-    """Groups made here or there have labels that overlap: no value has one alone."""
-    known = {"source": str(tmp_path / "register.parquet")}
-    result = audited(
-        tmp_path, known, limits={"population.k_map": 1}, release={"sanitizer": "mondrian:k=3"}
-    )
-    found = result.finding("population.k_map")
-    if found.status == "failed":
-        assert "each value to one label" in str(found.reason)
-        assert result.verdict["status"] == "incomplete"
-    else:
-        assert found.value is not None
+    """Whose weight is whose is not known of a release made elsewhere."""
+    csv.write_csv(SAMPLE.select(["age", "sex", "ill"]), tmp_path / "release.csv")
+    known, limits = {"weight": "w"}, {"population.individual_risk": 1.0}
+    release = {"file": str(tmp_path / "release.csv")}
+    result = audited(tmp_path, known, limits=limits, release=release)
+    found = result.finding("population.individual_risk")
+    assert found.status == "failed"
+    assert "nobody knows whose 'w' belongs to which row" in str(found.reason)
+    assert result.verdict["exit_code"] != 0
 
 
 def test_the_command_line_takes_it_all(tmp_path: Path) -> None:
     pq.write_table(SAMPLE, tmp_path / "sample.parquet")
-    words = ["--sensitive", "ill", "--sanitizer", "mondrian:k=3", "--model", "frequency"]
+    words = ["--sensitive", "ill", "--sanitizer", "recoding:k=3", "--model", "frequency"]
     words += ["--targets", "2", "--weight", "w", "--household", "hid", "--sampling", "0.1333"]
     words += ["--limit", "population.household_risk=0.0001", "--out", str(tmp_path / "out")]
     ended = call("audit", tmp_path / "sample.parquet", *words)

@@ -173,6 +173,4 @@ def test_the_models_see_the_uniques_of_a_population() -> None:
     groups = Counter(Counter(sample.tolist()).values())
     found = estimate_uniques(Histogram.of(list(groups.items())), len(population))
     assert found.uniques == pytest.approx(true, rel=0.4)
-    low, high = found.interval
-    assert low <= true * 1.2
-    assert high >= true * 0.95
+    assert found.interval[1] >= true
