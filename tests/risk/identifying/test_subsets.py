@@ -71,6 +71,9 @@ def test_missing_values_are_one_value_whatever_the_column_is() -> None:
     assert coded(pa.table({"d": dictionary})).codes.tolist() == [[0, 1, 0]]
     chunks = pa.chunked_array([["x", "y"], ["y", "z"]])
     assert coded(pa.table({"c": chunks})).codes.tolist() == [[0, 1, 1, 2]]
+    gaps = pa.chunked_array([["x", None], [None, "x"], ["y"]])
+    assert coded(pa.table({"c": gaps})).codes.tolist() == [[0, 2, 2, 0, 1]]
+    assert coded(pa.table({"c": gaps})).distinct.tolist() == [3]
 
 
 def test_too_many_sets_are_refused_with_the_size_that_is_possible() -> None:

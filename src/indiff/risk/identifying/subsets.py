@@ -57,9 +57,9 @@ def coded(frame: pa.Table, weights: NDArray[np.int64] | None = None) -> Codes:
     codes = np.empty((frame.num_columns, frame.num_rows), np.int32)
     distinct = np.zeros(frame.num_columns, np.int64)
     for place, cells in enumerate(frame.columns):
-        if not pa.types.is_dictionary(cells.type):
-            cells = cells.dictionary_encode(null_encoding="encode")
-        whole = cells.unify_dictionaries().combine_chunks()
+        if pa.types.is_dictionary(cells.type):  # whose own dictionary may name a value twice
+            cells = cells.cast(cells.type.value_type)
+        whole = cells.dictionary_encode().unify_dictionaries().combine_chunks()
         whole = pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
         codes[place] = whole.indices.fill_null(len(whole.dictionary)).to_numpy(zero_copy_only=False)
         distinct[place] = len(whole.dictionary) + (whole.indices.null_count > 0)
