@@ -109,7 +109,7 @@ def functions() -> list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 marks = {one.id for one in node.decorator_list if isinstance(one, ast.Name)}
-                if not marks & {"kernel", "intrinsic"}:
+                if not marks & {"kernel", "inner", "inline", "intrinsic"}:
                     found.append((f"{path.relative_to(SOURCE)}:{node.name}", node))
     return found
 

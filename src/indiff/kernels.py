@@ -52,7 +52,7 @@ def _fingerprint() -> str:
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for path in sorted(_PACKAGE.rglob("*.py")):
         text = path.read_bytes()
-        if b"@kernel" in text:
+        if b"@kernel" in text or b"@inner" in text or b"@inline" in text:
             digest.update(text)
     return digest.hexdigest()[:16]
 
@@ -85,13 +85,37 @@ def kernel(function: Callable[..., Any]) -> Any:
         return numba.jit(**_numba_options)(function)
 
 
+def inner(function: Callable[..., Any]) -> Any:
+    """Compile a function that kernels call, and Python never does: without a way in from there.
+
+    Taking named tuples of arrays apart, which that way in does, is most of what a function costs
+    to compile. Nothing is kept on disk: the kernels hold its machine code.
+    """
+    if numba.config.DISABLE_JIT:
+        return np.errstate(all="ignore")(function)
+    return numba.jit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_numba_options)(function)
+
+
+def inline(function: Callable[..., Any]) -> Any:
+    """Copy a function into whatever calls it: for one that is called in one place, or is tiny.
+
+    It is typed and optimized there and nowhere else, and its arguments, of which a problem has
+    ninety words, need not be handed over.
+    """
+    if numba.config.DISABLE_JIT:
+        return np.errstate(all="ignore")(function)
+    return numba.jit(inline="always", **_numba_options)(function)
+
+
 def borrow(value: Any) -> Any:
     """Return an array, or a tuple with arrays, that is not counted as a reference.
 
-    Only for a function's own arguments. numba counts references with atomic operations whenever an
-    array is sliced or handed on, which took half the time of kernels that run on ten records at a
-    time. The caller holds a real reference until the call returns, so the borrowed one cannot
-    outlive it, as long as it is not returned or stored. Uncompiled it is the value itself.
+    Only for a function's own arguments, and never for one of an :func:`inline` function that its
+    caller does not use afterwards: numba lets go of a variable after its last use. numba counts
+    references with atomic operations whenever an array is sliced or handed on, which took half the
+    time of kernels that run on ten records at a time. The caller holds a real reference until the
+    call returns, so the borrowed one cannot outlive it, as long as it is not returned or stored.
+    Uncompiled it is the value itself.
     """
     return value
 
@@ -187,7 +211,7 @@ class Shared:
                 future.result()
 
 
-@kernel
+@inner
 def first_at_least(values: Any, start: Any, end: Any, bound: Any) -> Any:
     """The first place in the sorted ``values[start:end]`` that is not below ``bound``."""
     while start < end:
@@ -197,26 +221,3 @@ def first_at_least(values: Any, start: Any, end: Any, bound: Any) -> Any:
         else:
             end = middle
     return start
-
-
-@kernel
-def sort(values: Any) -> Any:
-    """Sort in place by a heap: numba's own sort takes seconds to compile."""
-    size = values.shape[0]
-    for end in range(size // 2 + size - 1, 0, -1):
-        if end >= size:
-            root, stop = end - size, size
-        else:
-            values[0], values[end] = values[end], values[0]
-            root, stop = 0, end
-        value = values[root]
-        child = 2 * root + 1
-        while child < stop:
-            if child + 1 < stop and values[child + 1] > values[child]:
-                child += 1
-            if values[child] <= value:
-                break
-            values[root] = values[child]
-            root = child
-            child = 2 * root + 1
-        values[root] = value

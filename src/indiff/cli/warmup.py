@@ -19,27 +19,28 @@ if TYPE_CHECKING:
 def compile_all() -> None:
     """Call each kernel once with the argument types that real runs use.
 
-    The two largest parts of the walk do not need each other: another process compiles one of
-    them and leaves it in the cache on disk, where the walk finds it. Without a second core, or
-    where that process fails, everything is compiled here.
+    The walk takes about as long as all others together: another process compiles it and leaves it
+    in the cache on disk. Without a second core, or where that process fails, everything is
+    compiled here.
     """
     other = None
     if (os.cpu_count() or 1) > 1:
         other = subprocess.Popen(
-            [sys.executable, "-m", "indiff.cli.warmup", "keys"],
+            [sys.executable, "-m", "indiff.cli.warmup", "walk"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
     try:
+        _warm_partition()
         _warm_counting()
         _warm_sets()
+        _warm_keys()
         _warm_noise()
-        _warm_partition()
+        _warm_recoding()
     finally:
         if other is not None:
             other.wait()
-    _warm_walk()
-    _warm_recoding()
+    _leave_out(2, range(6))
     _warm_membership()
     _warm_several()
 
@@ -99,27 +100,38 @@ def _warm_partition() -> None:
 
 
 def _warm_keys() -> None:
-    """What a group decides without one record: the part that another process compiles."""
+    """What a group decides without one record."""
+    from indiff.differential.mondrian.leave_one_out import MondrianReleases
+    from indiff.sanitizers.mondrian.mondrian import Mondrian
+
+    MondrianReleases(_tiny_table(), Mondrian(k=2)).without(2)
+
+
+def _warm_walk() -> None:
+    """The walk alone, of nobody: the part that another process compiles."""
     import numpy as np
 
-    from indiff.differential.mondrian.decisions import changed_node
+    from indiff.differential.mondrian.context import empty_desk
+    from indiff.differential.mondrian.counts import Counted, as_adversary, empty_outcome
+    from indiff.differential.mondrian.leave_one_out import in_order
+    from indiff.differential.mondrian.walk import walk
+    from indiff.inference import NaiveBayes
     from indiff.sanitizers.mondrian.layout import LEAF, Tree
     from indiff.sanitizers.mondrian.mondrian import Mondrian
 
     table = _tiny_table()
+    order = np.arange(len(table), dtype=np.int32)
+    problem = in_order(Mondrian(k=2).problem(table), order)
     node = np.array([[0, len(table), LEAF, 0, 0, 0]], np.int32)
-    box = np.zeros((1, len(table.attributes)), np.int32)
-    order, leaves = np.arange(len(table), dtype=np.int32), np.zeros(1, np.int32)
-    leaf = Tree(order, node, box, box, box, box, leaves)
-    changed_node(Mondrian(k=2).problem(table), leaf, 0)
-
-
-def _warm_walk() -> None:
-    from indiff.differential.mondrian.leave_one_out import MondrianReleases
-    from indiff.sanitizers.mondrian.mondrian import Mondrian
-
-    _leave_out(2, range(6))
-    MondrianReleases(_tiny_table(), Mondrian(k=2)).without(2)
+    box, none = np.zeros((1, len(table.attributes)), np.int32), np.zeros(0, np.int32)
+    leaf = Tree(order, node, box, box, box, box, np.zeros(1, np.int32))
+    starts, counts = np.zeros(len(table.attributes) + 1, np.int64), np.zeros((0, 2), np.int32)
+    counted = Counted(none, starts, counts)
+    adversary = as_adversary([NaiveBayes()], table)
+    walk(
+        problem, adversary, leaf, 1, none, np.zeros(0, np.int8), counted,
+        empty_desk(problem, counted), empty_outcome(adversary, len(table)),
+    )  # fmt: skip
 
 
 def _warm_recoding() -> None:
@@ -159,8 +171,8 @@ def _leave_out(k: int, rows: Iterable[int]) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["keys"]:
-        _warm_keys()
+    if sys.argv[1:] == ["walk"]:
+        _warm_walk()
     else:
         from indiff.kernels import mark_warm
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from indiff.differential.calls.calls import Asking
 from indiff.differential.mondrian import leave_one_out as mondrian
@@ -31,7 +32,7 @@ from indiff.text import describe
 class Exact(NamedTuple):
     """How records are left out of one kind of sanitizer: by counts, or release by release."""
 
-    by_counts: Callable[..., Beliefs]
+    by_counts: Callable[..., list[Beliefs]]
     releases: type[Any]
 
 
@@ -42,10 +43,16 @@ def exact_for(sanitizer: object) -> Exact | None:
     ('RecodingReleases', None)
     """
     if isinstance(sanitizer, Mondrian):
-        return Exact(mondrian.leave_one_out, mondrian.MondrianReleases)
+        return Exact(mondrian.leave_one_out_for, mondrian.MondrianReleases)
     if isinstance(sanitizer, Recoding):
-        return Exact(recoding.leave_one_out, recoding.RecodingReleases)
+        return Exact(_each_recoding, recoding.RecodingReleases)
     return None
+
+
+def _each_recoding(
+    table: Any, sanitizer: Any, models: Sequence[Any], rows: Any, **how: Any
+) -> list[Beliefs]:
+    return [recoding.leave_one_out(table, sanitizer, model, rows, **how) for model in models]
 
 
 def releases_of(sanitizer: object) -> type[Any]:
@@ -78,6 +85,25 @@ class LeaveOneOut:
         return measure_beliefs(beliefs, test.table, test.model, distances, self.name, notes)
 
 
+def _walk(
+    test: Test, exact: Exact, model: NaiveBayes | Frequency, rows: NDArray[np.intp]
+) -> Beliefs:
+    """Walk once for all models that can share a walk, and for this one where they cannot."""
+    models: list[NaiveBayes | Frequency] = [model]
+    if test.prior is None and test.known is None:  # else the others are not as they were asked for
+        found = test.walked.get(describe(model))
+        if found is not None and np.array_equal(found.rows, rows):
+            return found
+        for other in test.beside:
+            if isinstance(other, NaiveBayes | Frequency) and type(other) is not type(model):
+                models = [model, other]
+    each = exact.by_counts(
+        test.table, test.sanitizer, models, rows, jobs=test.calls.jobs, progress=test.progress
+    )
+    test.walked.update(zip(map(describe, models), each, strict=True))
+    return each[0]
+
+
 def _believe(test: Test, asking: Asking) -> tuple[Beliefs, tuple[str, ...]]:
     """Leave out one-record people by counts, others by sanitizing again."""
     table, sanitizer, model, people = test.table, test.sanitizer, test.model, test.people
@@ -88,9 +114,7 @@ def _believe(test: Test, asking: Asking) -> tuple[Beliefs, tuple[str, ...]]:
         return refit(table, sanitizer, model, people, asking, source=exact.releases), ()
     single = people.sizes == 1
     rows = people.firsts[single]
-    walked = exact.by_counts(
-        table, sanitizer, model, rows, jobs=test.calls.jobs, progress=test.progress
-    )
+    walked = _walk(test, exact, model, rows)
     if single.all():
         return walked, ()
     several = people.choose(np.flatnonzero(~single))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path as Folder
 from typing import Any, ClassVar, Protocol
 
@@ -31,7 +31,11 @@ Named = tuple[str, Distance]
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What was asked of all the tests that one call makes; the folder ``run`` keeps them."""
+    """What was asked of all the tests that one call makes; the folder ``run`` keeps them.
+
+    ``beside`` are all models that are asked about the same table, and ``walked`` what one exact
+    walk for them has already found, by the model's name.
+    """
 
     model: Any
     distance: Any
@@ -47,6 +51,8 @@ class Asked:
     prior: Mapping[Any, Any] | str | Folder | None
     known: Sequence[str] | str | None
     progress: Progress | None
+    beside: tuple[Model, ...] = ()
+    walked: dict[str, Beliefs] = field(default_factory=dict)
 
     def part(self, what: str, place: int, parts: int) -> Asked:
         """Return the same for one of several tests: its folder, and its share of the progress."""
@@ -319,10 +325,10 @@ def fold(column: Column, owners: NDArray[np.int64]) -> tuple[Column, NDArray[np.
     ascends: the records of a person stand together.
     """
     starts = np.flatnonzero(np.diff(owners, prepend=-1))
+    if len(starts) == len(owners):  # one record each
+        return column, starts
     # The place of each owner's largest distance, the first among equals.
     place = np.lexsort((np.arange(len(owners)), -column.distances, owners))[starts]
-    if not len(owners):
-        return column, place
     return column.change(lambda numbers: np.asarray(np.maximum.reduceat(numbers, starts))), place
 
 

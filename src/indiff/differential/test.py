@@ -305,7 +305,8 @@ def _strongest(
             "Name each of them once",
             field="model",
         )
-    each = replace(asked, confidence=each_confidence(asked.confidence, len(names)))
+    confidence = each_confidence(asked.confidence, len(names))
+    each = replace(asked, confidence=confidence, beside=chosen.models, walked={})
     if asked.order == "worst-first" and isinstance(asked.targets, int):  # the same for every model
         everyone = find_people(table, asked.individual)
         blind = partial(rank, table, seed=asked.seed)

@@ -27,7 +27,7 @@ from indiff import (
     read_table,
 )
 from indiff.differential.calls.calls import Asking, Calls
-from indiff.differential.mondrian.leave_one_out import leave_one_out
+from indiff.differential.mondrian.leave_one_out import leave_one_out, leave_one_out_for
 from indiff.differential.path import Beliefs
 from indiff.differential.refit.refit import refit
 from indiff.release.release import Release
@@ -320,6 +320,41 @@ def test_several_threads_give_the_same_numbers_as_one(
         assert several.without.tobytes() == one.without.tobytes()
         assert several.with_record.tobytes() == one.with_record.tobytes()
         assert several.uncovered_without.tolist() == one.uncovered_without.tolist()
+
+
+@pytest.mark.parametrize("constraint", [{"k": 3}, {"l": 2}, {"t": 0.4}])
+def test_two_models_in_one_walk_believe_what_each_believes_alone(
+    constraint: dict[str, Any],
+) -> None:
+    table = make_sample(9, 120, ["continuous", "jobs", "ties", "set"], 5).table
+    sanitizer, rows = Mondrian(**constraint, unmet="generalize"), np.arange(120)
+    models: list[Model] = [Frequency(), NaiveBayes(alpha=0.5)]
+    for model, both in zip(models, leave_one_out_for(table, sanitizer, models, rows), strict=True):
+        alone = leave_one_out(table, sanitizer, model, rows)
+        assert both.without.tobytes() == alone.without.tobytes()
+        assert both.with_record.tobytes() == alone.with_record.tobytes()
+
+
+def test_several_models_share_one_walk(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = make_sample(9, 40, ["continuous", "jobs"], 3).table
+    walks = []
+
+    def walk(*given: Any, **how: Any) -> list[Beliefs]:
+        walks.append(given[2])
+        return leave_one_out_for(*given, **how)
+
+    monkeypatch.setattr("indiff.differential.mondrian.leave_one_out.leave_one_out_for", walk)
+    both = differential_test(table, Mondrian(k=2), model=["naive-bayes", "frequency"])
+    assert walks == [[NaiveBayes(), Frequency()]]
+    for name, result in both.results.items():
+        alone = differential_test(table, Mondrian(k=2), model=name)
+        assert result.distances.tobytes() == alone.distances.tobytes()
+    # What is known beforehand changes the models: then each walks for itself.
+    del walks[:]
+    differential_test(
+        table, Mondrian(k=2), model=["naive-bayes", "frequency"], known=[table.attributes[0].name]
+    )
+    assert all(len(models) == 1 for models in walks)
 
 
 class Patient:

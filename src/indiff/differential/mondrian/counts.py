@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,15 +11,15 @@ from numpy.typing import NDArray
 
 from indiff.data.table import Table
 from indiff.inference import Frequency, NaiveBayes
-from indiff.kernels import first_at_least, kernel, sort
+from indiff.kernels import borrow, first_at_least, inline, inner, kernel
 from indiff.sanitizers.mondrian.layout import END, LABEL, MEMBERS, START, Problem, Tree
-from indiff.sanitizers.mondrian.partition import group_counts
 
-NAIVE_BAYES, FREQUENCY = 0, 1
+NAIVE_BAYES, FREQUENCY = 1, 2  # bits of Adversary.models
 PRODUCTS, LOGARITHMS = 0, 1
-FINISHED = UNFINISHED = -1
+UNFINISHED = -1
 DONE, STOP = 0, 1  # places in Outcome.ticker
 LARGEST_POWER = 280  # a product of this many powers of ten still fits a floating-point number
+EVERYBODY = -1  # in place of the class of the record that has left
 
 
 class Counted(NamedTuple):
@@ -34,50 +35,65 @@ class Counted(NamedTuple):
 
 
 class Adversary(NamedTuple):
-    """The model as data: which one, its smoothing, and its prior (``follow`` the release's)."""
+    """The models as data: which ones, and the smoothing and prior of naive Bayes.
 
-    model: np.int64
+    ``totals`` are N_c of the whole table, ``scale`` the products of N_c + 2α over attributes, and
+    the same without one record of the class.
+    """
+
+    models: np.int64
     arithmetic: np.int64
     alpha: np.float64
     follow: np.int64
     prior: NDArray[np.float64]
+    totals: NDArray[np.int32]
+    scale: NDArray[np.float64]
 
 
 class Outcome(NamedTuple):
-    """Where the walk writes, one row per record: the belief, and whether a group covers it.
+    """Where the walk writes, one row per record: beliefs, and whether a group covers it.
 
-    ``uncovered`` is UNFINISHED until a record's belief is there. ``ticker`` counts the finished
+    ``bayes`` and ``frequency`` are the beliefs by the model, without rows where it is not asked.
+    ``uncovered`` is UNFINISHED until a record's beliefs are there. ``ticker`` counts the finished
     records, and stops the walk between two groups once STOP is set.
     """
 
-    beliefs: NDArray[np.float64]
+    bayes: NDArray[np.float64]
+    frequency: NDArray[np.float64]
     uncovered: NDArray[np.int8]
     ticker: NDArray[np.int64]
 
 
-def empty_outcome(records: int, classes: int) -> Outcome:
+def empty_outcome(adversary: Adversary, records: int) -> Outcome:
     """Make the room for the beliefs about this many records."""
-    return Outcome(
-        np.zeros((records, classes)), np.full(records, UNFINISHED, np.int8), np.zeros(2, np.int64)
+    classes = len(adversary.totals)
+    bayes, frequency = (
+        np.zeros((records if adversary.models & bit else 0, classes))
+        for bit in (NAIVE_BAYES, FREQUENCY)
     )
+    return Outcome(bayes, frequency, np.full(records, UNFINISHED, np.int8), np.zeros(2, np.int64))
 
 
-def as_adversary(model: NaiveBayes | Frequency, table: Table) -> Adversary:
-    """Return the model as data for compiled code."""
-    size = len(table.sensitive.values)
-    if isinstance(model, Frequency):
-        return Adversary(
-            np.int64(FREQUENCY), np.int64(PRODUCTS), np.float64(1), np.int64(1), np.ones(size)
-        )
-    follow = model.prior == "release"
+def as_adversary(models: Sequence[NaiveBayes | Frequency], table: Table) -> Adversary:
+    """Return the models, each kind once at most, as data for compiled code."""
+    counting = [model for model in models if isinstance(model, NaiveBayes)]
+    model = counting[0] if counting else NaiveBayes()
+    asked = NAIVE_BAYES * bool(counting) + FREQUENCY * (len(counting) < len(models))
     factor = math.log10(len(table) + 2 * model.alpha + 1) - min(0.0, math.log10(model.alpha))
     many = len(table.attributes) * factor > LARGEST_POWER
+    totals = np.bincount(table.sensitive.codes, minlength=len(table.sensitive.values))
+    scale = np.ones((2, len(totals)))
+    if not many:
+        for _ in table.attributes:
+            scale *= totals - np.array([[0], [1]]) + 2 * model.alpha
     return Adversary(
-        np.int64(NAIVE_BAYES),
+        np.int64(asked),
         np.int64(LOGARITHMS if many else PRODUCTS),
         np.float64(model.alpha),
-        np.int64(follow),
-        model.prior_weights(np.ones(size)).astype(np.float64),
+        np.int64(model.prior == "release"),
+        model.prior_weights(np.ones(len(totals))).astype(np.float64),
+        totals.astype(np.int32),
+        scale,
     )
 
 
@@ -85,94 +101,119 @@ def count_all(table: Table, problem: Problem, tree: Tree, adversary: Adversary) 
     """Return N[a][v][c] of a partition, for every code of every attribute."""
     sizes = [len(a.values) for a in table.attributes]
     codes = np.concatenate([np.arange(size, dtype=np.int32) for size in sizes])
-    counts = np.zeros((len(codes), int(problem.class_count)), np.int32)
+    asked = adversary.models & NAIVE_BAYES
+    counts = np.zeros((len(codes) if asked else 0, int(problem.class_count)), np.int32)
     counted = Counted(codes, np.cumsum([0, *sizes]).astype(np.int64), counts)
-    if adversary.model == NAIVE_BAYES:
-        add_forest(problem, tree, counted)
+    if asked:
+        add_leaves(problem, tree, 0, len(tree.leaves), 1, counted)
+        sum_steps(problem.meta, counted)
     return counted
 
 
-@kernel
+@inner
 def believe(
-    adversary: Any, totals: Any, counts: Any, group: Any, group_size: Any, belief: Any
+    adversary: Any, own: Any, counts: Any, group: Any, group_size: Any, row: Any, outcome: Any
 ) -> Any:
-    """Write a belief from N_c and N_ac (naive Bayes) or from the covering group (frequency)."""
-    classes = totals.shape[0]
-    if adversary.model == FREQUENCY:
+    """Write beliefs from N_ac (naive Bayes) and from the covering group (frequency).
+
+    ``own`` is the class of the record that has left, or EVERYBODY.
+    """
+    classes = adversary.totals.shape[0]
+    if adversary.models & FREQUENCY:
+        belief = outcome.frequency[row]
         size = 0.0
         for c in range(classes):
-            belief[c] = group[c] if group_size > 0 else totals[c]
+            belief[c] = group[c] if group_size > 0 else adversary.totals[c] - (c == own)
             size += belief[c]
         for c in range(classes):
             belief[c] /= size
+    if not adversary.models & NAIVE_BAYES:
         return
-    d, alpha = counts.shape[0], adversary.alpha
-    total = 0.0
-    highest = -np.inf
+    belief = outcome.bayes[row]
+    alpha, total, highest = adversary.alpha, 0.0, -np.inf
     for c in range(classes):
-        weight = totals[c] if adversary.follow else adversary.prior[c]
-        if totals[c] <= 0 or weight <= 0:
-            belief[c] = -np.inf if adversary.arithmetic == LOGARITHMS else 0.0
-            continue
-        if adversary.arithmetic == LOGARITHMS:
-            score = math.log(weight)
-            for a in range(d):
-                score += math.log((counts[a, c] + alpha) / (totals[c] + 2.0 * alpha))
-            belief[c] = score
-            highest = max(highest, score)
-        else:
-            scale = 1.0
-            for a in range(d):
-                weight *= counts[a, c] + alpha
-                scale *= totals[c] + 2.0 * alpha
-            belief[c] = weight / scale
-            total += belief[c]
+        held = adversary.totals[c] - (c == own)
+        weight = held if adversary.follow else adversary.prior[c]
+        belief[c] = weight if held > 0 else 0.0
     if adversary.arithmetic == LOGARITHMS:
         for c in range(classes):
+            held = adversary.totals[c] - (c == own)
+            score = math.log(belief[c]) if belief[c] > 0.0 else -np.inf
+            for a in range(counts.shape[0]):
+                if score > -np.inf:
+                    score += math.log((counts[a, c] + alpha) / (held + 2.0 * alpha))
+            belief[c] = score
+            highest = max(highest, score)
+        for c in range(classes):
             belief[c] = math.exp(belief[c] - highest)
-            total += belief[c]
+    else:
+        for a in range(counts.shape[0]):
+            for c in range(classes):
+                belief[c] *= counts[a, c] + alpha
+        for c in range(classes):
+            belief[c] /= adversary.scale[1 if c == own else 0, c]
+    for c in range(classes):
+        total += belief[c]
     for c in range(classes):
         belief[c] /= total
 
 
 @kernel
 def believe_all(
-    problem: Any, adversary: Any, tree: Any, counted: Any, totals: Any, outcome: Any
+    problem: Any, adversary: Any, tree: Any, ids: Any, counted: Any, outcome: Any
 ) -> Any:
-    """Write the belief about every record from the release that contains it."""
-    d = problem.codes.shape[0]
-    counts = np.zeros((d, totals.shape[0]), np.int64)
-    group = np.zeros(totals.shape[0], np.int64)
+    """Write the beliefs about every record from the release that contains it."""
+    problem, adversary, outcome = borrow(problem), borrow(adversary), borrow(outcome)
+    d, classes = problem.codes.shape[0], adversary.totals.shape[0]
+    counts, group = np.zeros((d, classes), np.int32), np.zeros(classes, np.int32)
     starts, table = counted.starts, counted.counts
     for position in range(tree.leaves.shape[0]):
         leaf = tree.leaves[position]
         start, end = tree.nodes[leaf, START], tree.nodes[leaf, END]
-        group_counts(problem.classes, tree.order, start, end, group)
+        group[:] = 0
         for place in range(start, end):
-            record = tree.order[place]
-            if adversary.model == NAIVE_BAYES:
+            group[problem.classes[place]] += 1
+        for place in range(start, end):
+            if adversary.models & NAIVE_BAYES:
                 for a in range(d):
-                    spot = starts[a] + problem.codes[a, record]
-                    for c in range(totals.shape[0]):
+                    spot = starts[a] + problem.codes[a, place]
+                    for c in range(classes):
                         counts[a, c] = table[spot, c]
-            outcome.uncovered[record] = 0
-            believe(adversary, totals, counts, group, end - start, outcome.beliefs[record])
+            outcome.uncovered[ids[place]] = 0
+            size, row = np.int64(end - start), np.int64(ids[place])
+            believe(adversary, np.int64(EVERYBODY), counts, group, size, row, outcome)
 
 
 @kernel
-def finish_generalized(
-    problem: Any, adversary: Any, totals: Any, records: Any, leave: Any, outcome: Any
-) -> Any:
+def finish_generalized(problem: Any, adversary: Any, rows: Any, leave: Any, outcome: Any) -> Any:
     """Write beliefs from one group in which every cell is ``*``, with or without the target."""
-    counts = np.zeros((problem.codes.shape[0], totals.shape[0]), np.int64)
-    for place in range(records.shape[0]):
-        own = problem.classes[records[place]]
-        totals[own] -= leave
-        counts[:] = totals
-        believe(adversary, totals, counts, totals, totals.sum(), outcome.beliefs[records[place]])
-        totals[own] += leave
-        outcome.uncovered[records[place]] = 0
+    counts = np.zeros((problem.codes.shape[0], adversary.totals.shape[0]), np.int32)
+    group = adversary.totals.copy()
+    for place in range(rows.shape[0]):
+        row = rows[place]
+        own = problem.classes[row]
+        group[own] -= leave
+        for a in range(counts.shape[0]):
+            for c in range(counts.shape[1]):
+                counts[a, c] = group[c]
+        size = np.int64(problem.classes.shape[0] - leave)
+        left = np.int64(own if leave else EVERYBODY)
+        believe(adversary, left, counts, group, size, np.int64(row), outcome)
+        group[own] += leave
+        outcome.uncovered[row] = 0
         outcome.ticker[DONE] += 1
+
+
+@inner
+def locate(codes: Any, start: Any, stop: Any, bound: Any) -> Any:
+    """The first place in ``codes[start:stop]``, ascending from 0 on, that is not below ``bound``.
+
+    Found at once where no code up to ``bound`` is missing.
+    """
+    spot = start + bound
+    if spot < stop and codes[spot] == bound:
+        return spot
+    return first_at_least(codes, start, stop, bound)
 
 
 @kernel
@@ -180,81 +221,55 @@ def add_leaves(problem: Any, tree: Any, first: Any, last: Any, sign: Any, counte
     """Add the leaves ``tree.leaves[first:last]`` to counts that are still steps.
 
     A region from low to high is a step up at low and one down after high; :func:`sum_steps` adds
-    them up.
+    them up. One that is a set of values is added to each of them. The problem's records lie in the
+    order of the tree.
     """
-    needed, steps = counted.codes, counted.counts
+    problem, tree, counted = borrow(problem), borrow(tree), borrow(counted)
+    codes, starts, steps, classes = counted.codes, counted.starts, counted.counts, problem.classes
     for a in range(problem.codes.shape[0]):
-        begin, stop = counted.starts[a], counted.starts[a + 1]
-        if begin == stop:
-            continue
-        row = problem.codes[a]
+        begin, stop, row = starts[a], starts[a + 1], problem.codes[a]
         for position in range(first, last):
             leaf = tree.leaves[position]
             s, e = tree.nodes[leaf, START], tree.nodes[leaf, END]
             if problem.meta[a, LABEL] == MEMBERS:
-                add_members(problem, tree.order, s, e, row, sign, needed, begin, stop, steps)
+                for place in range(s, e):
+                    seen, code = s, row[place]
+                    while row[seen] != code:
+                        seen += 1
+                    if seen < place:
+                        continue
+                    up = locate(codes, begin, stop, np.int64(code))
+                    if up < stop and codes[up] == code:
+                        for other in range(s, e):
+                            steps[up, classes[other]] += sign
                 continue
-            up = first_at_least(needed, begin, stop, tree.low[leaf, a])
-            down = first_at_least(needed, up, stop, tree.high[leaf, a] + 1)
+            up = locate(codes, begin, stop, np.int64(tree.low[leaf, a]))
+            down = locate(codes, begin, stop, tree.high[leaf, a] + 1)
             if up == down:
                 continue
             for place in range(s, e):
-                c = problem.classes[tree.order[place]]
-                steps[up, c] += sign
-                if down < stop:
-                    steps[down, c] -= sign
+                steps[up, classes[place]] += sign
+            if down < stop:
+                for place in range(s, e):
+                    steps[down, classes[place]] -= sign
 
 
 @kernel
-def add_members(
-    problem: Any, order: Any, s: Any, e: Any, row: Any, sign: Any, needed: Any, begin: Any,
-    stop: Any, steps: Any,
-) -> Any:  # fmt: skip
-    """Add a leaf whose region is the set of values that its records hold."""
-    for place in range(s, e):
-        code = row[order[place]]
-        seen = False
-        for other in range(s, place):
-            if row[order[other]] == code:
-                seen = True
-                break
-        if seen:
-            continue
-        spot = first_at_least(needed, begin, stop, code)
-        if spot == stop or needed[spot] != code:
-            continue
-        for other in range(s, e):
-            c = problem.classes[order[other]]
-            steps[spot, c] += sign
-            if spot + 1 < stop:
-                steps[spot + 1, c] -= sign
-
-
-@kernel
-def sum_steps(counted: Any) -> Any:
+def sum_steps(meta: Any, counted: Any) -> Any:
     """Turn steps into counts, attribute by attribute."""
     starts, steps = counted.starts, counted.counts
     for a in range(starts.shape[0] - 1):
-        for spot in range(starts[a] + 1, starts[a + 1]):
-            for c in range(steps.shape[1]):
-                steps[spot, c] += steps[spot - 1, c]
+        if meta[a, LABEL] != MEMBERS:
+            for spot in range(starts[a] + 1, starts[a + 1]):
+                for c in range(steps.shape[1]):
+                    steps[spot, c] += steps[spot - 1, c]
 
 
-@kernel
-def add_forest(problem: Any, tree: Any, counted: Any) -> Any:
-    """Add the counts of a whole forest."""
-    steps = Counted(counted.codes, counted.starts, np.zeros_like(counted.counts))
-    add_leaves(problem, tree, 0, tree.leaves.shape[0], 1, steps)
-    sum_steps(steps)
-    counts = counted.counts
-    counts += steps.counts
-
-
-@kernel
-def somebody_holds(codes: Any, a: Any, order: Any, start: Any, end: Any, code: Any) -> Any:
-    """Whether a record of a group holds this code of attribute a."""
+@inline
+def somebody_holds(codes: Any, order: Any, start: Any, end: Any, code: Any) -> Any:
+    """Whether a record of a group holds this code."""
     for place in range(start, end):  # noqa: SIM110 - numba compiles no generator
-        if codes[a, order[place]] == code:
+        if codes[order[place]] == code:
             return True
     return False
 
@@ -267,7 +282,8 @@ def cover_one(
 
     Those of leaves that cover all of its values are added to ``group[c]`` as well.
     """
-    d = problem.codes.shape[0]
+    problem, tree = borrow(problem), borrow(tree)
+    d, classes, order = problem.codes.shape[0], problem.classes, tree.order
     for position in range(first, last):
         leaf = tree.leaves[position]
         s, e = tree.nodes[leaf, START], tree.nodes[leaf, END]
@@ -276,23 +292,23 @@ def cover_one(
             code = problem.codes[a, record]
             covers = tree.low[leaf, a] <= code <= tree.high[leaf, a]
             if covers and problem.meta[a, LABEL] == MEMBERS:
-                covers = somebody_holds(problem.codes, a, tree.order, s, e, code)
+                covers = somebody_holds(problem.codes[a], order, s, e, code)
             if covers:
                 covered += 1
                 for place in range(s, e):
-                    counts[a, problem.classes[tree.order[place]]] += sign
+                    counts[a, classes[order[place]]] += sign
         if covered == d:
             for place in range(s, e):
-                group[problem.classes[tree.order[place]]] += sign
+                group[classes[order[place]]] += sign
 
 
-@kernel
+@inline
 def leaves_under(tree: Any, node: Any) -> Any:
     """The leaves below a node, as a range of positions in ``tree.leaves``."""
     return leaf_position(tree, tree.nodes[node, START]), leaf_position(tree, tree.nodes[node, END])
 
 
-@kernel
+@inner
 def leaf_position(tree: Any, place: Any) -> Any:
     """How many leaves begin before ``place``; leaves lie in the order of their segments."""
     low, high = 0, tree.leaves.shape[0]
@@ -303,23 +319,3 @@ def leaf_position(tree: Any, place: Any) -> Any:
         else:
             high = middle
     return low
-
-
-@kernel
-def codes_of(problem: Any, records: Any) -> Any:
-    """Counts, all 0, for the distinct codes of some records on every attribute."""
-    d, count = problem.codes.shape[0], records.shape[0]
-    starts = np.zeros(d + 1, np.int64)
-    needed = np.empty(d * count, np.int32)
-    codes = np.empty(count, np.int32)
-    filled = 0
-    for a in range(d):
-        for place in range(count):
-            codes[place] = problem.codes[a, records[place]]
-        sort(codes)
-        for place in range(count):
-            if place == 0 or codes[place] != codes[place - 1]:
-                needed[filled] = codes[place]
-                filled += 1
-        starts[a + 1] = filled
-    return Counted(needed[:filled], starts, np.zeros((filled, problem.class_count), np.int32))

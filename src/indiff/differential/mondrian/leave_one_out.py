@@ -7,14 +7,17 @@ the partition that changes is new.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
 from indiff.differential.calls.calls import Progress
+from indiff.differential.mondrian.context import empty_desk
 from indiff.differential.mondrian.counts import (
     STOP,
     UNFINISHED,
@@ -26,7 +29,6 @@ from indiff.differential.mondrian.counts import (
     count_all,
     empty_outcome,
     finish_generalized,
-    leaves_under,
 )
 from indiff.differential.mondrian.decisions import changed_node
 from indiff.differential.mondrian.walk import finish_alone, walk
@@ -37,6 +39,7 @@ from indiff.inference.encodings import Tally
 from indiff.kernels import Shared
 from indiff.release.release import Release
 from indiff.sanitizers.mondrian import layout
+from indiff.sanitizers.mondrian.cuts import empty_room
 from indiff.sanitizers.mondrian.layout import Problem, Tree, meets, relative_to, total_extremes
 from indiff.sanitizers.mondrian.mondrian import (
     Mondrian,
@@ -63,49 +66,92 @@ def leave_one_out(
     The same numbers as re-sanitizing and refitting for every target (``refit``), from one
     partition of the table; ``docs/leave-one-out.md`` has the proof.
     """
+    return leave_one_out_for(table, sanitizer, [model], rows, jobs=jobs, progress=progress)[0]
+
+
+def leave_one_out_for(
+    table: Table,
+    sanitizer: Mondrian,
+    models: Sequence[NaiveBayes | Frequency],
+    rows: NDArray[np.intp],
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> list[Beliefs]:
+    """Do so for several models, each kind once at most, in one walk."""
     parts = missing_parts(table)
     problem = sanitizer.problem(table)
     obstacle = sanitizer.obstacle(table, problem, parts)
     if obstacle is not None and sanitizer.unmet == "error":
         raise obstacle
-    adversary = as_adversary(model, table)
-    size = len(table.sensitive.values)
-    outcome = empty_outcome(len(table), size)
-    believed = empty_outcome(len(table), size)
+    adversary = as_adversary(models, table)
+    outcome = empty_outcome(adversary, len(table))
+    believed = empty_outcome(adversary, len(table))
+    everyone = rows.astype(np.int32)
     # A table that meets the constraints may not without a record, and the other way round: the
     # partition of D is the base of the walk even where D itself is published as one group.
-    tree = grow_parts(table, problem, parts)
-    counted = count_all(table, problem, tree, adversary)
-    totals, everyone = _totals(problem), rows.astype(np.int32)
+    base = _Base.of(table, problem, parts, adversary)
     if obstacle is None:
-        believe_all(problem, adversary, tree, counted, totals, believed)
+        believe_all(base.problem, adversary, base.tree, base.ids, base.counted, believed)
     else:
-        finish_generalized(problem, adversary, totals, everyone, False, believed)
+        finish_generalized(problem, adversary, everyone, False, believed)
     generalized = unmet_without(problem, parts)
-    finish_generalized(problem, adversary, totals, everyone[generalized[rows]], True, outcome)
+    finish_generalized(problem, adversary, everyone[generalized[rows]], True, outcome)
     todo = np.zeros(len(table), dtype=bool)
     todo[rows] = True
     shared = Shared(jobs, progress, len(rows))
     walks = _Walks(table, sanitizer, problem, adversary, parts, outcome, shared)
-    walks.run(todo & ~generalized, tree, counted)
+    walks.run(todo & ~generalized, base)
     rows = rows[outcome.uncovered[rows] != UNFINISHED]  # an interruption keeps what is done
     # Nothing needs copying where it is everybody.
     chosen = slice(None) if np.array_equal(rows, np.arange(len(table))) else rows
-    return Beliefs(
-        rows,
-        believed.beliefs[chosen],
-        outcome.beliefs[chosen],
-        believed.uncovered[rows].astype(bool),
-        outcome.uncovered[rows].astype(bool),
-        generalized[rows],
-        obstacle is None,
-    )
+    return [
+        Beliefs(
+            rows,
+            _asked(believed, model)[chosen],
+            _asked(outcome, model)[chosen],
+            believed.uncovered[rows].astype(bool),
+            outcome.uncovered[rows].astype(bool),
+            generalized[rows],
+            obstacle is None,
+        )
+        for model in models
+    ]
+
+
+def _asked(outcome: Outcome, model: NaiveBayes | Frequency) -> NDArray[np.float64]:
+    return outcome.frequency if isinstance(model, Frequency) else outcome.bayes
 
 
 def _totals(problem: Problem, rows: NDArray[np.int32] | slice = slice(None)) -> NDArray[np.int64]:
     """Count the sensitive values of some rows, by default of all."""
     counts = np.bincount(problem.classes[rows], minlength=int(problem.class_count))
     return counts.astype(np.int64)
+
+
+class _Base(NamedTuple):
+    """A partition of the table to walk down: the table's rows ``ids`` lie in its order."""
+
+    problem: Problem
+    tree: Tree
+    ids: NDArray[np.int32]
+    counted: Counted
+
+    @staticmethod
+    def of(
+        table: Table, problem: Problem, parts: list[NDArray[np.int32]], adversary: Adversary
+    ) -> _Base:
+        """Partition the table and count whom the regions cover."""
+        tree = grow_parts(table, problem, parts)
+        laid = in_order(problem, tree.order)
+        ids, tree = tree.order, tree._replace(order=np.arange(len(table), dtype=np.int32))
+        return _Base(laid, tree, ids, count_all(table, laid, tree, adversary))
+
+
+def in_order(problem: Problem, order: NDArray[np.int32]) -> Problem:
+    """Return the problem with its records in this order."""
+    codes = np.take(problem.codes, order, axis=1)
+    return problem._replace(codes=codes, classes=problem.classes[order])
 
 
 def unmet_without(problem: Problem, parts: list[NDArray[np.int32]]) -> NDArray[np.bool_]:
@@ -153,28 +199,24 @@ class _Walks:
     outcome: Outcome
     shared: Shared
 
-    def run(self, todo: NDArray[np.bool_], tree: Tree, counted: Counted) -> None:
+    def run(self, todo: NDArray[np.bool_], base: _Base) -> None:
         """Walk the targets; those that change the table's own ranges are rebuilt one by one."""
         widening = global_extremes(self.problem, self.table)
         for row in np.flatnonzero(todo & widening):
             self._rebuild(int(row))
         todo = todo & ~widening
         if self.sanitizer.t is None:
-            self._walk(self.problem, tree, counted, todo)
+            self._walk(base, todo)
             return
         # t-closeness refers to the distribution of the table being sanitized: D⁻ⁱ's depends on
         # i's sensitive value alone, so each value has a base partition of its own.
         for c in np.unique(self.problem.classes[todo]):
-            shifted = self._without_value(c)
-            base = grow_parts(self.table, shifted, self.parts)
-            counted = count_all(self.table, shifted, base, self.adversary)
+            base = _Base.of(self.table, self._without_value(c), self.parts, self.adversary)
             if self.outcome.ticker[STOP]:
                 return
-            self._walk(shifted, base, counted, todo & (self.problem.classes == c))
+            self._walk(base, todo & (self.problem.classes == c))
 
-    def _walk(
-        self, problem: Problem, tree: Tree, counted: Counted, todo: NDArray[np.bool_]
-    ) -> None:
+    def _walk(self, base: _Base, todo: NDArray[np.bool_]) -> None:
         """Walk the targets, in threads that each take the records of one stretch of the tree.
 
         Neighbours in the tree share their way down, so that hardly any work is done twice; and as
@@ -182,17 +224,18 @@ class _Walks:
         """
         if not todo.any():
             return
+        asked = todo[base.ids].astype(np.int8)
 
         def run(stretch: NDArray[np.int32]) -> None:
-            mark = np.zeros(len(self.table), np.int32)
-            mark[stretch[todo[stretch]]] = 1
-            tally = np.zeros(len(counted.codes), np.int32)
+            target = np.zeros(len(self.table), np.int8)
+            target[stretch] = asked[stretch]
+            desk = empty_desk(base.problem, base.counted)
             walk(
-                problem, self.adversary, tree, len(self.parts), counted, mark, 1,
-                _totals(problem), tally, self.outcome,
+                base.problem, self.adversary, base.tree, len(self.parts), base.ids, target,
+                base.counted, desk, self.outcome,
             )  # fmt: skip
 
-        stretches = np.array_split(tree.order, self.shared.threads(len(self.table)))
+        stretches = np.array_split(base.tree.order, self.shared.threads(len(self.table)))
         self.shared.run(run, stretches, self.outcome.ticker)
 
     def _rebuild(self, row: int) -> None:
@@ -203,9 +246,8 @@ class _Walks:
         problem = relative_to(problem, *total_extremes(self.table.without(row)))
         left = [part[part != row] for part in self.parts]
         tree = grow_parts(self.table, problem, [part for part in left if len(part)])
-        totals = _totals(problem)
-        nothing = np.zeros((len(self.table.attributes), len(totals)), np.int64)
-        finish_alone(problem, self.adversary, tree, row, nothing, totals, self.outcome)
+        nothing = np.zeros((len(self.table.attributes), len(self.adversary.totals)), np.int32)
+        finish_alone(problem, self.adversary, tree, row, row, nothing, self.outcome)
 
     def _without_value(self, value: int) -> Problem:
         """Return the problem with the distribution of a table that lacks one record's value."""
@@ -232,6 +274,10 @@ class MondrianReleases(Releases):
     @cached_property
     def _tree(self) -> Tree:
         return grow_parts(self.table, self._problem, self._parts)
+
+    @cached_property
+    def _in_order(self) -> Problem:
+        return in_order(self._problem, self._tree.order)
 
     @cached_property
     def _place(self) -> NDArray[np.intp]:
@@ -276,12 +322,13 @@ class MondrianReleases(Releases):
     def _regrown(self, row: int) -> tuple[int, int, Tree]:
         """Return the groups that change, from the first to before the last, and the new ones."""
         tree, place = self._tree, int(self._place[row])
-        node = changed_node(self._problem, tree, place)
-        first, last = leaves_under(tree, node)
+        node = changed_node(self._in_order, tree, place)
         start, end = tree.nodes[node, layout.START], tree.nodes[node, layout.END]
+        first, last = np.searchsorted(tree.nodes[tree.leaves, layout.START], [start, end]).tolist()
         members = np.delete(tree.order[start:end], place - start)
         box = tree.low[node : node + 1], tree.high[node : node + 1]
-        fresh = grow(self._problem, members, np.array([len(members)], np.int32), *box)
+        room = empty_room(self._problem, len(members))
+        fresh = grow(self._problem, members, np.array([len(members)], np.int32), *box, room)
         return first, last, fresh
 
 

@@ -1,4 +1,7 @@
-"""Finds of one group what its decision depends on when any one of its records leaves."""
+"""Finds of one group what its decision depends on when any one of its records leaves.
+
+A group is a stretch of records that lie side by side: ``problem.codes[a, start:end]``.
+"""
 
 from __future__ import annotations
 
@@ -7,167 +10,166 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.kernels import kernel
+from indiff.kernels import inline, inner
+from indiff.sanitizers.mondrian.cuts import cut_rank, nth_between, top_node, width_between
 from indiff.sanitizers.mondrian.layout import BY_TREE, CUT_BY, DEPTH, FIRST, LEAVES, meets
-from indiff.sanitizers.mondrian.partition import (
-    cut_rank,
-    group_counts,
-    group_widths,
-    nth_between,
-    top_node,
-    widest_first,
-)
 
 # Keys: 2a for a cut of attribute a at A (or by its tree), 2a + 1 for one at B, or one of these.
-STAYS, BECOMES_LEAF, ALONE, OPEN = -2, -1, -3, -4
+STAYS, BECOMES_LEAF, ALONE, OPEN, NOBODY = -2, -1, -3, -4, -5
 BELOW_A, UP_TO_B = 0, 1
 UNKNOWN = -1
 
-# Rows of Node.ints, Node.floats and Node.sizes; columns of Node.parts.
+# Rows of Node.ints and Node.widths; columns of Node.parts.
 LOW, LOW2, LOW_COUNT, LOW_AT, HIGH, HIGH2, HIGH_COUNT, HIGH_AT = 0, 1, 2, 3, 4, 5, 6, 7
-RANKING, OTHER_RANKING, PREPARED, CUT_A, CUT_B, TREE_NODE, LOOKED = 8, 9, 10, 11, 12, 13, 14
+LOOKED, TRIED, PREPARED, CUT_A, CUT_B, TREE_NODE, LEFT_A, LEFT_B = 8, 9, 10, 11, 12, 13, 14, 15
+PART_COUNT, FAILING, ROWS = 16, 17, 18
 WIDTH, OTHER_WIDTH = 0, 1
-LEFT_A, LEFT_B, PART_COUNT, FAILING = 0, 1, 2, 3
 SIZE, MEETS = 0, 1
+LARGEST = 2147483647
 
 
 class Node(NamedTuple):
     """Room for what is known of one group; filled attribute by attribute, as needed.
 
-    Per attribute (``ints``, ``floats``, ``sizes``): the two lowest and two highest distinct codes,
-    how many records hold the outermost ones and where the last of them lies; widths; the order
-    statistics A and B and how many records lie up to each; the tree node and its parts. ``left``
-    counts the sensitive values up to A and up to B, ``part_counts`` those of each part of a tree.
-    ``allowed`` and ``part_allowed`` remember whether a cut stays allowed when a record leaves, by
-    the record's side and class (-1 unknown, 0 no, 1 yes).
+    Per attribute: codes between which its records lie, and once it is LOOKED at, the two lowest
+    and two highest distinct ones, how many records hold the outermost and where one of them lies;
+    widths; the order statistics A and B and how many records lie up to each; the tree node and its
+    parts. ``left`` counts the sensitive values up to A and up to B, ``part_counts`` those of each
+    part of a tree. ``allowed`` and ``part_allowed`` remember whether a cut stays allowed when a
+    record leaves, by the record's side and class (-1 unknown, 0 no, 1 yes).
     """
 
     ints: NDArray[np.int32]
-    floats: NDArray[np.float64]
-    sizes: NDArray[np.int64]
+    widths: NDArray[np.float64]
     totals: NDArray[np.int64]
     left: NDArray[np.int64]
     allowed: NDArray[np.int8]
-    parts: NDArray[np.int64]
+    parts: NDArray[np.int32]
     part_counts: NDArray[np.int64]
     part_allowed: NDArray[np.int8]
 
 
-@kernel
+@inline
 def empty_node(problem: Any) -> Any:
     """Make the room for one group."""
     d, c, leaves = problem.codes.shape[0], problem.class_count, problem.path.shape[0]
     return Node(
-        np.empty((15, d), np.int32),
+        np.empty((ROWS, d), np.int32),
         np.empty((2, d), np.float64),
-        np.empty((4, d), np.int64),
         np.empty(c, np.int64),
         np.empty((d, 2, c), np.int64),
         np.empty((d, 2, c), np.int8),
-        np.empty((leaves, 2), np.int64),
+        np.empty((leaves, 2), np.int32),
         np.empty((leaves, c), np.int64),
         np.empty((leaves, c), np.int8),
     )
 
 
-@kernel
-def describe_node(problem: Any, own_low: Any, own_high: Any, node: Any) -> Any:
-    """Note a group's extremes, its widths and the order of its attributes."""
-    for a in range(problem.codes.shape[0]):
-        node.ints[LOW, a], node.ints[HIGH, a] = own_low[a], own_high[a]
-        node.ints[PREPARED, a] = node.ints[LOOKED, a] = 0
-    meta, points, path, trees = problem.meta, problem.points, problem.path, problem.trees
-    group_widths(meta, points, path, trees, own_low, own_high, node.floats[WIDTH])
-    widest_first(node.floats[WIDTH], node.ints[RANKING])
-
-
-@kernel
-def look_outside(codes: Any, order: Any, start: Any, end: Any, a: Any, ints: Any) -> Any:
-    """Find who holds the extremes of attribute a, and what lies next to them."""
+@inner
+def look_at(codes: Any, start: Any, end: Any, a: Any, ints: Any) -> Any:
+    """Find the extremes of attribute a, who holds them, and what lies next to them."""
     ints[LOOKED, a] = 1
-    low, high = ints[LOW, a], ints[HIGH, a]
-    low2, high2 = np.int32(2147483647), np.int32(-1)
-    low_count = high_count = 0
-    low_at = high_at = start
+    low = high = codes[start]
     for place in range(start, end):
-        code = codes[order[place]]
-        if code == low:
-            low_count += 1
-            low_at = place
-        elif code < low2:
-            low2 = code
-        if code == high:
-            high_count += 1
-            high_at = place
-        elif code > high2:
-            high2 = code
-    ints[LOW2, a], ints[LOW_COUNT, a], ints[LOW_AT, a] = low2, low_count, low_at
-    ints[HIGH2, a], ints[HIGH_COUNT, a], ints[HIGH_AT, a] = high2, high_count, high_at
+        low, high = min(low, codes[place]), max(high, codes[place])
+    low_count = high_count = 0
+    for place in range(start, end):
+        low_count += codes[place] == low
+        high_count += codes[place] == high
+    low2, high2, low_at, high_at = low, high, start, start
+    if low_count == 1 or high_count == 1:
+        low2, high2 = np.int32(LARGEST), np.int32(-1)
+        for place in range(start, end):
+            code = codes[place]
+            low2 = min(low2, code if code > low else np.int32(LARGEST))
+            high2 = max(high2, code if code < high else np.int32(-1))
+            low_at = place if code == low else low_at
+            high_at = place if code == high else high_at
+    ints[LOW, a], ints[LOW2, a], ints[LOW_COUNT, a], ints[LOW_AT, a] = low, low2, low_count, low_at
+    ints[HIGH, a], ints[HIGH2, a] = high, high2
+    ints[HIGH_COUNT, a], ints[HIGH_AT, a] = high_count, high_at
 
 
-@kernel
-def extremes_without(node: Any, a: Any, place: Any) -> Any:
+@inline
+def look_outside(problem: Any, start: Any, end: Any, a: Any, node: Any) -> Any:
+    """Look at attribute a, and note how wide the group is there."""
+    ints = node.ints
+    look_at(problem.codes[a], start, end, a, ints)
+    node.widths[WIDTH, a] = width_between(
+        problem.meta, problem.points, problem.path, problem.trees, a, ints[LOW, a], ints[HIGH, a]
+    )
+
+
+@inline
+def widest_left(problem: Any, start: Any, end: Any, node: Any) -> Any:
+    """The widest attribute that is not TRIED, the first listed among equals; −1 for none."""
+    while True:
+        a = -1
+        for b in range(problem.codes.shape[0]):
+            wider = a < 0 or node.widths[WIDTH, b] > node.widths[WIDTH, a]
+            if wider and not node.ints[TRIED, b]:
+                a = b
+        if a < 0 or node.ints[LOOKED, a]:
+            return a
+        look_outside(problem, start, end, a, node)
+
+
+@inline
+def extremes_without(ints: Any, a: Any, place: Any) -> Any:
     """The group's lowest and highest code on a once the record at ``place`` has left."""
-    low, high = node.ints[LOW, a], node.ints[HIGH, a]
-    if node.ints[LOW_AT, a] == place and node.ints[LOW_COUNT, a] == 1:
-        low = node.ints[LOW2, a]
-    if node.ints[HIGH_AT, a] == place and node.ints[HIGH_COUNT, a] == 1:
-        high = node.ints[HIGH2, a]
+    low, high = ints[LOW, a], ints[HIGH, a]
+    if ints[LOW_AT, a] == place and ints[LOW_COUNT, a] == 1:
+        low = ints[LOW2, a]
+    if ints[HIGH_AT, a] == place and ints[HIGH_COUNT, a] == 1:
+        high = ints[HIGH2, a]
     return low, high
 
 
-@kernel
-def prepare_line(
-    problem: Any, order: Any, start: Any, end: Any, a: Any, node: Any, work: Any, bins: Any
-) -> Any:
+@inline
+def prepare_line(problem: Any, start: Any, end: Any, a: Any, node: Any, room: Any) -> Any:
     """Find the cuts A and B that the group without one record can have on attribute a."""
-    node.ints[PREPARED, a] = 1
-    size = end - start
-    codes, classes = problem.codes[a], problem.classes
-    low, high = node.ints[LOW, a], node.ints[HIGH, a]
+    ints, work = node.ints, room.work
+    size, codes, classes = end - start, problem.codes[a], problem.classes
     rank = cut_rank(size - 1)
     for place in range(size):
-        work[place] = codes[order[start + place]]
-    lower = nth_between(work, size, rank, low, high, bins)
-    upper, at_most, beside = high, 0, 0
-    for place in range(size):
-        if work[place] <= lower:
-            at_most += 1
-        elif work[place] < upper:
-            upper, beside = work[place], 1
-        elif work[place] == upper:
-            beside += 1
+        work[place] = codes[start + place]
+    lower = nth_between(work, size, rank, ints[LOW, a], ints[HIGH, a], room.bins)
+    upper, at_most = np.int32(LARGEST), 0
+    for place in range(start, end):
+        at_most += codes[place] <= lower
+        upper = min(upper, codes[place] if codes[place] > lower else np.int32(LARGEST))
+    below_b = at_most
     if at_most > rank:
-        upper, beside = lower, 0
-    below_b = at_most + beside
-    node.ints[CUT_A, a], node.ints[CUT_B, a] = lower, upper
-    node.sizes[LEFT_A, a], node.sizes[LEFT_B, a] = at_most, below_b
+        upper = lower
+    else:
+        for place in range(start, end):
+            below_b += codes[place] == upper
+    ints[CUT_A, a], ints[CUT_B, a] = lower, upper
+    ints[LEFT_A, a], ints[LEFT_B, a] = at_most, below_b
     limits = problem.limits
     if limits.l <= 1 and not limits.more:
         least = max(1, limits.k)
         node.allowed[a, BELOW_A] = at_most >= least and size - at_most - 1 >= least
         node.allowed[a, UP_TO_B] = below_b - 1 >= least and size - below_b >= least
         return
-    group_counts(classes, order, start, end, node.totals)
+    node.totals[:] = 0
     node.allowed[a] = UNKNOWN
     left = node.left[a]
     left[:] = 0
     for place in range(start, end):
-        record = order[place]
-        code = codes[record]
-        if code <= upper:
-            c = classes[record]
-            left[UP_TO_B, c] += 1
-            if code <= lower:
-                left[BELOW_A, c] += 1
+        code, c = codes[place], classes[place]
+        node.totals[c] += 1
+        left[UP_TO_B, c] += code <= upper
+        left[BELOW_A, c] += code <= lower
 
 
-@kernel
+@inline
 def line_allowed(
     limits: Any, left: Any, totals: Any, left_size: Any, size: Any, side: Any, c: Any
 ) -> Any:
     """Whether a cut stays allowed when a record of class c leaves the side it lies on."""
     right = totals - left
+    left_size = np.int64(left_size)
     right_size = size - left_size
     if side == BELOW_A:
         right[c] -= 1
@@ -178,23 +180,19 @@ def line_allowed(
     return allowed
 
 
-@kernel
-def prepare_tree(
-    problem: Any, order: Any, start: Any, end: Any, a: Any, node: Any, work: Any
-) -> Any:
+@inline
+def prepare_tree(problem: Any, start: Any, end: Any, a: Any, node: Any, work: Any) -> Any:
     """Count the parts below the children of the group's tree node."""
-    node.ints[PREPARED, a] = 1
     path, trees, base = problem.path, problem.trees, problem.meta[a, LEAVES]
     top = top_node(path, trees, base, node.ints[LOW, a], node.ints[HIGH, a])
     level = trees[top, DEPTH] + 1
     counts, sizes = node.part_counts, node.parts
     codes, classes, limits = problem.codes[a], problem.classes, problem.limits
     for place in range(start, end):
-        sizes[base + trees[path[base + codes[order[place]], level], FIRST], SIZE] = 0
+        sizes[base + trees[path[base + codes[place], level], FIRST], SIZE] = 0
     parts = 0
     for place in range(start, end):
-        record = order[place]
-        part = base + trees[path[base + codes[record], level], FIRST]
+        part = base + trees[path[base + codes[place], level], FIRST]
         if sizes[part, SIZE] == 0:  # only what occurs is cleared: a tree may be far larger
             work[parts] = part
             parts += 1
@@ -202,20 +200,20 @@ def prepare_tree(
                 counts[part, c] = 0
                 node.part_allowed[part, c] = UNKNOWN
         sizes[part, SIZE] += 1
-        counts[part, classes[record]] += 1
+        counts[part, classes[place]] += 1
     failing = 0
     for place in range(parts):
         part = work[place]
         fine = sizes[part, SIZE] >= limits.k
         if fine and (limits.l > 1 or limits.more):
-            fine = meets(counts[part], sizes[part, SIZE], limits)
+            fine = meets(counts[part], np.int64(sizes[part, SIZE]), limits)
         sizes[part, MEETS] = fine
         failing += not fine
     node.ints[TREE_NODE, a] = top
-    node.sizes[PART_COUNT, a], node.sizes[FAILING, a] = parts, failing
+    node.ints[PART_COUNT, a], node.ints[FAILING, a] = parts, failing
 
 
-@kernel
+@inline
 def tree_allowed(
     limits: Any, counts: Any, size: Any, parts: Any, failing: Any, own_meets: Any, c: Any
 ) -> Any:
@@ -232,55 +230,54 @@ def tree_allowed(
     return allowed
 
 
-@kernel
+@inner
 def try_attribute(
-    problem: Any, order: Any, start: Any, end: Any, a: Any, node: Any, places: Any, first: Any,
-    last: Any, keys: Any, work: Any, bins: Any,
+    problem: Any, start: Any, end: Any, a: Any, node: Any, first: Any, last: Any, keys: Any,
+    room: Any,
 ) -> Any:  # fmt: skip
     """Give attribute a's key to every open target for which its cut stays allowed.
 
-    Looks at the targets ``places[first:last]``; returns how many of them are still open.
+    Looks at the records from ``first`` to before ``last``; returns how many are still open.
     """
-    codes, classes = problem.codes[a], problem.classes
+    codes, classes, limits, ints = problem.codes[a], problem.classes, problem.limits, node.ints
+    by_tree = problem.meta[a, CUT_BY] == BY_TREE
+    if not ints[PREPARED, a]:
+        ints[PREPARED, a] = 1
+        if by_tree:
+            prepare_tree(problem, start, end, a, node, room.work)
+        else:
+            prepare_line(problem, start, end, a, node, room)
     still = 0
-    if problem.meta[a, CUT_BY] == BY_TREE:
-        if not node.ints[PREPARED, a]:
-            prepare_tree(problem, order, start, end, a, node, work)
+    if by_tree:
         path, trees, base = problem.path, problem.trees, problem.meta[a, LEAVES]
-        level = problem.trees[node.ints[TREE_NODE, a], DEPTH] + 1
+        level = problem.trees[ints[TREE_NODE, a], DEPTH] + 1
         memo = node.part_allowed
-        for t in range(first, last):
-            if keys[t] != OPEN:
+        for place in range(first, last):
+            if keys[place] != OPEN:
                 continue
-            record = order[places[t]]
-            c, part = classes[record], base + trees[path[base + codes[record], level], FIRST]
+            c, part = classes[place], base + trees[path[base + codes[place], level], FIRST]
             if memo[part, c] == UNKNOWN:
                 memo[part, c] = tree_allowed(
-                    problem.limits, node.part_counts[part], node.parts[part, SIZE],
-                    node.sizes[PART_COUNT, a], node.sizes[FAILING, a], node.parts[part, MEETS], c,
+                    limits, node.part_counts[part], node.parts[part, SIZE], ints[PART_COUNT, a],
+                    ints[FAILING, a], node.parts[part, MEETS], c,
                 )  # fmt: skip
             if memo[part, c]:
-                keys[t] = 2 * a
+                keys[place] = 2 * a
             else:
                 still += 1
         return still
-    if not node.ints[PREPARED, a]:
-        prepare_line(problem, order, start, end, a, node, work, bins)
-    lower = node.ints[CUT_A, a]
-    known = node.allowed[a]
-    for t in range(first, last):
-        if keys[t] != OPEN:
+    lower, known = ints[CUT_A, a], node.allowed[a]
+    for place in range(first, last):
+        if keys[place] != OPEN:
             continue
-        record = order[places[t]]
-        c = classes[record]
-        side = BELOW_A if codes[record] > lower else UP_TO_B
+        c, side = classes[place], BELOW_A if codes[place] > lower else UP_TO_B
         if known[side, c] == UNKNOWN:
             known[side, c] = line_allowed(
-                problem.limits, node.left[a, side], node.totals, node.sizes[side, a],
-                end - start, side, c,
+                limits, node.left[a, side], node.totals, ints[LEFT_A + side, a], end - start, side,
+                c,
             )  # fmt: skip
         if known[side, c]:
-            keys[t] = 2 * a + side
+            keys[place] = 2 * a + side
         else:
             still += 1
     return still

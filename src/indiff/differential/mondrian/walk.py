@@ -14,19 +14,23 @@ from typing import Any
 
 import numpy as np
 
+from indiff.differential.mondrian.context import (
+    complete,
+    force,
+    own_codes,
+    rest_of,
+    shrink,
+)
 from indiff.differential.mondrian.counts import (
     DONE,
-    FINISHED,
-    FREQUENCY,
     NAIVE_BAYES,
     STOP,
-    add_forest,
+    Counted,
     add_leaves,
     believe,
-    codes_of,
     cover_one,
     leaves_under,
-    sum_steps,
+    locate,
 )
 from indiff.differential.mondrian.decisions import find_keys
 from indiff.differential.mondrian.node import (
@@ -38,303 +42,256 @@ from indiff.differential.mondrian.node import (
     LOOKED,
     LOW_AT,
     LOW_COUNT,
+    NOBODY,
+    OPEN,
     STAYS,
-    TREE_NODE,
-    empty_node,
     extremes_without,
-    look_outside,
+    look_at,
 )
-from indiff.kernels import borrow, first_at_least, kernel
+from indiff.kernels import borrow, inline, inner, kernel
 from indiff.sanitizers.mondrian import layout, partition
+from indiff.sanitizers.mondrian.cuts import top_node
+
+ONE_BY_ONE = 64  # so many targets of one group are counted each for itself
 
 
-@kernel
+@inner
 def settle(
-    problem: Any, adversary: Any, order: Any, start: Any, end: Any, places: Any, keys: Any,
-    count: Any, key: Any, node: Any, counted: Any, is_counted: Any, totals: Any, tally: Any,
-    outcome: Any,
+    problem: Any, adversary: Any, tree: Any, at: Any, ids: Any, keys: Any, key: Any, counted: Any,
+    first: Any, last: Any, is_counted: Any, desk: Any, outcome: Any,
 ) -> Any:  # fmt: skip
     """Write the beliefs about the targets with this key, which end in this group as a leaf.
 
     Each is taken out of the group; where it alone held an outer value, the region shrinks and no
-    longer covers it. ``counted`` has the counts of the release: with this whole group, the target
-    included, where the group was a leaf before (``is_counted``), and without any of it where it
-    becomes one. What comes of it for an attribute: the counts without the group and, where the
-    region still covers the target's value, the group without the target. ``tally`` is room for a
-    count per value, all zero.
+    longer covers it. ``counted`` has the counts of the release, from which the leaves from
+    ``first`` to before ``last`` are to be taken: then with this whole group, the target included,
+    where the group was a leaf before (``is_counted``), and without any of it where it becomes one.
+    What comes of it for an attribute: the counts without the group and, where the region still
+    covers the target's value, the group without the target.
     """
-    node, places, keys = borrow(node), borrow(places), borrow(keys)
-    counted = borrow(counted)
-    needed, starts, table = counted.codes, counted.starts, counted.counts
-    d, classes = problem.codes.shape[0], totals.shape[0]
-    counts = np.zeros((d, classes), np.int64)
-    group = node.totals
-    partition.group_counts(problem.classes, order, start, end, group)
+    problem, adversary, outcome = borrow(problem), borrow(adversary), borrow(outcome)
+    counted, desk, keys, ids = borrow(counted), borrow(desk), borrow(keys), borrow(ids)
+    start, end = np.int64(tree.nodes[at, layout.START]), np.int64(tree.nodes[at, layout.END])
+    codes, starts, table, meta = counted.codes, counted.starts, counted.counts, problem.meta
+    d, classes, bayes = meta.shape[0], problem.class_count, adversary.models & NAIVE_BAYES
+    counts, group, tally, ints = desk.counts, desk.group, desk.tally, desk.node.ints
+    group[:] = 0
+    for place in range(start, end):
+        group[problem.classes[place]] += 1
     for a in range(d):
-        if problem.tight and not node.ints[LOOKED, a]:
-            look_outside(problem.codes[a], order, start, end, a, node.ints)
-        if problem.meta[a, layout.LABEL] == layout.MEMBERS:
-            base, codes = problem.meta[a, layout.POINTS], problem.codes[a]
+        if problem.tight and not ints[LOOKED, a]:
+            look_at(problem.codes[a], start, end, a, ints)
+        if meta[a, layout.LABEL] == layout.MEMBERS:
             for place in range(start, end):
-                tally[base + codes[order[place]]] += 1
-    for t in range(count):
-        if keys[t] != key:
+                tally[meta[a, layout.POINTS] + problem.codes[a, place]] += 1
+    for place in range(start, end):
+        if keys[place] != key:
             continue
-        place = places[t]
-        record = order[place]
-        own = problem.classes[record]
-        everywhere = True
+        own = problem.classes[place]
+        everywhere: Any = True
         for a in range(d):
-            code = problem.codes[a, record]
+            code = problem.codes[a, place]
             covered = end - start > 1
-            if covered and problem.meta[a, layout.LABEL] == layout.MEMBERS:
-                covered = tally[problem.meta[a, layout.POINTS] + code] > 1
+            if covered and meta[a, layout.LABEL] == layout.MEMBERS:
+                covered = tally[meta[a, layout.POINTS] + code] > 1
             elif (
                 covered
                 and problem.tight
                 and (
-                    (node.ints[LOW_COUNT, a] == 1 and node.ints[LOW_AT, a] == place)
-                    or (node.ints[HIGH_COUNT, a] == 1 and node.ints[HIGH_AT, a] == place)
+                    (ints[LOW_COUNT, a] == 1 and ints[LOW_AT, a] == place)
+                    or (ints[HIGH_COUNT, a] == 1 and ints[HIGH_AT, a] == place)
                 )
             ):
-                low, high = extremes_without(node, a, place)
-                if problem.meta[a, layout.CUT_BY] == layout.BY_TREE:
-                    row = problem.meta[a, layout.LEAVES]
-                    top = partition.top_node(problem.path, problem.trees, row, low, high)
+                low, high = extremes_without(ints, a, place)
+                if meta[a, layout.CUT_BY] == layout.BY_TREE:
+                    row = meta[a, layout.LEAVES]
+                    top = top_node(problem.path, problem.trees, row, low, high)
                     low, high = problem.trees[top, layout.FIRST], problem.trees[top, layout.LAST]
                 covered = low <= code <= high
             everywhere = everywhere and covered
-            if adversary.model == FREQUENCY:
-                continue
-            spot = starts[a] + code  # where all codes are counted
-            if spot >= starts[a + 1] or needed[spot] != code:
-                spot = first_at_least(needed, starts[a], starts[a + 1], code)
-            times = (1 if covered else 0) - (1 if is_counted else 0)
-            for c in range(classes):
-                counts[a, c] = table[spot, c] + times * group[c]
-            if covered:
-                counts[a, own] -= 1
-        totals[own] -= 1
+            if bayes:
+                spot = locate(codes, starts[a], starts[a + 1], np.int64(code))
+                times = np.int32((1 if covered else 0) - (1 if is_counted else 0))
+                for c in range(classes):
+                    counts[a, c] = table[spot, c] + times * group[c]
+                if covered:
+                    counts[a, own] -= 1
+        if bayes and first < last:
+            cover_one(problem, tree, first, last, np.int64(-1), place, counts, desk.spare)
         group[own] -= 1
-        outcome.uncovered[record] = not everywhere
+        outcome.uncovered[ids[place]] = not everywhere
         outcome.ticker[DONE] += 1
-        size = end - start - 1 if everywhere else 0
-        believe(adversary, totals, counts, group, size, outcome.beliefs[record])
+        size = np.int64(end - start - 1 if everywhere else 0)
+        believe(adversary, np.int64(own), counts, group, size, np.int64(ids[place]), outcome)
         group[own] += 1
-        totals[own] += 1
     for a in range(d):
-        if problem.meta[a, layout.LABEL] == layout.MEMBERS:
-            base, codes = problem.meta[a, layout.POINTS], problem.codes[a]
+        if meta[a, layout.LABEL] == layout.MEMBERS:
             for place in range(start, end):
-                tally[base + codes[order[place]]] = 0
+                tally[meta[a, layout.POINTS] + problem.codes[a, place]] = 0
 
 
 @kernel
 def finish_alone(
-    problem: Any, adversary: Any, tree: Any, record: Any, counts: Any, totals: Any,
-    outcome: Any,
-) -> Any:  # fmt: skip
-    """Write the belief about a target from a forest of the other records (``tree``).
+    problem: Any, adversary: Any, tree: Any, record: Any, row: Any, counts: Any, outcome: Any
+) -> Any:
+    """Write the beliefs about a target from a forest of the other records (``tree``).
 
     ``counts`` are those of the release outside the forest, for this record's values.
     """
     own = problem.classes[record]
-    group = np.zeros(totals.shape[0], np.int64)
-    cover_one(problem, tree, 0, tree.leaves.shape[0], 1, record, counts, group)
-    size = group.sum()
-    totals[own] -= 1
-    outcome.uncovered[record] = size == 0
+    group = np.zeros(adversary.totals.shape[0], np.int32)
+    every = np.int64(tree.leaves.shape[0])
+    cover_one(problem, tree, np.int64(0), every, np.int64(1), np.int64(record), counts, group)
+    size = np.int64(0)
+    for c in range(group.shape[0]):
+        size += group[c]
+    outcome.uncovered[row] = size == 0
     outcome.ticker[DONE] += 1
-    believe(adversary, totals, counts, group, size, outcome.beliefs[record])
-    totals[own] += 1
+    believe(adversary, np.int64(own), counts, group, size, np.int64(row), outcome)
 
 
-@kernel
+@inline
 def rebuild_alone(
-    problem: Any, adversary: Any, tree: Any, node: Any, place: Any, counted: Any, totals: Any,
-    outcome: Any,
+    problem: Any, adversary: Any, tree: Any, node: Any, place: Any, row: Any, counted: Any,
+    desk: Any, outcome: Any,
 ) -> Any:  # fmt: skip
-    """Partition one group anew without one record and write the belief about it."""
-    d = problem.codes.shape[0]
-    record = tree.order[place]
-    counts = np.zeros((d, totals.shape[0]), np.int64)
-    if adversary.model == NAIVE_BAYES:
-        codes, starts, table = counted.codes, counted.starts, counted.counts
-        for a in range(d):
-            spot = first_at_least(codes, starts[a], starts[a + 1], problem.codes[a, record])
-            for c in range(totals.shape[0]):
-                counts[a, c] = table[spot, c]
-        first, last = leaves_under(tree, node)
-        cover_one(problem, tree, first, last, -1, record, counts, np.zeros_like(totals))
-    start, end = tree.nodes[node, layout.START], tree.nodes[node, layout.END]
-    others = np.concatenate((tree.order[start:place], tree.order[place + 1 : end]))
-    ends = np.full(1, others.shape[0], np.int32)
-    fresh = partition.grow(
-        problem, others, ends, tree.low[node : node + 1], tree.high[node : node + 1]
-    )
-    finish_alone(problem, adversary, fresh, record, counts, totals, outcome)
-
-
-@kernel
-def rest_for(problem: Any, adversary: Any, tree: Any, node: Any, records: Any, counted: Any) -> Any:
-    """The counts of a release without the leaves below a node, for the codes of some records."""
-    if adversary.model == FREQUENCY:
-        return codes_of(problem, records[:0])
-    rest = codes_of(problem, records)
-    first, last = leaves_under(tree, node)
-    add_leaves(problem, tree, first, last, -1, rest)
-    sum_steps(rest)
-    needed, starts, table = counted.codes, counted.starts, counted.counts
-    codes, own_starts, counts = rest.codes, rest.starts, rest.counts
-    for a in range(problem.codes.shape[0]):
-        spot = starts[a]
-        for place in range(own_starts[a], own_starts[a + 1]):
-            spot = first_at_least(needed, spot, starts[a + 1], codes[place])
+    """Partition one group anew without one record and write the beliefs about it."""
+    counts = np.zeros((problem.codes.shape[0], adversary.totals.shape[0]), np.int32)
+    if adversary.models & NAIVE_BAYES:
+        starts = counted.starts
+        for a in range(problem.codes.shape[0]):
+            code = np.int64(problem.codes[a, place])
+            spot = locate(counted.codes, starts[a], starts[a + 1], code)
             for c in range(counts.shape[1]):
-                counts[place, c] += table[spot, c]
-    return rest
-
-
-@kernel
-def force(problem: Any, tree: Any, node: Any, a: Any, cut: Any) -> Any:
-    """Copy a group and cut it on attribute a: the copy, the ends and the boxes of its parts."""
+                counts[a, c] = counted.counts[spot, c]
+        first, last = leaves_under(tree, node)
+        cover_one(problem, tree, first, last, np.int64(-1), place, counts, desk.spare)
     start, end = tree.nodes[node, layout.START], tree.nodes[node, layout.END]
-    order = tree.order[start:end].copy()
-    size = end - start
-    work = np.empty(size, np.int32)
-    ends = np.empty(problem.path.shape[0] + 2, np.int32)
-    if problem.meta[a, layout.CUT_BY] == layout.BY_TREE:
-        parts = partition.split_by_tree(problem, order, 0, size, a, cut, ends, work)
-    else:
-        ends[0] = partition.split_on_line(problem.codes[a], order, 0, size, cut, work)
-        ends[1] = size
-        parts = 2
-    low = np.empty((parts, problem.codes.shape[0]), np.int32)
-    high = np.empty((parts, problem.codes.shape[0]), np.int32)
-    for part in range(parts):
-        low[part], high[part] = tree.low[node], tree.high[node]
-        begin = ends[part - 1] if part > 0 else 0
-        partition.narrow(problem, a, cut, part, order[begin], low[part], high[part])
-    return order, ends[:parts].copy(), low, high
+    others = np.empty(end - start - 1, np.int32)
+    for spot in range(end - start - 1):
+        others[spot] = start + spot + (start + spot >= place)
+    ends = np.empty(1, np.int32)
+    ends[0] = others.shape[0]
+    low, high = tree.low[node : node + 1], tree.high[node : node + 1]
+    fresh = partition.grow(problem, others, ends, low, high, desk.room)
+    finish_alone(problem, adversary, fresh, place, row, counts, outcome)
 
 
-@kernel
-def send_down(
-    problem: Any, tree: Any, node: Any, places: Any, keys: Any, count: Any, live: Any
-) -> Any:
+@inline
+def send_down(problem: Any, tree: Any, node: Any, keys: Any, live: Any) -> Any:
     """Mark the children of a node into which targets walk on."""
-    a, first = tree.nodes[node, layout.ATTRIBUTE], tree.nodes[node, layout.CHILD]
-    codes = problem.codes[a]
-    for t in range(count):
-        if keys[t] != STAYS:
-            continue
-        code = codes[tree.order[places[t]]]
-        child = first
-        if problem.meta[a, layout.CUT_BY] != layout.BY_TREE:
-            child += code > tree.nodes[node, layout.CUT]
-        else:
-            while not tree.low[child, a] <= code <= tree.high[child, a]:
-                child += 1
-        live[child] = 1
-
-
-@kernel
-def targets_with(keys: Any, count: Any, key: Any, places: Any, order: Any) -> Any:
-    """The records of the targets with this key."""
-    size = 0
-    for t in range(count):
-        size += keys[t] == key
-    records = np.empty(size, np.int32)
-    filled = 0
-    for t in range(count):
-        if keys[t] == key:
-            records[filled] = order[places[t]]
-            filled += 1
-    return records
+    first = tree.nodes[node, layout.CHILD]
+    for child in range(first, first + tree.nodes[node, layout.CHILDREN]):
+        for place in range(tree.nodes[child, layout.START], tree.nodes[child, layout.END]):
+            if keys[place] == STAYS:
+                live[child] = 1
+                break
 
 
 @kernel
 def walk(
-    problem: Any, adversary: Any, tree: Any, roots: Any, counted: Any, mark: Any, context: Any,
-    totals: Any, tally: Any, outcome: Any,
+    problem: Any, adversary: Any, tree: Any, roots: Any, ids: Any, target: Any, counted: Any,
+    desk: Any, outcome: Any,
 ) -> Any:  # fmt: skip
-    """Walk the targets of a context, the records r with ``mark[r] == context``.
+    """Walk the targets of a context, the records with a ``target`` that is not 0.
 
-    ``counted`` has the counts of the whole release that contains this forest. Returns the last
-    context number in use.
+    The problem's records lie in the order of the tree, and record p is row ``ids[p]`` of the
+    table. ``counted`` has the counts of the whole release that contains this forest.
     """
-    if tree.order.shape[0] == 0:
-        return context
-    problem, tree = borrow(problem), borrow(tree)
-    adversary, outcome = borrow(adversary), borrow(outcome)
-    counted, mark = borrow(counted), borrow(mark)
-    totals, tally = borrow(totals), borrow(tally)
-    order, last_context = tree.order, context
-    live = np.zeros(tree.nodes.shape[0], np.int8)
+    if ids.shape[0] == 0:
+        return 0
+    problem, tree, adversary = borrow(problem), borrow(tree), borrow(adversary)
+    ids, target, counted = borrow(ids), borrow(target), borrow(counted)
+    desk, outcome = borrow(desk), borrow(outcome)
+    d, nodes = problem.codes.shape[0], tree.nodes
+    live = np.zeros(nodes.shape[0], np.int8)
     live[:roots] = 1
-    room = empty_node(problem)
-    work = np.empty(order.shape[0], np.int32)
-    bins = np.empty(2 * order.shape[0], np.int32)
-    places = np.empty(order.shape[0], np.int32)
-    keys = np.empty(order.shape[0], np.int32)
-    for node in range(tree.nodes.shape[0]):
-        start, end = tree.nodes[node, layout.START], tree.nodes[node, layout.END]
-        attribute = tree.nodes[node, layout.ATTRIBUTE]
-        count = 0
+    keys = np.empty(ids.shape[0], np.int32)
+    cut_of = np.empty((3, d), np.int32)
+    for node in range(nodes.shape[0]):
         if outcome.ticker[STOP]:
             break
-        if live[node]:
-            for place in range(start, end):
-                if mark[order[place]] == context:
-                    places[count] = place
-                    count += 1
-        if count == 0:
+        if not live[node]:
             continue
+        start, end = np.int64(nodes[node, layout.START]), np.int64(nodes[node, layout.END])
+        attribute = nodes[node, layout.ATTRIBUTE]
+        for place in range(start, end):
+            keys[place] = OPEN if target[place] else NOBODY
         find_keys(
-            problem, order, start, end, attribute, tree.nodes[node, layout.CUT], places, count,
-            tree.own_low[node], tree.own_high[node], room, keys, work, bins,
+            problem, start, end, attribute, nodes[node, layout.CUT], tree.own_low[node],
+            tree.own_high[node], desk.node, keys, desk.room,
         )  # fmt: skip
+        leaves = others = 0
+        for place in range(start, end):
+            leaves += keys[place] == BECOMES_LEAF
+            others += keys[place] >= 0 or keys[place] == ALONE
+            if keys[place] != STAYS:
+                target[place] = 0
         if attribute == layout.LEAF:
             settle(
-                problem, adversary, order, start, end, places, keys, count, STAYS, room, counted,
-                True, totals, tally, outcome,
+                problem, adversary, tree, node, ids, keys, np.int64(STAYS), counted, np.int64(0),
+                np.int64(0), np.int64(1), desk, outcome,
             )  # fmt: skip
         else:
-            send_down(problem, tree, node, places, keys, count, live)
-        for first in range(count):
+            send_down(problem, tree, node, keys, live)
+        if leaves > 0:
+            first, last = leaves_under(tree, node)
+            rest = counted
+            if leaves > ONE_BY_ONE:
+                first = last
+                own, before, starts = shrink(problem, tree, node, counted, desk.pairs)
+                rest = rest_of(problem, tree, node, counted, before, starts, adversary.models)
+                complete(problem.meta, rest, counted)
+            settle(
+                problem, adversary, tree, node, ids, keys, np.int64(BECOMES_LEAF), rest, first,
+                last, np.int64(0), desk, outcome,
+            )  # fmt: skip
+        if others == 0:
+            continue
+        for a in range(d):
+            for which in range(3):
+                cut_of[which, a] = desk.node.ints[CUT_A + which, a]
+        for first in range(start, end):
             key = keys[first]
-            if key == STAYS:
+            if key != ALONE and key < 0:
                 continue
-            records = targets_with(keys, count, key, places, order)
-            if key == ALONE or (records.shape[0] == 1 and key != BECOMES_LEAF):
-                mark[order[places[first]]] = FINISHED
+            count = 0
+            for place in range(first, end):
+                count += keys[place] == key
+            if key == ALONE or count == 1:
                 rebuild_alone(
-                    problem, adversary, tree, node, places[first], counted, totals, outcome
+                    problem,
+                    adversary,
+                    tree,
+                    node,
+                    first,
+                    np.int64(ids[first]),
+                    counted,
+                    desk,
+                    outcome,
                 )
                 keys[first] = STAYS
                 continue
-            rest = rest_for(problem, adversary, tree, node, records, counted)
-            last_context += 1
-            for place in range(records.shape[0]):
-                mark[records[place]] = last_context
-            if key == BECOMES_LEAF:
-                settle(
-                    problem, adversary, order, start, end, places, keys, count, key, room, rest,
-                    False, totals, tally, outcome,
-                )  # fmt: skip
-            else:
-                a = key // 2
-                by_tree = problem.meta[a, layout.CUT_BY] == layout.BY_TREE
-                cut = room.ints[TREE_NODE, a] if by_tree else room.ints[CUT_A + key % 2, a]
-                parts, ends, low, high = force(problem, tree, node, a, cut)
-                forest = partition.grow(problem, parts, ends, low, high)
-                if adversary.model == NAIVE_BAYES:
-                    add_forest(problem, forest, rest)
-                last_context = walk(
-                    problem, adversary, forest, ends.shape[0], rest, mark, last_context, totals,
-                    tally, outcome,
-                )  # fmt: skip
-            for t in range(first, count):
-                if keys[t] == key:
-                    keys[t] = STAYS
-    return last_context
+            a = key // 2
+            by_tree = problem.meta[a, layout.CUT_BY] == layout.BY_TREE
+            cut = cut_of[2, a] if by_tree else cut_of[key % 2, a]
+            own, forest, parts, before, starts = force(problem, tree, node, a, cut, counted, desk)
+            rest = rest_of(problem, tree, node, counted, before, starts, adversary.models)
+            fresh = Counted(own_codes(own.meta, before, starts), starts, rest.counts)
+            if adversary.models & NAIVE_BAYES:
+                every = np.int64(forest.leaves.shape[0])
+                add_leaves(own, forest, np.int64(0), every, np.int64(1), fresh)
+            complete(own.meta, rest, counted)
+            own_ids = np.empty(end - start, np.int32)
+            own_target = np.zeros(end - start, np.int8)
+            for place in range(end - start):
+                old = start + forest.order[place]
+                own_ids[place] = ids[old]
+                own_target[place] = keys[old] == key
+            for place in range(end - start):
+                forest.order[place] = place
+            walk(own, adversary, forest, parts, own_ids, own_target, fresh, desk, outcome)
+            for place in range(first, end):
+                if keys[place] == key:
+                    keys[place] = STAYS
+    return 0

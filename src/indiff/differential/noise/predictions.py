@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from indiff.differential.noise.closed_form import distinct_cases, distinct_rows
 from indiff.differential.noise.runs import ANSWERED
 from indiff.differential.noise.transforms import gauss_legendre
-from indiff.kernels import kernel
+from indiff.kernels import inner, kernel
 from indiff.sanitizers.noise.mechanisms import Gaussian, Geometric, NoisyTable, RandomizedResponse
 
 Floats = NDArray[np.float64]
@@ -145,7 +145,7 @@ def _whole_numbers(size: float) -> tuple[Floats, Floats]:
     return size * places + (size - 1) / 2, size * vectors[0] ** 2
 
 
-@kernel
+@inner
 def _compress(others, levels, times):  # type: ignore[no-untyped-def]
     """Write the distinct counts, ascending, and how often each stands there."""
     number = 0
@@ -159,7 +159,7 @@ def _compress(others, levels, times):  # type: ignore[no-untyped-def]
     return number
 
 
-@kernel
+@inner
 def _breaks(levels, extra, low, high, breaks):  # type: ignore[no-untyped-def]
     """Write low, the levels and extra counts between, and high, ascending."""
     breaks[0] = low
@@ -168,16 +168,19 @@ def _breaks(levels, extra, low, high, breaks):  # type: ignore[no-untyped-def]
         if low < level < high:
             breaks[number] = level
             number += 1
-    for count in extra:
+    for count in extra:  # few: put in place one by one, as a sort takes seconds to compile
         if low < count < high:
-            breaks[number] = count
+            place = number
+            while place > 1 and breaks[place - 1] > count:
+                breaks[place] = breaks[place - 1]
+                place -= 1
+            breaks[place] = count
             number += 1
-    breaks[1:number].sort()
     breaks[number] = high
     return number
 
 
-@kernel
+@inner
 def _below(x, scale, normal):  # type: ignore[no-untyped-def]
     """Return the distribution function of the noise."""
     if normal:
@@ -187,7 +190,7 @@ def _below(x, scale, normal):  # type: ignore[no-untyped-def]
     return 1 - 0.5 * math.exp(-x / scale)
 
 
-@kernel
+@inner
 def _below_and_density(x, scale, normal):  # type: ignore[no-untyped-def]
     """Return the noise's distribution function and density."""
     if normal:
@@ -197,7 +200,7 @@ def _below_and_density(x, scale, normal):  # type: ignore[no-untyped-def]
     return half if x < 0 else 1 - half, half / scale
 
 
-@kernel
+@inner
 def _shifted(x, own, scale, normal):  # type: ignore[no-untyped-def]
     """Return how much likelier a count of own − 1 stays below x than one of own."""
     if normal:
@@ -210,7 +213,7 @@ def _shifted(x, own, scale, normal):  # type: ignore[no-untyped-def]
     return 1 - (math.exp((own - 1 - x) / scale) + math.exp((x - own) / scale)) / 2
 
 
-@kernel
+@inner
 def _window(own, top, scale, normal):  # type: ignore[no-untyped-def]
     """Return where both the target's and the largest other count may lie; empty if nowhere."""
     if not normal:
@@ -263,7 +266,7 @@ def _integrate(cases, scale, normal, points, weights, result):  # type: ignore[n
         result[case] = total
 
 
-@kernel
+@inner
 def _geometric_cell(at, own, levels, times, epsilon, lots, chances):  # type: ignore[no-untyped-def]
     """Return the part of count ``at`` ≥ 1: integrate over the lot of a record among equals.
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.schema import Kind
 from indiff.data.table import Sensitive, Table
-from indiff.kernels import kernel
+from indiff.kernels import inline, inner, kernel
 
 # Rounding may not turn an exactly met limit into a failure; integer counts cannot come this close.
 SLACK = 1e-12
@@ -203,7 +203,7 @@ def _lay_out_trees(
     return np.array(nodes or [(0, 0, 0)], np.int32), path, leaf_start
 
 
-@kernel
+@inline
 def fits(counts: Any, size: Any, k: Any, l: Any) -> Any:  # noqa: E741 - the literature's name
     """Tell whether a group satisfies k-anonymity and the papers' ℓ-diversity."""
     if size < k or size < 1:
@@ -223,7 +223,7 @@ def meets(counts: Any, size: Any, limits: Any) -> Any:
     return not limits.more or meets_more(counts, size, limits)
 
 
-@kernel
+@inner
 def meets_more(counts: Any, size: Any, limits: Any) -> Any:
     """Tell whether a group satisfies the limits beyond k and l."""
     if limits.distinct_l > 1:
@@ -240,7 +240,7 @@ def meets_more(counts: Any, size: Any, limits: Any) -> Any:
     return not (limits.t < 1.0 and closeness(counts, size, limits) > limits.t + SLACK)
 
 
-@kernel
+@inline
 def entropy(counts: Any, size: Any) -> Any:
     """Entropy of the sensitive values of a group, in nats."""
     total = 0.0
@@ -251,7 +251,7 @@ def entropy(counts: Any, size: Any) -> Any:
     return total
 
 
-@kernel
+@inline
 def recursive_diverse(counts: Any, limits: Any) -> Any:
     """r₁ < c (r_ℓ + … + r_m), the counts in descending order."""
     left = counts.copy()
@@ -264,7 +264,7 @@ def recursive_diverse(counts: Any, limits: Any) -> Any:
     return largest < limits.recursive_c * tail
 
 
-@kernel
+@inline
 def closeness(counts: Any, size: Any, limits: Any) -> Any:
     """Earth mover's distance from a group's sensitive values to the whole table's."""
     m = counts.shape[0]

@@ -24,6 +24,7 @@ from indiff.release.regions import (
 )
 from indiff.release.release import Release, ReleasedColumn, release_of, span_column
 from indiff.sanitizers.mondrian.constraints import Constrained, Unmet, check_choice, one_group
+from indiff.sanitizers.mondrian.cuts import empty_room
 from indiff.sanitizers.mondrian.layout import LABEL, MEMBERS, Problem, Tree, as_problem, meets
 from indiff.sanitizers.mondrian.partition import grow
 
@@ -139,7 +140,8 @@ def grow_parts(table: Table, problem: Problem, parts: list[NDArray[np.int32]]) -
     """Partition the table, each part from a root of its own."""
     low, high = zip(*(full_box(table, part) for part in parts), strict=True)
     ends = np.cumsum([len(part) for part in parts]).astype(np.int32)
-    tree: Tree = grow(problem, np.concatenate(parts), ends, np.stack(low), np.stack(high))
+    room = empty_room(problem, len(table))
+    tree: Tree = grow(problem, np.concatenate(parts), ends, np.stack(low), np.stack(high), room)
     return tree
 
 
