@@ -74,6 +74,11 @@ _WHERE_USED = (
          ("advantage",)),
     Term("average group size", "Released records per group, on average.", ("average_group",)),
     Term("candidate", "A released row that fits what is known of a person.", ("one_candidate",)),
+    Term(
+        "determined",
+        "Of a person: only one sensitive value is left, the person's own.",
+        ("determined",),
+    ),
     Term("changed predictions", "The share of people for whom the adversary's best guess changes "
          "when their own record is taken out.", ("changed_predictions",)),
     Term("differential test", "For every person, the table is sanitized with and without that "
