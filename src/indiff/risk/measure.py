@@ -284,7 +284,8 @@ def measure_risk(
             ranked = columns.search(counted, combinations) if combinations else ()
             asked_keys = columns.chosen(counted, named)
             uniques = special_of(counted, special, sampling or SAMPLING) if special else None
-            say("population")
+            if asked:
+                say("population")
             against, risks = measure_population(
                 counted, together.groups.sizes, asked, engine=engine, reading=reading,
                 resources=resources,
