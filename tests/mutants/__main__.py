@@ -70,7 +70,10 @@ GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("risk", "report/terminal/risk.py", "cli/risk.py"),
         ("tests/risk", "tests/cli/test_risk.py", "tests/report/terminal/test_risk.py"),
     ),
-    "engines": (("engines/in_process.py", "engines/duckdb.py"), ("tests/engines", "tests/risk")),
+    "engines": (
+        ("engines/in_process.py", "engines/tally.py", "engines/duckdb.py"),
+        ("tests/engines", "tests/risk"),
+    ),
     "test": (
         (
             *("differential/summary.py", "differential/result.py", "differential/strongest.py"),
