@@ -49,6 +49,19 @@ def test_every_record_has_its_group(suffix: str, engine: Any, tmp_path: Path) ->
     assert max(found["itpr"]) == pytest.approx(risk.reidentification.itpr, abs=1e-12)
 
 
+def test_special_uniques_add_their_columns(tmp_path: Path) -> None:
+    """By hand: the second alone is 40, the first needs both columns, the others are alike."""
+    out = tmp_path / "records.csv"
+    people = pa.table({"sex": ["f", "f", "m", "m"], "age": [30, 40, 30, 30]})
+    measure_risk(people, quasi=["sex", "age"], special=2, records=out)
+    found = read(out)
+    assert found["special_score"] == [1, 1, 0, 0]
+    # U = P = 2, π = 0.1: DIS is 0.1 of the file, and of each of two records with equal scores
+    assert found["special_dis"] == pytest.approx([0.1, 0.1, 0, 0])
+    measure_risk(people, quasi=["sex", "age"], records=out)
+    assert "special_score" not in read(out)
+
+
 def test_records_of_people_have_their_group_s_term(engine: Any, tmp_path: Path) -> None:
     """Eq. 10 with X the person: 1 − groups · n · H(X|group) / N / H(X), from the counts alone."""
     who, group = [*"AABCDEEE"], [*"xxxxyyyy"]

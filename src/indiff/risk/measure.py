@@ -283,7 +283,10 @@ def measure_risk(
             say("combinations")
             ranked = columns.search(counted, combinations) if combinations else ()
             asked_keys = columns.chosen(counted, named)
-            uniques = special_of(counted, special, sampling or SAMPLING) if special else None
+            share, each = sampling or SAMPLING, records is not None
+            uniques, scored = (
+                special_of(counted, special, share, each=each) if special else (None, None)
+            )
             if asked:
                 say("population")
             against, risks = measure_population(
@@ -293,7 +296,7 @@ def measure_risk(
             if records is not None:
                 say("records")
                 who, what = together.reidentification, together.inference
-                write_records(counted, str(records), who, what, risks)
+                write_records(counted, str(records), who, what, risks, scored)
             return Risk(
                 records=counted.records,
                 reidentification=together.reidentification,

@@ -16,6 +16,7 @@ def write_records(
     reidentification: InformationRisk,
     inference: dict[str, InformationRisk],
     risks: str | None = None,
+    special: str | None = None,
 ) -> None:
     """Write one row per record: its place, group size, and group terms of ITPR.
 
@@ -24,6 +25,8 @@ def write_records(
     ``itpr:NAME`` that of each sensitive attribute: the maximum over records is the metric. With
     ``risks``, a table of groups with their people and their risk against the population,
     ``population_size`` and ``individual_risk`` are added, and ``household_risk`` if there is one.
+    With ``special``, a table of groups with their score, so are ``special_score`` and
+    ``special_dis``.
     """
     engine, positions = counted.engine, counted.positions
     weighted = "n * LOG2(n)" if counted.people is None else _NH
@@ -49,6 +52,10 @@ def write_records(
         made.append(engine.keep(f"SELECT {keys(positions)}, w, r FROM {risks} t"))
         last = f"g{len(made) - 1}"
         columns += [f"{last}.w AS population_size", f"{last}.r AS individual_risk"]
+    if special is not None:
+        made.append(special)
+        last = f"g{len(made) - 1}"
+        columns += [f"{last}.score AS special_score", f"{last}.dis AS special_dis"]
     joins = " ".join(
         f"JOIN {table} g{place} ON {same(positions, 'r', f'g{place}')}"
         for place, table in enumerate(made)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pytest
 
 import indiff
 from indiff.errors import UserError
 from indiff.risk.identifying.keys import read_keys
+from tests.risk.sessions import ON_SPARK
 
 QUASI = ["age", "sex", "zip"]
 _RNG = np.random.default_rng(8)
@@ -33,6 +36,23 @@ def test_special_uniques_of_groups_are_those_of_records(engine: Any) -> None:
     assert whole.uniques == risk.groups.singled_out
 
 
+@pytest.mark.parametrize("size", [2, 3])
+def test_records_have_their_score_and_dis(size: int, engine: Any, tmp_path: Path) -> None:
+    place = tmp_path / "records.parquet"
+    table = PEOPLE.append_column("none", pa.nulls(60, pa.string()))
+    asked: dict[str, Any] = {"special": size, "sampling": 0.2, "sensitive": "who"}
+    indiff.measure_risk(
+        table, quasi=[*QUASI, "none"], engine=engine, records=place, details=False, **asked
+    )
+    rows = ds.dataset(place).to_table().sort_by("record")
+    whole = indiff.special_uniques(table, quasi=[*QUASI, "none"], size=size, sampling=0.2)
+    assert rows["record"].to_pylist() == list(range(60))
+    assert rows["special_score"].to_pylist() == whole.scores.tolist()
+    assert rows["special_dis"].to_pylist() == pytest.approx(whole.dis.tolist(), rel=1e-12)
+    assert 0 < sum(whole.scores > 0) < 60
+    assert "individual_risk" in rows.column_names
+
+
 def test_keys_are_measured_in_their_order(engine: Any) -> None:
     keys = ["zip+sex", ["age"], "age+sex+zip"]
     risk = indiff.measure_risk(PEOPLE, quasi=QUASI, keys=keys, engine=engine, details=False)
@@ -41,6 +61,17 @@ def test_keys_are_measured_in_their_order(engine: Any) -> None:
         alone = indiff.measure_risk(PEOPLE, quasi=list(one.columns), details=False)
         assert (one.k, one.singled_out) == (alone.groups.k, alone.groups.singled_out)
     assert risk.keys[2].singled_out == risk.groups.singled_out
+
+
+@pytest.mark.system
+@ON_SPARK
+def test_the_same_where_spark_reduces(
+    spark: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("indiff.engines.spark.FEW_COUNTS", 0)
+    test_special_uniques_of_groups_are_those_of_records("spark")
+    test_records_have_their_score_and_dis(2, "spark", tmp_path)
+    test_keys_are_measured_in_their_order("spark")
 
 
 def test_nothing_is_measured_unasked() -> None:

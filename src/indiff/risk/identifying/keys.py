@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
 
 from indiff.errors import UserError, option, unknown
 from indiff.risk.columns import Combination
@@ -41,10 +42,13 @@ def read_keys(asked: Sequence[Key] | str, quasi: Sequence[str]) -> tuple[tuple[i
     return tuple(found)
 
 
-def special_of(counted: Counted, size: int, sampling: float) -> SpecialRisk:
+def special_of(
+    counted: Counted, size: int, sampling: float, *, each: bool = False
+) -> tuple[SpecialRisk, str | None]:
     """Find the special uniques among the groups that an engine has counted.
 
-    The groups come to this process: equal records are one row, however many they are.
+    The groups come to this process: equal records are one row, however many they are. With
+    ``each``, also return the name of a table of the groups with their ``score`` and ``dis``.
     """
     if counted.people is not None:
         raise UserError(
@@ -54,13 +58,23 @@ def special_of(counted: Counted, size: int, sampling: float) -> SpecialRisk:
     engine = counted.engine
     ((groups,),) = engine.query(f"SELECT COUNT(*) FROM {counted.groups} t")
     require_few(int(groups), len(counted.quasi), min(size, len(counted.quasi)), bits=True)
-    kept = engine.keep(f"SELECT {keys(counted.positions)}, n FROM {counted.groups} t")
+    by = keys(counted.positions)
+    # Only numbers go back to the engine: a value may change its type on the way here and back.
+    number = f"ROW_NUMBER() OVER (ORDER BY {by}) AS g" if each else "0 AS g"
+    kept = engine.keep(f"SELECT {by}, n, {number} FROM {counted.groups} t")
     rows = engine.fetch(kept)
-    engine.forget(kept)
     weights = rows["n"].to_numpy().astype(np.int64)
     columns = [rows.column_names.index(f"c{place}") for place in counted.positions]
     table = rows.select(columns).rename_columns(list(counted.quasi))
-    return find_uniques(coded(table, weights), size, sampling).summary
+    found = find_uniques(coded(table, weights), size, sampling)
+    scored = None
+    if each:
+        numbers = {"g": rows["g"], "score": found.scores, "dis": found.dis}
+        loaded = engine.load(pa.table(numbers))
+        scored = engine.keep(f"SELECT {by}, score, dis FROM {kept} t JOIN {loaded} s USING (g)")
+        engine.forget(loaded)
+    engine.forget(kept)
+    return found.summary, scored
 
 
 def few_columns(keys: Sequence[Combination], special: SpecialRisk | None, name: str) -> float:
