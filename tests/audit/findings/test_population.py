@@ -82,14 +82,32 @@ def test_what_cannot_be_measured_is_no_pass(tmp_path: Path) -> None:
     assert result.verdict["exit_code"] != 0
 
 
-def test_the_command_line_takes_it_all(tmp_path: Path) -> None:
-    pq.write_table(SAMPLE, tmp_path / "sample.parquet")
+def audit_by_words(folder: Path, limit: str) -> tuple[int, dict[str, Any]]:
+    pq.write_table(SAMPLE, folder / "sample.parquet")
     words = ["--sensitive", "ill", "--sanitizer", "recoding:k=3", "--model", "frequency"]
     words += ["--targets", "2", "--weight", "w", "--household", "hid", "--sampling", "0.1333"]
-    words += ["--limit", "population.household_risk=0.0001", "--out", str(tmp_path / "out")]
-    ended = call("audit", tmp_path / "sample.parquet", *words)
-    assert ended.code == 1, ended.out + ended.err
-    document = json.loads((tmp_path / "out" / "report.json").read_text())
+    words += ["--limit", limit, "--out", str(folder / "out")]
+    ended = call("audit", folder / "sample.parquet", *words)
+    return ended.code, json.loads((folder / "out" / "report.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("limit", "code"),
+    [
+        ("population.household_risk=0.9999", 0),
+        ("population.expected=0.0001", 1),
+        ("population.k_map=1", 3),  # which needs a table of the population
+    ],
+)
+def test_a_limit_sets_the_exit_code(limit: str, code: int, tmp_path: Path) -> None:
+    ended, document = audit_by_words(tmp_path, limit)
+    verdict = document["verdict"]
+    assert (ended, verdict["exit_code"]) == (code, code), verdict["reasons"]
+
+
+def test_the_command_line_takes_it_all(tmp_path: Path) -> None:
+    code, document = audit_by_words(tmp_path, "population.household_risk=0.0001")
+    assert code == 1
     named = {one["metric"] for one in document["findings"]}
     assert {"population.uniques", "population.tau2", "population.household_risk"} <= named
     assert "Largest risk of a household" in (tmp_path / "out" / "report.html").read_text()
