@@ -15,6 +15,7 @@ from indiff.differential.path import (
     Measurement,
     Named,
     Test,
+    Walked,
     is_random,
     join_beliefs,
     measure_beliefs,
@@ -89,18 +90,23 @@ def _walk(
     test: Test, exact: Exact, model: NaiveBayes | Frequency, rows: NDArray[np.intp]
 ) -> Beliefs:
     """Walk once for all models that can share a walk, and for this one where they cannot."""
+    table, sanitizer = test.table, test.sanitizer
+    for one in test.walked:
+        # A result of another table, sanitizer, model or of other records would be a wrong number.
+        same = one.table is table and one.sanitizer is sanitizer and one.model is model
+        if same and np.array_equal(one.beliefs.rows, rows):
+            return one.beliefs
     models: list[NaiveBayes | Frequency] = [model]
-    if test.prior is None and test.known is None:  # else the others are not as they were asked for
-        found = test.walked.get(describe(model))
-        if found is not None and np.array_equal(found.rows, rows):
-            return found
-        for other in test.beside:
-            if isinstance(other, NaiveBayes | Frequency) and type(other) is not type(model):
-                models = [model, other]
+    # With knowledge of its own the others are not as they were asked for.
+    beside = test.beside if test.prior is None and test.known is None else ()
+    for other in beside:
+        if isinstance(other, NaiveBayes | Frequency) and type(other) is not type(model):
+            models = [model, other]
     each = exact.by_counts(
-        test.table, test.sanitizer, models, rows, jobs=test.calls.jobs, progress=test.progress
+        table, sanitizer, models, rows, jobs=test.calls.jobs, progress=test.progress
     )
-    test.walked.update(zip(map(describe, models), each, strict=True))
+    for other, beliefs in zip(models[1:], each[1:], strict=True):
+        test.walked.append(Walked(table, sanitizer, other, beliefs))
     return each[0]
 
 

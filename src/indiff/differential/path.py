@@ -29,12 +29,22 @@ Floats = NDArray[np.float64]
 Named = tuple[str, Distance]
 
 
+@dataclass(frozen=True)
+class Walked:
+    """What an exact walk found for one model, of one table and one sanitizer."""
+
+    table: Table
+    sanitizer: Sanitizer
+    model: Model
+    beliefs: Beliefs
+
+
 @dataclass(frozen=True, kw_only=True)
 class Asked:
     """What was asked of all the tests that one call makes; the folder ``run`` keeps them.
 
-    ``beside`` are all models that are asked about the same table, and ``walked`` what one exact
-    walk for them has already found, by the model's name.
+    ``beside`` are all models that are asked about the same table, if there are several, and
+    ``walked`` what one exact walk for them has already found.
     """
 
     model: Any
@@ -52,7 +62,7 @@ class Asked:
     known: Sequence[str] | str | None
     progress: Progress | None
     beside: tuple[Model, ...] = ()
-    walked: dict[str, Beliefs] = field(default_factory=dict)
+    walked: list[Walked] = field(default_factory=list)
 
     def part(self, what: str, place: int, parts: int) -> Asked:
         """Return the same for one of several tests: its folder, and its share of the progress."""

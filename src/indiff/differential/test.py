@@ -306,7 +306,7 @@ def _strongest(
             field="model",
         )
     confidence = each_confidence(asked.confidence, len(names))
-    each = replace(asked, confidence=confidence, beside=chosen.models, walked={})
+    each = replace(asked, confidence=confidence, beside=chosen.models, walked=[])
     if asked.order == "worst-first" and isinstance(asked.targets, int):  # the same for every model
         everyone = find_people(table, asked.individual)
         blind = partial(rank, table, seed=asked.seed)
