@@ -27,7 +27,7 @@ SAID: dict[str, dict[float, str]] = {
         1: "At least one person in the release is the only one in the population who looks like "
         "that.",
         5: "Everyone in the release is one of at least 5 people in the population who look alike "
-        "in the released columns.",
+        "in the released quasi-identifiers.",
     },
     "population.presence": {
         0.25: "Whoever knows somebody's released columns can be up to 25% sure that this person's "
@@ -122,16 +122,16 @@ SAID: dict[str, dict[float, str]] = {
     },
     "k": {
         1: "Some people are alone in their group and can be singled out.",
-        2: "Nobody is alone: everyone is one of at least 2 people who look alike in the released "
-        "columns.",
-        5000: "Nobody is alone: everyone is one of at least 5,000 people who look alike in the "
-        "released columns.",
+        2: "Going by the quasi-identifiers alone, the columns that an attacker may know, everyone "
+        "is one of at least 2 people who look alike.",
+        5000: "Going by the quasi-identifiers alone, the columns that an attacker may know, "
+        "everyone is one of at least 5,000 people who look alike.",
     },
     "singled_out": {
-        0: "Nobody is alone.",
-        1: "1 person is alone: whoever knows that person's released columns finds exactly one "
+        0: "Nobody is the only one in a group.",
+        1: "1 person is alone: whoever knows that person's quasi-identifiers finds exactly one "
         "record.",
-        4000: "4,000 people are alone: whoever knows the released columns of one of them finds "
+        4000: "4,000 people are alone: whoever knows the quasi-identifiers of one of them finds "
         "exactly one record.",
     },
     "reidentification.itpr": {
@@ -157,9 +157,10 @@ SAID: dict[str, dict[float, str]] = {
         1: "Whoever links every record to a list of all people in the table is always right.",
     },
     "advantage": {
-        0: "One threshold on this adversary's belief tells people in the table from people outside "
-        "with an advantage of 0, where 0 is guessing and 1 is certainty. With a false alarm for "
-        "at most 1% of those outside it finds 3.1% of those inside; for at most 0.1%, 0.5%.",
+        0: "One threshold on this adversary's belief in people's true values tells those in the "
+        "table from those outside with an advantage of 0, where 0 is guessing and 1 is certainty. "
+        "With a false alarm for at most 1% of those outside it finds 3.1% of those inside; "
+        "for at most 0.1%, 0.5%.",
     },
     "one_candidate": {
         0: "Nobody has a single released row that fits best. 2 records fit no row.",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from indiff.report import sheet
+from indiff.report import parts, sheet
 from indiff.report.fingerprints import file_rows
 from indiff.report.limits import limit_rows, policy_in_full, policy_lines
 from indiff.report.markdown import render as markdown
@@ -52,7 +52,7 @@ def test_ten_lines_answer_what_an_officer_asks() -> None:
     assert tried.startswith(
         "Adversaries: naive-bayes, tree. Not tried: 1 other, named in section 7."
     )
-    assert "9 exact, 1 not measured; why is said in section 7." in tried
+    assert "Numbers: 8 exact, 1 not measured; why is said in section 7." in tried
     assert "Every limit was checked on an exact number." in tried
     assert "other releases of the same people" in tried
     assert told["What it does not prove"].startswith(
@@ -229,10 +229,10 @@ def test_the_period_of_the_data_is_told_or_missed() -> None:
 @pytest.mark.parametrize(("missing", "told"), [(1, "in 1 record:"), (1000, "in 1,000 records:")])
 def test_blank_sensitive_cells_have_a_note(missing: int, told: str) -> None:
     made = usual()
-    before = sheet.notes(made)
+    before = parts.notes(made)
     for one in made["table"]["columns"]:
         one["missing"] = missing if one["role"] == "sensitive" else 7
-    (note,) = [one for one in sheet.notes(made) if one not in before]
+    (note,) = [one for one in parts.notes(made) if one not in before]
     assert note.startswith(f"diagnosis is blank {told} blank counts as a value of its own")
 
 
@@ -250,7 +250,7 @@ def test_a_reason_is_said_once() -> None:
     reason = "nobody knows whose the rows of the release are"
     missed = made["findings"][-1] | {"reason": reason}
     made["findings"] = [{**missed, "id": f"{place}", "title": f"T{place}"} for place in range(10)]
-    ((number, text, titles),) = sheet.not_measured(made["findings"])
+    ((number, text, titles),) = parts.not_measured(made["findings"])
     assert (number, text, len(titles)) == (1, reason, 10)
     made["charts"] = bare()["charts"]
     for page in (render(made), markdown(made)):
@@ -291,11 +291,11 @@ def test_notes_of_many_columns_are_one() -> None:
         "150 values have such a sign"
         for place in range(11)
     ]
-    ((note),) = sheet.notes(made)
+    ((note),) = parts.notes(made)
     assert note.startswith("each of the columns 'c0', 'c1', ")
     assert note.endswith("'c10' is read as numbers with a comma before the fraction")
     made["table"]["notes"] = made["table"]["notes"][:1] * 2
-    assert sheet.notes(made) == made["table"]["notes"][:1]
+    assert parts.notes(made) == made["table"]["notes"][:1]
 
 
 @pytest.mark.parametrize("document", [usual(), bare()])

@@ -131,7 +131,7 @@ def _head(metric: str, finding: Found) -> str:
 
 def _cell(finding: Found | None) -> Cell:
     if finding is None:
-        return Cell("—", "plain", None)
+        return Cell("not computed", "plain", None)
     unit = "%" if finding["metric"] == "changed_predictions" else ""
     text = words.measured(finding) + unit + words.between(finding, unit)
     return Cell(text, words.badge(finding)[1], finding.get("place"))

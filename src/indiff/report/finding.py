@@ -141,22 +141,22 @@ class Topic:
         return f"{self.title}: {self.short}"
 
 
-_COLUMNS_ALONE = (
-    "These numbers are about an attacker who knows the quasi-identifiers and nothing else. One who "
-    "knows more columns, or holds another release about the same people, may do better."
-)
+_MORE = "One who knows more columns, or holds another release about the same people, may do better."
 QUESTIONS: dict[Question, Topic] = {
     "singling-out": Topic(
         "Singling out",
         "can a person's record be isolated?",
         "Can somebody isolate the record of one person, knowing some of that person's columns?",
-        _COLUMNS_ALONE,
+        "These numbers are about an attacker who knows that a person is in the table, and that "
+        f"person's quasi-identifiers, but no other column. {_MORE}",
     ),
     "linkability": Topic(
         "Linkability",
         "can a record be linked to a person?",
         "Can somebody tell that a person is in the table, or join a record to another source?",
-        _COLUMNS_ALONE,
+        "An advantage is about an attacker who knows a person's quasi-identifiers and sensitive "
+        "value, but not whether the person is in the table. Chances of a link are about one who "
+        f"knows that, and the quasi-identifiers alone. {_MORE}",
     ),
     "inference": Topic(
         "Inference",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from indiff import text as plain
 from indiff.report import adversaries, sheet
@@ -82,6 +83,9 @@ _READING = (
         "before the numbers were known. What failed or was not measured never counts as passed.",
     ),
 )
+_OF_COLUMN = re.compile(r"column (?P<name>'[^']*')(?P<says>[: ].*)", re.DOTALL)
+_NUMBER = re.compile(r"\d[\d,.]*")
+_COUNTED = re.compile(r" \([^)]*\d[^)]*\)|: [^:]*\d[^:]*$")
 _PARAMETERS = {
     "area_under_roc": "area under the ROC curve",
     "area_interval": "interval of that area",
@@ -107,11 +111,19 @@ _PARAMETERS = {
 }
 
 
+class Reason(NamedTuple):
+    """Why some numbers were not measured: said once for all of them."""
+
+    number: int
+    text: str
+    titles: tuple[str, ...]
+
+
 def parts(document: Document) -> dict[str, Any]:
     """Return everything that both templates show, by the names that they use."""
     worst = by_distance(document["charts"].get("worst") or [])
     here = {"policy": bool(document.get("policy")), "why": bool(worst), "worst": bool(worst)}
-    reasons = sheet.not_measured(document["findings"])
+    reasons = not_measured(document["findings"])
     findings = by_question(document["findings"])
     return {
         **sheet.parts(document),
@@ -127,6 +139,7 @@ def parts(document: Document) -> dict[str, Any]:
         "headings": HEADINGS,
         "worst": worst,
         "policy": document.get("policy"),
+        "notes": notes(document),
         "reasons": reasons,
         "why": {one.text: one.number for one in reasons},
         "contents": [one for one in TITLES.items() if here.get(one[0], True)],
@@ -230,7 +243,46 @@ def facts(document: Document) -> list[tuple[str, str]]:
                 f"{others} not tried, see appendix" if others else "—",
             ),
         ]
-    return [*rows, *(("note", sentence(note)) for note in sheet.notes(document))]
+    return [*rows, *(("note", sentence(note)) for note in notes(document))]
+
+
+def not_measured(findings: Sequence[Mapping[str, Any]]) -> list[Reason]:
+    """Return why numbers are missing, each reason once with all that it is the reason of."""
+    titles: dict[str, list[str]] = {}
+    for one in findings:
+        if one["status"] != "measured":
+            titles.setdefault(str(one["reason"]), []).append(one["title"])
+    return [
+        Reason(place, text, tuple(named)) for place, (text, named) in enumerate(titles.items(), 1)
+    ]
+
+
+def notes(document: Document) -> list[str]:
+    """Return the notes of table and release, each once: what is said of several columns, too.
+
+    >>> said = [f"column {name!r} has zeros: {n} of them" for name, n in (("zip", 3), ("area", 7))]
+    >>> notes({"table": {"notes": said}, "release": {"notes": ["a note", "a note"]}})
+    ["each of the columns 'zip', 'area' has zeros", 'a note']
+    """
+    blank = [
+        f"{plain.name(one['name'])} is blank in {sheet.counted(one['missing'])}: blank counts as "
+        "a value of its own, and whoever guesses it is right"
+        for one in document["table"].get("columns") or ()
+        if one["role"] == "sensitive" and one["missing"]
+    ]
+    found: dict[str, dict[str, str]] = {}
+    for note in dict.fromkeys([*document["table"]["notes"], *document["release"]["notes"]]):
+        about = _OF_COLUMN.fullmatch(note)
+        says = about["says"] if about else note
+        found.setdefault(_NUMBER.sub("#", says), {})[about["name"] if about else ""] = says
+    told = []
+    for columns in found.values():
+        names, says = [name for name in columns if name], next(iter(columns.values()))
+        if len(set(columns.values())) > 1:  # numbers of their own, which the JSON file has
+            says = _COUNTED.sub("", says)
+        several = f"each of the columns {', '.join(names)}{says}"
+        told.append(several if len(names) > 1 else f"column {names[0]}{says}" if names else says)
+    return [*told, *blank]
 
 
 def _in_groups(groups: int | None) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from indiff import text as plain
 from indiff.report import finding as words
@@ -17,9 +16,6 @@ from indiff.text import number, percent
 
 Document = Mapping[str, Any]
 _MOST_NAMES = 12
-_OF_COLUMN = re.compile(r"column (?P<name>'[^']*')(?P<says>[: ].*)", re.DOTALL)
-_NUMBER = re.compile(r"\d[\d,.]*")
-_COUNTED = re.compile(r" \([^)]*\d[^)]*\)|: [^:]*\d[^:]*$")
 NO_PROOF = (
     "A pass is no proof that nobody can be recognised. It is about the adversaries that were "
     "tried, this table, this release and these columns. A stronger adversary, one who knows more, "
@@ -59,14 +55,6 @@ _HOW = {
 DECISIONS = ("release it as it was judged", "release it under conditions", "do not release it")
 _UNMARKED = "Confidential, as nobody stated otherwise"
 SIGNED = ("Name", "Function", "Place and date", "Signature")
-
-
-class Reason(NamedTuple):
-    """Why some numbers were not measured: said once for all of them."""
-
-    number: int
-    text: str
-    titles: tuple[str, ...]
 
 
 def ten_lines(document: Document) -> list[tuple[str, str]]:
@@ -112,7 +100,6 @@ def parts(document: Document) -> dict[str, Any]:
         "marking": marking(document),
         "no_proof": NO_PROOF,
         "released": columns(document),
-        "notes": notes(document),
         "verdict_reasons": [sentence(str(one)) for one in document["verdict"]["reasons"]],
     }
 
@@ -270,16 +257,17 @@ def _above(document: Document, deltas: Sequence[Mapping[str, Any]]) -> list[str]
 
 def _tried(document: Document) -> str:
     tried = document.get("tried")
+    asked_for = [one for one in document["findings"] if one["question"] != "table"]
     exact = Counter(
         str(one["exactness"]).replace("-", " ")
-        for one in document["findings"]
+        for one in asked_for
         if one["status"] == "measured" and one["exactness"]
     )
     counts = ", ".join(
         f"{count} {what}{'s' if count > 1 and what != 'exact' else ''}"
         for what, count in exact.items()
     )
-    missed = sum(one["status"] != "measured" for one in document["findings"])
+    missed = sum(one["status"] != "measured" for one in asked_for)
     numbers = f"Numbers: {counts}" if counts else "Numbers: none"
     numbers += (
         f", {missed} not measured; why is said in section 7." if missed else ", none missing."
@@ -352,45 +340,6 @@ def context_rows(document: Document) -> list[tuple[str, str]]:
     if missing := [called(key) for key in open_ones]:
         found.append(("Not stated", "; ".join(missing)))
     return found
-
-
-def not_measured(findings: Sequence[Mapping[str, Any]]) -> list[Reason]:
-    """Return why numbers are missing, each reason once with all that it is the reason of."""
-    titles: dict[str, list[str]] = {}
-    for one in findings:
-        if one["status"] != "measured":
-            titles.setdefault(str(one["reason"]), []).append(one["title"])
-    return [
-        Reason(place, text, tuple(named)) for place, (text, named) in enumerate(titles.items(), 1)
-    ]
-
-
-def notes(document: Document) -> list[str]:
-    """Return the notes of table and release, each once: what is said of several columns, too.
-
-    >>> said = [f"column {name!r} has zeros: {n} of them" for name, n in (("zip", 3), ("area", 7))]
-    >>> notes({"table": {"notes": said}, "release": {"notes": ["a note", "a note"]}})
-    ["each of the columns 'zip', 'area' has zeros", 'a note']
-    """
-    blank = [
-        f"{plain.name(one['name'])} is blank in {counted(one['missing'])}: blank counts as "
-        "a value of its own, and whoever guesses it is right"
-        for one in document["table"].get("columns") or ()
-        if one["role"] == "sensitive" and one["missing"]
-    ]
-    found: dict[str, dict[str, str]] = {}
-    for note in dict.fromkeys([*document["table"]["notes"], *document["release"]["notes"]]):
-        about = _OF_COLUMN.fullmatch(note)
-        says = about["says"] if about else note
-        found.setdefault(_NUMBER.sub("#", says), {})[about["name"] if about else ""] = says
-    told = []
-    for columns in found.values():
-        names, says = [name for name in columns if name], next(iter(columns.values()))
-        if len(set(columns.values())) > 1:  # numbers of their own, which the JSON file has
-            says = _COUNTED.sub("", says)
-        several = f"each of the columns {', '.join(names)}{says}"
-        told.append(several if len(names) > 1 else f"column {names[0]}{says}" if names else says)
-    return [*told, *blank]
 
 
 def marking(document: Document) -> str:

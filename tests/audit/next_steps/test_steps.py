@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import indiff
+from indiff.audit.metrics import number
 from indiff.audit.next_steps.case import step
 
 AGES = [21, 22, 23, 24, 25, 26, 27, 28, 90, 91, 92, 93]
@@ -97,7 +98,8 @@ def test_the_smallest_k_that_keeps_the_limit() -> None:
     (first,) = [one for one in result.document["next_steps"] if one["kind"] == "parameter"]
     assert first["options"] == {"sanitizer": f"mondrian:k={min(keeping)}"}
     assert first["command"].endswith(f"--sanitizer mondrian:k={min(keeping)}")
-    assert f"k = {min(keeping)} is the smallest of those tried (2, 4, 6)" in first["text"]
+    each = ", ".join(f"{k} with δ {number(delta)}" for k, delta in points.items())
+    assert f"k = {min(keeping)} is the smallest of those tried ({each})" in first["text"]
 
 
 def curve_of(deltas: dict[int, float]) -> Any:
@@ -196,7 +198,7 @@ def test_the_column_that_tells_most_is_named() -> None:
     """The room is everybody's own; the sex says nothing. Without the room all look alike."""
     frame = pa.table({"sex": ["f"] * 24, "room": list(range(24)), "ill": list("nynnyy") * 4})
     result = audit(frame, "mondrian:k=2", {"delta": 0.3})
-    assert "Coarsen room, or leave it out" in texts(result)
+    assert "Leave room out: without it δ is " in texts(result)
     assert "keeps the limit" in texts(result)
 
 
@@ -228,7 +230,7 @@ def test_the_column_that_singles_people_out_is_named() -> None:
     result = audit(frame, "identity", {"singled_out": 0})
     (coarsen,) = [x["text"] for x in result.document["next_steps"] if x["kind"] == "coarsen"]
     assert coarsen == (
-        "Coarsen badge, or leave it out: without it the smallest group has 6 records instead of "
+        "Leave badge out: without it the smallest group has 6 records instead of "
         "1 and no record instead of 12 is alone in its group. That keeps the limit."
     )
 

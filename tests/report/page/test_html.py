@@ -376,6 +376,14 @@ def test_worst_of_several_attributes_are_ranked_together() -> None:
     assert found.summary.startswith("Record 2 is exposed most")
 
 
+def test_of_records_with_the_same_distance_only_the_named_one_has_its_beliefs_told() -> None:
+    rows = [worst_row(4, 2, 0.6, 0) | {"about": "ill"}, worst_row(7, 2, 0.1, 0) | {"about": "ill"}]
+    assert figure("worst", rows).summary.startswith(
+        "2 of these records have the same largest distance, such as record 4: with that record in "
+        "the table the belief in its true value is 60%, without it 0%"
+    )
+
+
 def test_what_a_limit_cannot_decide_is_not_called_kept() -> None:
     made = copy.deepcopy(usual())
     made["policy"] = None

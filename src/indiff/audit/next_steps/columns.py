@@ -46,10 +46,8 @@ def told_most(case: Case, tried: Tried) -> Iterator[Step]:
     alone = against([describe(one) for one in case.quick])
     at = "" if setting == case.plan.release.sanitizer else f", with {setting}"
     if best <= limit:
-        text = f"Coarsen {shown}, or leave it out: without it δ is {number(best)}{at}{alone}, "
-        yield step(
-            "coarsen", f"{text}which keeps the limit; {shown} in coarser form was not tried."
-        )
+        text = f"Leave {shown} out: without it δ is {number(best)}{at}{alone}, which keeps the "
+        yield step("coarsen", f"{text}limit. A coarser {shown} was not tried.")
     elif best < _WORTH_IT * now:
         text = f"Without {shown} δ falls most, from {number(now)} to {number(best)}{at}{alone}: "
         yield step("coarsen", f"{text}leaving it out helps, but not enough by itself.")
@@ -92,7 +90,7 @@ def wider_groups(case: Case) -> Iterator[Step]:
         verb = "is alone in its group" if own["singled_out"] < 2 else "are alone in their groups"
         told.append(f"{alone} instead of {now['singled_out']:,} {verb}")
     enough = "keeps the limit" if kept(best) == len(wanted) else "is not yet enough"
-    text = f"Coarsen {short_name(best)}, or leave it out: without it {' and '.join(told)}. "
+    text = f"Leave {short_name(best)} out: without it {' and '.join(told)}. "
     text += f"That {enough}."
     yield step("coarsen", text)
 

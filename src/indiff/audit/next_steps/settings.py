@@ -121,7 +121,8 @@ def _several(text: str, name: str, values: Sequence[float]) -> str:
 
 
 def _listed(points: Sequence[Point]) -> str:
-    return ", ".join(f"{point['value']:g}" for point in points)
+    """List the values that were tried, each with its δ."""
+    return ", ".join(f"{x['value']:g} with δ {number(x['delta_upper'])}" for x in points)
 
 
 def constraint(case: Case, tried: Tried) -> Iterator[Step]:

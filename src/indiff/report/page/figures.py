@@ -298,7 +298,8 @@ def _worst(lines: Lines) -> Figure:
     equal = sum(row["distance"] == first["distance"] for row in rows)
     most = f"Record {first['record']} is exposed most"
     if equal > 1:
-        most = f"{equal} of these records are exposed alike, record {first['record']} among them"
+        most = f"{equal} of these records have the same largest distance, such as record "
+        most += str(first["record"])
     about = {"about": "about"} if len({row.get("about") for row in rows}) > 1 else {}
     beliefs = {"belief": "belief with", "belief_without": "belief without", "model": "adversary"}
     titles = {"record": "record", **about, "distance": "distance", **beliefs}
@@ -308,7 +309,7 @@ def _worst(lines: Lines) -> Figure:
         id="worst",
         question="worst",
         title="Belief in the true value, with and without the record",
-        summary=f"{most}: with it in the table the belief in its "
+        summary=f"{most}: with that record in the table the belief in its "
         f"true value is {percent(first['belief'])}, without it "
         f"{percent(first['belief_without'])} (distance {number(first['distance'])}, by "
         f"{first['model']}).{_drawn(rows)}",
