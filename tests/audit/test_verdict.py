@@ -87,6 +87,7 @@ MORE_IS_BETTER = {
     "h_conditional",
     "h_normalised",
     "accuracy",
+    "keys.k",
     "population.k_map",
     "population.presence_low",
     "population.smallest",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -38,6 +39,7 @@ from indiff.audit.verdict import (
 )
 from indiff.errors import UserError
 from indiff.release.unmeasured import Unmeasured
+from indiff.risk.measure import Risk
 
 
 def outcome(*distances: float, **more: Any) -> Any:
@@ -258,11 +260,14 @@ def test_a_release_beside_its_original(results: Any, limit: Any, code: int, reas
 
 def risk(k: float = 5, itpr: float = 0.5, dr: float = 0.25) -> Any:
     of_ill = SimpleNamespace(itpr=itpr, dr=dr, h_conditional=1.5)
-    return SimpleNamespace(
+    made: Any = SimpleNamespace(
         groups=SimpleNamespace(k=k, t=0.3),
         reidentification=SimpleNamespace(itpr=0.9, dr=0.8),
         inference={"ill.x": of_ill},
+        population=None,
     )
+    made.value_of, made.verb_of = partial(Risk.value_of, made), partial(Risk.verb_of, made)
+    return made
 
 
 @pytest.mark.parametrize(

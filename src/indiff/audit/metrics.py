@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -111,6 +111,19 @@ def metric(name: str, **words: Any) -> Metric:
     "Distance of a group's income from the table's (t)"
     """
     return replace(METRICS[name], title=METRICS[name].title.format(**words))
+
+
+def guessed(names: Sequence[str]) -> str:
+    """Say which numbers a kept limit proves nothing about: guesses at the population.
+
+    >>> guessed(["population.expected"])
+    "; population.expected is a model's estimate, which may be too favourable: no proof"
+    """
+    if not names:
+        return ""
+    which = f"{names[0]} and {len(names) - 1} more are models' estimates"
+    which = which if len(names) > 1 else f"{names[0]} is a model's estimate"
+    return f"; {which}, which may be too favourable: no proof"
 
 
 def words_for(value: float) -> dict[str, str]:

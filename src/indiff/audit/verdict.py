@@ -10,7 +10,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from indiff.audit.metrics import METRICS, number
+from indiff.audit.metrics import METRICS, guessed, number
 from indiff.audit.plan.limits import PLANES, is_at_least, narrowest_name, require_population
 from indiff.report.finding import Finding, Limit, Rule, against, encoded, gravest
 
@@ -247,7 +247,8 @@ def judge_risk(risk: Risk, limits: Mapping[str, float]) -> Verdict:
         for name, limit in limits.items()
     )
     exceeded = tuple(str(check) for check in checks if check.exceeded)
-    kept = "no limit was exceeded" if limits else NO_LIMIT
+    unsure = [check.name for check in checks if check.verb != "is"]
+    kept = f"no limit was exceeded{guessed(unsure)}" if limits else NO_LIMIT
     code = Exit.EXCEEDED if exceeded else Exit.NOTHING_EXCEEDED
     return Verdict(code, exceeded or (kept,), checks, bool(limits))
 
@@ -288,7 +289,8 @@ def judge(
         code = Exit.NOTHING_EXCEEDED
         tested = [one.parameters.get("model") for one in checked if one.metric == "delta"]
         models = dict.fromkeys(name for name in tested if name is not None)
-        reasons.append(f"every limit is kept{whom(models)}" if limits else NO_LIMIT)
+        unsure = guessed([one.title for one in checked if one.limit and _is_guess(one)])
+        reasons.append(f"every limit is kept{whom(models)}{unsure}" if limits else NO_LIMIT)
     return checked, Verdict(code, tuple(reasons), has_limits=bool(limits))
 
 
@@ -333,6 +335,10 @@ def _lacks_interval(finding: Finding) -> bool:
     return finding.exactness == "estimate" and finding.interval is None and not is_model
 
 
+def _is_guess(one: Finding) -> bool:
+    return one.exactness == "estimate" and one.metric.startswith(("population.", "special."))
+
+
 def _worst(finding: Finding, limit: Limit) -> float:
     """Return the number, or the worse end of an estimate."""
     assert finding.value is not None
@@ -346,7 +352,8 @@ def _beyond(finding: Finding) -> str:
     assert limit is not None
     side = "below" if limit.rule == "at least" else "above"
     worst = _worst(finding, limit)
-    verb = "is" if finding.interval is None else "may be"
+    sure = "is estimated at" if _is_guess(finding) else "is"
+    verb = sure if finding.interval is None else "may be"
     # Two numbers that look alike would not explain themselves.
     shown = number(worst) if number(worst) != number(limit.value) else f"{worst!r}"
     return f"{finding.title} {verb} {shown}, {side} the limit {number(limit.value)}"

@@ -31,8 +31,9 @@ _ALWAYS = (
     Term("constraint", "What a sanitizer promises of its release, such as groups of at least 5. A "
          "release that does not meet its own constraint never passes."),
     Term("exactness", "Exact: computed for every record. Estimate: sampled, with an interval that "
-         "holds the true number with the stated confidence. Lower bound: not every record was "
-         "tested, so the true number may be larger. Approximation: a faster way that can err."),
+         "holds the true number with the stated confidence; or, of the population, what a model "
+         "expects, which may be too favourable. Lower bound: not every record was tested, so the "
+         "true number may be larger. Approximation: a faster way that can err."),
     Term("fingerprint", "A digest of the columns in use, in any order of the records, or of a "
          "file: it tells whether two hold the same. It is made with a secret key, which its first "
          "eight characters name, so that only whoever has the key can try a guess against it."),
@@ -119,6 +120,37 @@ _WHERE_USED = (
     Term("records alone in their group", "Records that nobody else looks like.", ("singled_out",)),
     Term("share of records linked correctly (marketer risk)", "How many records are linked to the "
          "right person on average, when all are linked to a list of everybody.", ("marketer",)),
+    Term("key", "A combination of columns that somebody may have, named in the plan.",
+         ("keys.k", "keys.singled_out")),
+    Term("special unique", "A record that few columns are enough to single out. Its score (SUDA) "
+         "grows with how few they are; DIS guesses from it how likely a match is right.",
+         ("special.records", "special.dis")),
+    Term("population", "All the people of whom the table is a sample. A number against it asks "
+         "who stands out among all of them, not only in the table.",
+         tuple(f"population.{name}" for name in (
+             "k_map", "presence", "presence_low", "journalist", "journalist_average", "marketer",
+             "uniques", "unique_share", "smallest", "individual_risk", "global_risk", "expected",
+             "household_risk", "household_average", "household_expected", "tau1", "tau2"))),
+    Term("k-map", "The fewest people of the population who look like some released group.",
+         ("population.k_map",)),
+    Term("presence (δ-presence)", "The share of the people who look alike that is in the release: "
+         "at 1 it is certain that each of them is in it.",
+         ("population.presence", "population.presence_low")),
+    Term("journalist risk", "The chance of picking the right person of the population for a "
+         "record, without knowing whether the person is in the table: one over the k-map.",
+         ("population.journalist", "population.journalist_average")),
+    Term("population unique", "Somebody whom nobody else in the population looks like.",
+         ("population.uniques", "population.unique_share")),
+    Term("individual risk", "The chance that a record leads to its person among all who look "
+         "alike in the population, where survey weights or the sampling say how many these are.",
+         ("population.individual_risk", "population.global_risk", "population.expected",
+          "population.smallest")),
+    Term("household risk", "The chance that at least one member of a household is found.",
+         ("population.household_risk", "population.household_average",
+          "population.household_expected")),
+    Term("τ₁, τ₂", "Of the people who are alone in the table, how many a model of the columns "
+         "expects to be alone in the population (τ₁), or to be found in it (τ₂).",
+         ("population.tau1", "population.tau2")),
     Term("t, closeness", "How far a group's sensitive values are from the whole table's: 0 means "
          "that no group differs from the table.", ("t",)),
     Term("told by the crowd", "How often an adversary is right about people whose records it has "

@@ -9,17 +9,39 @@ from typing import Any
 PAPERS = {
     "Bayardo and Agrawal 2005": "R. J. Bayardo and R. Agrawal: Data Privacy through Optimal "
     "k-Anonymization. ICDE 2005.",
+    "Benedetti and Franconi 1998": "R. Benedetti and L. Franconi: Statistical and Technological "
+    "Solutions for Controlled Data Dissemination. New Techniques and Technologies for "
+    "Statistics, Sorrento, 1998.",
     "Brickell and Shmatikov 2008": "J. Brickell and V. Shmatikov: The Cost of Privacy. KDD 2008.",
     "Cao and Karras 2012": "J. Cao and P. Karras: Publishing Microdata with a Robust Privacy "
     "Guarantee. PVLDB 5(11), 2012.",
+    "Chen and Keller-McNulty 1998": "G. Chen and S. Keller-McNulty: Estimation of "
+    "Identification Disclosure Risk in Microdata. Journal of Official Statistics 14(1), 1998.",
     "DIT draft": "G. Acs, C. Castelluccia and D. Le Métayer: Testing the Robustness of "
     "Anonymization Techniques: Acceptable versus Unacceptable Inferences. Draft.",
     "DIT v1": "A. Kassem, G. Acs and C. Castelluccia: Differential Inference Testing. Research "
     "report, INRIA, 2018, hal-01681014, version 1.",
     "DIT v2": "A. Kassem, G. Acs, C. Castelluccia and C. Palamidessi: Differential Inference "
     "Testing. Research report, INRIA, 2019, hal-01681014, version 2.",
+    "Dankar, El Emam, Neisa and Roffey 2012": "F. K. Dankar, K. El Emam, A. Neisa and T. "
+    "Roffey: Estimating the Re-Identification Risk of Clinical Data Sets. BMC Medical "
+    "Informatics and Decision Making 12, 2012.",
     "El Emam 2013": "K. El Emam: Guide to the De-Identification of Personal Health Information. "
     "CRC Press, 2013.",
+    "Elliot, Manning and Ford 2002": "M. J. Elliot, A. M. Manning and R. W. Ford: A "
+    "Computational Algorithm for Handling the Special Uniques Problem. International Journal of "
+    "Uncertainty, Fuzziness and Knowledge-Based Systems 10(5), 2002.",
+    "Franconi and Polettini 2004": "L. Franconi and S. Polettini: Individual Risk Estimation in "
+    "μ-Argus: A Review. Privacy in Statistical Databases, 2004.",
+    "Ganta, Kasiviswanathan and Smith 2008": "S. R. Ganta, S. P. Kasiviswanathan and A. Smith: "
+    "Composition Attacks and Auxiliary Information in Data Privacy. KDD 2008.",
+    "Hoshino 2001": "N. Hoshino: Applying Pitman's Sampling Formula to Microdata Disclosure "
+    "Risk Assessment. Journal of Official Statistics 17(4), 2001.",
+    "Hundepool et al. 2012": "A. Hundepool, J. Domingo-Ferrer, L. Franconi, S. Giessing, E. "
+    "Schulte Nordholt, K. Spicer and P.-P. de Wolf: Statistical Disclosure Control. Wiley, "
+    "2012.",
+    "Hundepool et al. 2014": "A. Hundepool et al.: μ-ARGUS User's Manual. Statistics "
+    "Netherlands, 2014.",
     "ITPR paper": "Information Theoretic-based Privacy Risk Evaluation for Data Anonymization. "
     "2019.",
     "LeFevre et al. 2006": "K. LeFevre, D. J. DeWitt and R. Ramakrishnan: Mondrian "
@@ -28,9 +50,21 @@ PAPERS = {
     "Privacy Beyond k-Anonymity and ℓ-Diversity. ICDE 2007.",
     "Machanavajjhala et al. 2007": "A. Machanavajjhala, D. Kifer, J. Gehrke and "
     "M. Venkitasubramaniam: ℓ-Diversity: Privacy Beyond k-Anonymity. ACM TKDD 1(1), 2007.",
+    "Manning, Haglin and Keane 2008": "A. M. Manning, D. J. Haglin and J. A. Keane: A Recursive "
+    "Search Algorithm for Statistical Disclosure Assessment. Data Mining and Knowledge "
+    "Discovery 16, 2008.",
+    "Nergiz, Atzori and Clifton 2007": "M. E. Nergiz, M. Atzori and C. Clifton: Hiding the "
+    "Presence of Individuals from Shared Databases. SIGMOD 2007.",
     "Samarati and Sweeney 1998": "P. Samarati and L. Sweeney: Protecting Privacy when Disclosing "
     "Information: k-Anonymity and Its Enforcement through Generalization and Suppression. "
     "Technical report, SRI International, 1998.",
+    "Skinner and Elliot 2002": "C. J. Skinner and M. J. Elliot: A Measure of Disclosure Risk "
+    "for Microdata. Journal of the Royal Statistical Society B 64(4), 2002.",
+    "Skinner and Shlomo 2008": "C. Skinner and N. Shlomo: Assessing Identification Risk in "
+    "Survey Microdata Using Log-Linear Models. Journal of the American Statistical Association "
+    "103(483), 2008.",
+    "Sweeney 2001": "L. Sweeney: Computational Disclosure Control: A Primer on Data Privacy "
+    "Protection. PhD thesis, Massachusetts Institute of Technology, 2001.",
     "WP29 opinion 05/2014": "Article 29 Data Protection Working Party: Opinion 05/2014 on "
     "Anonymisation Techniques (WP216). 2014.",
     "Wong et al. 2006": "R. C.-W. Wong, J. Li, A. W.-C. Fu and K. Wang: (α, k)-Anonymity. KDD "
@@ -39,6 +73,9 @@ PAPERS = {
     "Anonymization Using Local Recoding. KDD 2006.",
     "Yeom et al. 2018": "S. Yeom, I. Giacomelli, M. Fredrikson and S. Jha: Privacy Risk in Machine "
     "Learning: Analyzing the Connection to Overfitting. CSF 2018.",
+    "Zayatz 1991": "L. Zayatz: Estimation of the Percent of Unique Population Elements on a "
+    "Microdata File Using the Sample. Report RR-91/08, Statistical Research Division, US Bureau "
+    "of the Census, 1991.",
 }
 
 

@@ -113,9 +113,12 @@ class Risk:
         return float(getattr(self.groups, name))
 
     def verb_of(self, name: str) -> str:
-        """Return ``may be`` where the number of this name lies in an interval, else ``is``."""
+        """Return ``is`` for what was counted, ``may be`` in an interval, or that it is a guess."""
         found = None if self.population is None else self.population.figure(name)
-        return "is" if found is None or found.interval is None else "may be"
+        if found is not None and found.interval is not None:
+            return "may be"
+        guess = name == "special.dis" if found is None else found.exactness == "estimate"
+        return "is estimated at" if guess else "is"
 
     @property
     def singled_out_by_width(self) -> dict[int, int]:

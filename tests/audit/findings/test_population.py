@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from indiff import Plan, run_audit
+from indiff.audit.verdict import judge, whom
 from tests.command_line import call
 
 RNG = np.random.default_rng(2)
@@ -80,6 +81,41 @@ def test_what_cannot_be_measured_is_no_pass(tmp_path: Path) -> None:
     assert found.status == "failed"
     assert "nobody knows whose 'w' belongs to which row" in str(found.reason)
     assert result.verdict["exit_code"] != 0
+
+
+ESTIMATED = [
+    "smallest", "individual_risk", "global_risk", "expected", "household_risk",
+    "household_average", "household_expected", "uniques", "unique_share", "tau1", "tau2",
+]  # fmt: skip
+
+
+def test_no_estimate_reads_as_exact(tmp_path: Path) -> None:
+    """What is known of it is said where a limit is kept, and where it is exceeded."""
+    known = {"sampling": 0.1333, "household": "hid"}
+    result = audited(tmp_path, known)
+    for name in ESTIMATED:
+        one = result.finding(f"population.{name}")
+        assert one.exactness == "estimate"
+        is_high, value = name == "smallest", float(one.value)
+        end = value if one.interval is None else one.interval[0 if is_high else 1]
+        findings, kept = judge(result.findings, {one.metric: end})
+        (reason,) = kept.reasons
+        says = f"; {one.title} is a model's estimate, which may be too favourable: no proof"
+        assert (kept.status, reason.endswith(says)) == ("pass", True), reason
+        (said,) = (x for x in findings if x.metric == one.metric)
+        assert "estimate" in said.does_not_prove or "may be" in said.does_not_prove
+        if end == 0:  # nothing is below it
+            continue
+        _, fails = judge(result.findings, {one.metric: end * (1.001 if is_high else 0.999)})
+        assert fails.status == "fail"
+        verb = "is estimated at" if one.interval is None else "may be"
+        assert f"{one.title} {verb} " in fails.reasons[0]
+
+
+def test_what_was_counted_is_said_without_it(tmp_path: Path) -> None:
+    known, limits = {"source": str(tmp_path / "register.parquet")}, {"population.expected": 119.0}
+    verdict = audited(tmp_path, known, limits=limits).verdict
+    assert verdict["reasons"] == [f"every limit is kept{whom(['frequency'])}"]
 
 
 def audit_by_words(folder: Path, limit: str) -> tuple[int, dict[str, Any]]:

@@ -44,7 +44,9 @@ def test_numbers_by_hand_before_and_after() -> None:
     assert (special.before, special.value) == (1, 0)
     assert special.means.startswith("Nobody is a special unique: 2 of the released columns")
     # U = 1, P = 4 records in pairs, π = 0.1: DIS = 0.1 / (0.1 + 3.6), and one record has it all.
-    assert found.finding("special.dis").before == pytest.approx(0.1 / 3.7)
+    dis = found.finding("special.dis")
+    assert dis.before == pytest.approx(0.1 / 3.7)
+    assert (dis.value, dis.exactness) == (0, "exact")  # nobody has a score, which is counted
 
 
 @pytest.mark.parametrize(
@@ -57,6 +59,15 @@ def test_numbers_by_hand_before_and_after() -> None:
 )  # fmt: skip
 def test_limits_pass_and_fail(limits: dict[str, float], exit_code: int) -> None:
     assert audited(limits, keys=["age+sex"], special=2).verdict["exit_code"] == exit_code
+
+
+def test_dis_is_a_guess_and_its_limit_no_proof() -> None:
+    result = audited({"special.dis": 0.03, "special.records": 1}, special=2)
+    assert result.finding("special.dis").exactness == "estimate"
+    assert result.finding("special.records").exactness == "exact"
+    (reason,) = result.verdict["reasons"]
+    assert reason.endswith("; Largest DIS-SUDA score is a model's estimate, which may be too "
+                           "favourable: no proof")  # fmt: skip
 
 
 def test_a_limit_on_what_was_not_asked_for_is_no_pass() -> None:

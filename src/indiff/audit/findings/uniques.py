@@ -59,7 +59,9 @@ def _findings(subject: Subject, plan: Plan) -> list[Finding]:
         else:
             more["parameters"] = {"keys": [" + ".join(one.columns) for one in after.keys]}
         value = after.value_of(name)
-        found.append(METRICS[name].found(id, value, words, exactness="exact", **more))
+        # No score is counted; how likely a match is right is a guess at the population.
+        sure = "estimate" if name == "special.dis" and value else "exact"
+        found.append(METRICS[name].found(id, value, words, exactness=sure, **more))
     return found
 
 
