@@ -98,6 +98,7 @@ def test_files(name: str, tmp_path: Path) -> None:
     if name not in FOR_TEST_ALONE:
         assert refused(call("risk", path, *TEST)) == message
         assert refused(call("risk", path, "--sensitive", "ill")) == message
+        assert refused(call("columns", path)) == message
 
 
 PLACES = {
@@ -117,6 +118,7 @@ def test_paths(name: str, good: Path) -> None:
     message = refused(call("test", good.parent / place, *TEST))
     assert re.search(sentence, message)
     assert refused(call("risk", good.parent / place, *TEST)) == message
+    assert refused(call("columns", good.parent / place)) == message
 
 
 def test_unreadable_path(good: Path) -> None:
@@ -129,6 +131,7 @@ def test_unreadable_path(good: Path) -> None:
     message = refused(call("test", path, *TEST))
     assert re.search(r"must be readable; .* is not \(.*\): check its name and permissions", message)
     assert refused(call("risk", path, *TEST)) == message
+    assert refused(call("columns", path)) == message
 
 
 ROLES: dict[str, tuple[tuple[str, ...], str]] = {

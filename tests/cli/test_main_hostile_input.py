@@ -50,12 +50,18 @@ def test_numbers_of_thousands_of_digits(people: Path, words: tuple[str, str]) ->
     refused(call("test", people, *ROLES, *words))
 
 
+@pytest.mark.parametrize("words", [("--share", LONG), ("--size", LONG), ("--share", "nan")])
+def test_numbers_that_are_no_share_and_no_size(people: Path, words: tuple[str, str]) -> None:
+    refused(call("columns", people, *words))
+
+
 def test_a_cell_of_thousands_of_digits_is_a_value(people: Path, tmp_path: Path) -> None:
     path = tmp_path / "digits.csv"
     lines = [f"{LONG if row == 3 else row},t{row % 3},{'ab'[row % 2]}" for row in range(12)]
     path.write_text("age,town,ill\n" + "\n".join(lines) + "\n")
     for command in ("test", "risk"):
         assert call(command, path, *ROLES).code == 0
+    assert call("columns", path).code == 0
     (tmp_path / "digits.jsonl").write_text(f'{{"age": {LONG}, "ill": "a"}}\n')
     refused(call("test", tmp_path / "digits.jsonl", "--sensitive", "ill"))
 
@@ -84,6 +90,7 @@ def test_json_that_is_nested_deeply(people: Path) -> None:
         Path("deep.jsonl").write_text(text)
         for command in ("test", "risk"):
             refused(call(command, "deep.jsonl", "--sensitive", "ill"))
+        refused(call("columns", "deep.jsonl"))
 
 
 @pytest.mark.parametrize(
@@ -107,6 +114,7 @@ def test_links_that_lead_to_themselves(people: Path) -> None:
     for file in ("loop.csv", "loop.parquet", "loop.xlsx"):
         for command in ("test", "risk"):
             assert "is a link to none" in refused(call(command, file, *ROLES))
+        assert "is a link to none" in refused(call("columns", file))
     refused(call("audit", "loop.toml"))
     for words in (
         ("--prior", "loop.csv"), ("--hierarchy", "age=loop.csv"), ("--distance", "emd:loop.csv"),
@@ -172,6 +180,7 @@ def test_whole_numbers_beyond_the_exact_ones_among_fractions(tmp_path: Path) -> 
 def test_output_to_a_device(people: Path) -> None:
     for command in ("test", "risk"):
         assert call(command, people, *ROLES, "--json", "/dev/null").code == 0
+    assert call("columns", people, "--json", "/dev/null").code == 0
 
 
 @pytest.mark.parametrize("column", ["age", "ill"])
@@ -186,11 +195,15 @@ def test_every_type_of_arrow_is_read_or_refused(tmp_path: Path, column: str) -> 
         ended = [
             call("risk", path, *ROLES),
             call("sanitize", path, *ROLES, "--out", tmp_path / "o.csv"),
+            call("columns", path),
+            call("risk", path, *ROLES, "--special", "2", "--records", tmp_path / "r.csv"),
         ]
         for one in ended:
             assert one.code in (0, 2), (made().type, one.err)
             assert one.code == 0 or one.err.startswith("indiff: "), one.err
             assert "Warning" not in one.err
+        if ended[-1].code == 0:  # no record is lost, whatever the engine calls its type
+            assert len((tmp_path / "r.csv").read_text().splitlines()) == table.num_rows + 1
         codes.setdefault(str(made().type), set()).add(ended[0].code)
     for name in ("int8", "uint64", "float", "double", "string", "date32[day]", "bool", "halffloat"):
         assert 0 in codes[name], name
