@@ -280,7 +280,7 @@ def test_a_sentence_names_the_limit_and_what_counts() -> None:
     (checked,), _ = judge([found("delta", 0.93)], {"delta": 0.5})
     assert checked.means.endswith("; you allowed at most 0.5.")
     (checked,), _ = judge([found("k", 4)], {"k": 5})
-    assert checked.means.endswith("in the released columns; you asked for at least 5.")
+    assert checked.means.endswith("who look alike; you asked for at least 5.")
     (checked,), _ = judge([found("k", 1)], {"k": 5})
     assert checked.means.endswith("; as a number it is 1, and you asked for at least 5.")
     (checked,), _ = judge([found("marketer", 0.154)], {"marketer": 0.09})

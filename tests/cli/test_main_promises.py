@@ -78,8 +78,7 @@ def test_a_fix_that_misses_its_limit_never_says_that_it_holds(people: Path, tmp_
 @pytest.mark.parametrize(
     "twice",
     [
-        ("--release", "a.csv", "--release", "b.csv"),
-        ("--sanitizer", "identity", "--sanitizer=suppress"),
+        ("--method", "refit", "--method=auto"),
         ("--seed", "1", "--seed", "1"),
         ("--json", "a", "--records", "b.csv", "--json", "c"),
     ],

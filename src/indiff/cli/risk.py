@@ -29,9 +29,7 @@ ENGINES = ("auto", "in-process", "duckdb", "spark")
 
 def command(recipe: Recipe) -> None:
     """Measure how far columns tell who a record is, and what its sensitive values are."""
-    from indiff.audit.findings.population import figures_said
     from indiff.report.terminal import tables as terminal
-    from indiff.report.terminal.population import show_population
     from indiff.report.terminal.risk import hidden, show_risk
 
     data, attributes, show_values = recipe["data"], recipe["sensitive"], recipe["show-values"]
@@ -61,6 +59,9 @@ def command(recipe: Recipe) -> None:
         notes = [] if recipe["quasi"] else [_TAKEN]
         show_risk(console, risk, source, show_values=show_values, notes=notes)
         if risk.population is not None:
+            from indiff.audit.findings.population import figures_said
+            from indiff.report.terminal.population import show_population
+
             show_population(console, risk.population, figures_said(risk.population))
     terminal.show_reasons(console, verdict.reasons, passed=not verdict.exit_code)
     raise typer.Exit(verdict.exit_code)

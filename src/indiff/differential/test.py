@@ -45,7 +45,7 @@ from indiff.differential.targets.worst_first import rank
 from indiff.differential.together.path import TogetherPath
 from indiff.differential.together.sanitizer import Together, together_of
 from indiff.distances.functions import DEFAULT, Distance, Emd, as_emd, bind_distance
-from indiff.errors import UserError, check_whole, unknown
+from indiff.errors import UserError, check_whole, option, unknown
 from indiff.inference import Frequency, Model
 from indiff.inference.background import with_background
 from indiff.inference.models import SmoothedFrequency
@@ -154,7 +154,9 @@ def differential_test(
     if together:
         sanitizer = together_of(None if isinstance(table, Table) else tables, sanitizer)
     elif tables != [table]:
-        raise UserError("several tables are tested with together=True.", field="together")
+        rule = "a test is about one table, unless several are read together"
+        way_out = f"Use {option('together', True)}"
+        raise UserError(rule, f"{len(tables)} tables", way_out, field="together")
     return _each_sanitizer(tables[0], sanitizer, asked)
 
 

@@ -12,7 +12,6 @@ from indiff.errors import UserError, option, unknown
 from indiff.risk.columns import Combination
 from indiff.risk.counts import Counted, keys
 from indiff.risk.identifying.special_uniques import SpecialRisk, find_uniques
-from indiff.risk.identifying.subsets import coded, require_few
 
 Key = str | Sequence[str]
 
@@ -50,6 +49,8 @@ def special_of(
     The groups come to this process: equal records are one row, however many they are. With
     ``each``, also return the name of a table of the groups with their ``score`` and ``dis``.
     """
+    from indiff.risk.identifying.subsets import coded, require_few  # numba loads slowly
+
     if counted.people is not None:
         raise UserError(
             "special uniques are records, of which each is one person; leave individual out.",

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 
 from indiff.data.reading.door import read_raw
 from indiff.errors import UserError, unknown
-from indiff.risk.identifying.subsets import Codes, coded, lattice, minimal_uniques, require_few
+
+if TYPE_CHECKING:
+    from indiff.risk.identifying.subsets import Codes
 
 SAMPLING = 0.1
 """The share of the population that the file is taken to be, where nobody says what it is."""
@@ -104,11 +106,15 @@ def special_uniques(
     for name in wanted:
         if name not in frame.column_names:
             raise unknown("column", name, frame.column_names, field="quasi")
+    from indiff.risk.identifying.subsets import coded  # numba loads slowly
+
     return find_uniques(coded(frame.select(wanted)), size, sampling)
 
 
 def find_uniques(table: Codes, size: int | None, sampling: float) -> SpecialUniques:
     """Find and score the MSUs of coded rows, one result for each row."""
+    from indiff.risk.identifying.subsets import lattice, minimal_uniques, require_few
+
     if not 0 < sampling <= 1:
         raise UserError("sampling is a share above 0 and at most 1", sampling, field="sampling")
     attributes = len(table.names)
