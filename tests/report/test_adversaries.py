@@ -58,7 +58,7 @@ def test_each_is_a_row_and_each_kind_of_number_a_column() -> None:
         ("mine.Model", "", "0 of 5,000"),
     ]
     assert [cell.text for cell in table.rows[0].cells] == ["0.5", "0.02 (0.01 to 0.03)"]
-    assert table.rows[1].cells[1].text == "—"  # nobody asked it
+    assert table.rows[1].cells[1].text == "not computed"
     assert side_by_side([finding("k", "k", 5)]).rows == ()
 
 
@@ -71,6 +71,6 @@ def test_the_body_has_intervals_and_both_reports_the_table() -> None:
     body, _, _ = render(made).partition('id="appendix"')
     assert "0.59 (0.58 to 0.61)" in body
     assert (
-        "| tree, who asks one question after the other | — | 0.59 (0.58 to 0.61) | estimate |"
-        in (markdown(made))
+        "| tree, who asks one question after the other | not computed | 0.59 (0.58 to 0.61) "
+        "| estimate |" in markdown(made)
     )

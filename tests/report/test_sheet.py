@@ -137,7 +137,10 @@ def test_what_a_plan_leaves_open_is_said() -> None:
     assert limit_rows(made) == []
     ((label, text),) = sheet.context_rows(made)
     assert label == "Not stated"
-    assert "recipients" in text
+    assert "recipients (recipients)" in text
+    assert "date of the next review (review_by); confidentiality (confidentiality). The" in text
+    assert "[context]" in text
+    assert sheet.marking(made) == "Confidential"
     assert file_rows(made) == []
     made["verdict"]["status"] = "pass"
     assert lines(made)["What to do next"].startswith("Decide, sign below")
@@ -213,7 +216,7 @@ def test_what_to_do_is_what_helps_and_not_what_does_not() -> None:
     yes = {**step, "kind": "fix", "text": "Remove 1 record."}
     for found, told in (([no, yes], "Remove 1 record."), ([no], "k = 9 does not help.")):
         made["next_steps"] = found
-        assert lines(made)["What to do next"] == told
+        assert lines(made)["What to do next"] == f"Do not publish this release as it is. {told}"
     made["next_steps"], made["verdict"]["status"] = [], "incomplete"
     assert lines(made)["What to do next"].startswith("Settle what is named above")
 
@@ -327,3 +330,20 @@ def test_margins_of_the_printed_page_say_what_it_is() -> None:
     assert f"{css_text('release SHA-256 ')}cdcdcdcd" in page
     made["show_values"] = True
     assert sheet.marking(made).endswith("contains values of the table")
+
+
+@pytest.mark.parametrize(
+    ("status", "first"),
+    [
+        ("pass", "release it as it was judged"),
+        ("fail", "release it as it was judged, against the result of this audit"),
+        ("incomplete", "release it as it was judged, though the audit is incomplete"),
+    ],
+)
+def test_a_release_against_the_verdict_is_called_that(status: str, first: str) -> None:
+    made = whole(usual())
+    made["verdict"]["status"] = status
+    assert sheet.decisions(made) == [first, *sheet.DECISIONS[1:]]
+    for text in (render(made), markdown(made)):
+        assert first in text
+        assert sheet.UNSIGNED in text

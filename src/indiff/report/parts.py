@@ -41,6 +41,10 @@ APPENDIX = {
     "references": "References",
     "glossary": "Glossary",
 }
+COLUMNS_NOTE = (
+    "Columns that tell little alone may tell much together. A released region depends on the "
+    "record's other columns too, so a column can tell more alone than it did before."
+)
 RECORD_NUMBERS = "Records are named by their position in the input; the first is record 0."
 _READING = (
     (
@@ -95,9 +99,9 @@ _PARAMETERS = {
     "true_positives_interval.0.01": "interval at 1% false alarms",
     "told_apart": "share that makes a difference",
     "infinite": "infinite distances",
-    "uncovered": "not covered by the release",
-    "uncovered_without": "not covered without their record",
-    "generalized_without": "generalized without their record",
+    "uncovered": "people whom no released record fits",
+    "uncovered_without": "people whom no released record fits without their own",
+    "generalized_without": "records without which the release breaks its promise",
     "failures": "failed calls",
     "above_limit": "records above the limit",
     "held_out": "records held out",
@@ -147,6 +151,7 @@ def parts(document: Document) -> dict[str, Any]:
         "titles": TITLES | APPENDIX,
         "reading": [("What a pass is not", sheet.NO_PROOF), *_READING],
         "facts": facts(document),
+        "columns_note": COLUMNS_NOTE,
         "seen": seen_rows(document),
         "seen_heads": SEEN,
         "shared": shared(document["findings"]),
@@ -212,7 +217,8 @@ def shared(findings: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     found: dict[str, list[str]] = {}
     for one in findings:
         for key, value in words.flat(one["parameters"], digits=4) if one["parameters"] else ():
-            found.setdefault(key, []).append(value)
+            if value != "not set":
+                found.setdefault(key, []).append(value)
     return {key: own[0] for key, own in found.items() if len(own) > 1 and len({*own}) == 1}
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from indiff import text as plain
 from indiff.report import finding as words
-from indiff.report.adversaries import exposes, first_sentence
+from indiff.report.exposed import above_limit, exposed
 from indiff.report.fingerprints import CHECK, file_rows
 from indiff.report.limits import headline, limit_rows, policy_in_full, policy_lines
 from indiff.report.plain_words import sentence, step_words
-from indiff.text import number, percent
+from indiff.text import number
 
 Document = Mapping[str, Any]
 _MOST_NAMES = 12
@@ -53,7 +53,14 @@ _HOW = {
     "left out": "Left out of the release",
 }
 DECISIONS = ("release it as it was judged", "release it under conditions", "do not release it")
-_UNMARKED = "Confidential, as nobody stated otherwise"
+_AGAINST = {
+    "fail": ", against the result of this audit",
+    "incomplete": ", though the audit is incomplete",
+    "no-limits": ", though no limit was set",
+}
+UNSIGNED = "No decision is recorded until this is filled in and signed."
+HOLD = "Do not publish this release as it is."
+_UNMARKED = "Confidential"
 SIGNED = ("Name", "Function", "Place and date", "Signature")
 
 
@@ -76,7 +83,7 @@ def ten_lines(document: Document) -> list[tuple[str, str]]:
         ("What is published", _published(document)),
         ("For whom, and what for", _purpose(context)),
         ("What an attacker may know", _knowledge(document, context)),
-        ("Who is exposed", _exposed(document)),
+        ("Who is exposed", exposed(document)),
         ("What was tried, and what not", _tried(document)),
         ("What it does not prove", NO_PROOF),
         ("What to do next", _next(document)),
@@ -95,13 +102,26 @@ def parts(document: Document) -> dict[str, Any]:
         "steps": steps(document),
         "files": file_rows(document),
         "check": CHECK,
-        "decisions": DECISIONS,
+        "decisions": decisions(document),
+        "unsigned": UNSIGNED,
         "signed": SIGNED,
         "marking": marking(document),
         "no_proof": NO_PROOF,
         "released": columns(document),
-        "verdict_reasons": [sentence(str(one)) for one in document["verdict"]["reasons"]],
+        "verdict_reasons": verdict_reasons(document),
     }
+
+
+def verdict_reasons(document: Document) -> list[str]:
+    """Return the reasons of the verdict; of a limit on δ that fails, first whom it is about."""
+    reasons = [sentence(str(one)) for one in document["verdict"]["reasons"]]
+    return [*above_limit(document), *reasons]
+
+
+def decisions(document: Document) -> list[str]:
+    """Return what may be decided; a release that goes against the verdict says so."""
+    first, *others = DECISIONS
+    return [first + _AGAINST.get(document["verdict"]["status"], ""), *others]
 
 
 def day(document: Document) -> str:
@@ -210,51 +230,6 @@ def _knowledge(document: Document, context: Mapping[str, Any]) -> str:
     return f"{told} {assumed}".strip()
 
 
-def _exposed(document: Document) -> str:
-    findings: Sequence[Mapping[str, Any]] = document["findings"]
-    deltas = [one for one in findings if one["metric"] == "delta"]
-    known = [one for one in deltas if one["status"] == "measured"]
-    told = []
-    if known:
-        told.append(max(known, key=lambda one: (float(one["value"]), ":strongest" in one["id"])))
-    elif deltas:
-        told.append(deltas[0])
-    told += [one for one in findings if one["metric"] == "k"][:1]
-    told += [
-        one
-        for one in words.deciding(findings)
-        if one.get("exceeded") and one["metric"] not in ("k", "delta")
-    ]
-    said = [
-        first_sentence(one["means"])
-        if one["status"] == "measured"
-        else f"{one['title']} was not measured; why is said below."
-        for one in told
-    ]
-    above = _above(document, known)
-    any_above = any(one["parameters"].get("above_limit") for one in known)
-    by = [exposes(known)] if any_above and len({one["about"] for one in known}) == 1 else []
-    return " ".join([*above, *filter(None, by), *said]) or "Nothing was measured about it."
-
-
-def _above(document: Document, deltas: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Say of each sensitive attribute how many records are above the limit on δ."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
-    for one in deltas:
-        found.setdefault(str(one["about"]), []).append(one)
-    records, told = document["table"]["records"], []
-    for about, own in found.items():
-        above = max(one["parameters"].get("above_limit", 0) for one in own)
-        more, end = f"{above:,} of {counted(records)}", "than the limit on δ allows."
-        if above:
-            told.append(f"For {more} ({percent(above / records)}), an adversary learns more about "
-                        f"{plain.name(about)} {end}")  # fmt: skip
-        elif all(one.get("exceeded") is False for one in own):
-            told.append(f"No adversary that was tried learns more about anybody's "
-                        f"{plain.name(about)} {end}")  # fmt: skip
-    return told
-
-
 def _tried(document: Document) -> str:
     tried = document.get("tried")
     asked_for = [one for one in document["findings"] if one["question"] != "table"]
@@ -291,6 +266,8 @@ def _decides(document: Document, context: Mapping[str, Any]) -> str:
         told = "Nobody stated who chose the policy and the limits, or why."
     else:
         told = "Nobody stated who chose the limits, or why."
+    if not document.get("policy"):
+        told += " No policy is named."
     day = context.get("review_by")
     until = (
         f"It is to be looked at again by {day}, and before that"
@@ -312,6 +289,11 @@ def steps(document: Document) -> list[tuple[str, str | None]]:
 
 def _next(document: Document) -> str:
     """Return the first step that does something; what was seen not to help is said below."""
+    hold = f"{HOLD} " if document["verdict"]["status"] == "fail" else ""
+    return hold + _first_step(document)
+
+
+def _first_step(document: Document) -> str:
     found = steps(document)
     kinds = [one["kind"] for one in document.get("next_steps") or []]
     if found:
@@ -335,10 +317,10 @@ def context_rows(document: Document) -> list[tuple[str, str]]:
     context = document.get("context") or {}
     told = {key: context.get(key) for key in _CONTEXT if context.get(key) not in (None, "")}
     found = [(_CONTEXT[key], str(told[key])) for key in told if key not in _IN_TEN]
-    # Without a word on it the report is marked as confidential.
-    open_ones = [key for key in _CONTEXT if key not in told and key != "confidentiality"]
-    if missing := [called(key) for key in open_ones]:
-        found.append(("Not stated", "; ".join(missing)))
+    if missing := [f"{called(key)} ({key})" for key in _CONTEXT if key not in told]:
+        marked = "" if "confidentiality" in told else " Until then it is marked as confidential."
+        way = "The plan's [context] states it by the name in brackets, the web page in a field."
+        found.append(("Not stated", f"{'; '.join(missing)}. {way}{marked}"))
     return found
 
 

@@ -8,7 +8,7 @@ from indiff.audit.findings.exposure import adversaries_of
 from indiff.audit.fix import BUDGET, SHARE, Search, most_removals
 from indiff.audit.metrics import number
 from indiff.audit.next_steps.case import MOST_TESTED, Case, Step, step
-from indiff.audit.next_steps.tried import Tried, also_kept, is_one_group, unkept
+from indiff.audit.next_steps.tried import Tried, also_kept, groups_of, is_one_group, unkept
 from indiff.errors import UserError
 from indiff.inference import Frequency, Model, NaiveBayes
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer
@@ -44,8 +44,10 @@ def removal(case: Case, tried: Tried) -> Iterator[Step]:
         if (not is_own and is_one_group(search.left, name)) or unkept(case, name, search.left):
             continue
         told = counted(len(search.removed), "record")
-        told = told if _asks_all(case, name, search) else f"about {told}"
-        yield _proposed(case, name, f"emove {told} of {records:,}", search)
+        later = _asked_later(case, name, search)
+        told = f"about {told}" if later else told
+        why = _why(settings[name], len(search.removed), later)
+        yield _proposed(case, name, f"emove {told} of {records:,}{why}", search)
         return
     name, above = next(iter(settings.items()))
     first = searches.get(name)
@@ -74,9 +76,26 @@ def _settings(case: Case, tried: Tried, limit: float) -> dict[str, int]:
     return dict(sorted(({own: 0} | found | {own: above}).items(), key=lambda item: item[1]))
 
 
-def _asks_all(case: Case, setting: str, search: Search) -> bool:
+def _asked_later(case: Case, setting: str, search: Search) -> list[str]:
+    """Name the adversaries of the plan that the search did not ask."""
     models = adversaries_of(case.plan, as_sanitizer(setting), case.table).models
-    return len(models) == len(search.options["model"])
+    asked = {describe(one) for one in search.options["model"]}
+    return [name for name in map(describe, models) if name not in asked]
+
+
+def _why(above: int, removed: int, later: list[str]) -> str:
+    """Say in brackets why more go than are above the limit, and who was not asked yet.
+
+    >>> _why(1, 2, ["tree"]), _why(2, 2, [])
+    (' (1 above the limit, and 1 more who stands out then; tree was not asked yet)', '')
+    """
+    told = []
+    if removed > above:
+        stand = "stands" if removed - above == 1 else "stand"
+        told.append(f"{above:,} above the limit, and {removed - above:,} more who {stand} out then")
+    if later:
+        told.append(f"{' and '.join(later)} {'was' if len(later) == 1 else 'were'} not asked yet")
+    return f" ({'; '.join(told)})" if told else ""
 
 
 def _at(case: Case, setting: str) -> str:
@@ -93,9 +112,18 @@ def _proposed(case: Case, setting: str, what: str, search: Search | None) -> Ste
         text += "it has run."
     else:
         text += "outliers, sanitizes and audits what is left, and tests it from scratch, which "
-        text += f"takes {_span(case, search)}.{also_kept(case)}"
+        text += f"takes {_span(case, search)}.{_coarser(case, setting, search)}{also_kept(case)}"
     more = {} if is_own else {"sanitizer": setting}
     return step("fix", text, case.command, **more, fix=option)
+
+
+def _coarser(case: Case, setting: str, search: Search) -> str:
+    """Say how much detail another setting costs: how many groups it publishes."""
+    now, then = groups_of(case.table, case.plan.release.sanitizer), groups_of(search.left, setting)
+    if now is None or then is None or then >= now:
+        return ""
+    told = f" That publishes {then:,} groups instead of {now:,}"
+    return f"{told}: less detail, and what it is still good for was not measured."
 
 
 def _span(case: Case, search: Search) -> str:

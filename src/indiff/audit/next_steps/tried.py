@@ -191,8 +191,12 @@ def also_kept(case: Case) -> str:
 
 def is_one_group(table: Table, setting: str) -> bool:
     """Tell whether a setting publishes a single group, from which nothing could be learned."""
+    groups = groups_of(table, setting)
+    return groups is not None and groups < 2
+
+
+def groups_of(table: Table, setting: str) -> int | None:
+    """Count the groups that a setting of Mondrian publishes; nothing of another sanitizer."""
     made = as_sanitizer(setting)
-    if not isinstance(made, Mondrian):
-        return False
-    groups = made.sanitize(table).groups
-    return groups is not None and len(np.unique(groups)) < 2
+    groups = made.sanitize(table).groups if isinstance(made, Mondrian) else None
+    return None if groups is None else len(np.unique(groups))

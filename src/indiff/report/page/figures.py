@@ -13,7 +13,7 @@ from typing import Any
 
 from indiff import text as plain
 from indiff.report.finding import against, setting_note
-from indiff.report.parts import by_distance, or_least
+from indiff.report.parts import COLUMNS_NOTE, by_distance, or_least
 from indiff.text import number, percent
 
 MOST_ROWS = 200
@@ -285,8 +285,7 @@ def _columns(lines: Lines) -> Figure:
         headers=("column", "metric", "before", "after"),
         rows=_cells(rows[:MOST_ROWS], column=str, metric=str, before=number, after=number),
         spec=_spec(columns(rows)),
-        note="Columns that tell little alone may tell much together. A released region depends on "
-        "the record's other columns too, so a column can tell more alone than it did before.",
+        note=COLUMNS_NOTE,
     )
 
 

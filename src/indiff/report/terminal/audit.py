@@ -10,6 +10,8 @@ from rich.text import Text
 
 from indiff import text as plain
 from indiff.report import finding as words
+from indiff.report.exposed import above_limit
+from indiff.report.sheet import HOLD
 from indiff.report.terminal import tables as terminal
 from indiff.report.terminal.policy import show_policy
 from indiff.report.terminal.tables import print_clean, right, section, show_grid
@@ -95,10 +97,12 @@ def show_verdict(console: Console, document: Document) -> None:
     style = {"pass": "bold green", "no-limits": "bold"}.get(verdict["status"], "bold red")
     console.print()
     print_clean(console, Text(f"Verdict: {words.VERDICTS[verdict['status']].short}", style=style))
-    for reason in verdict["reasons"]:
+    for reason in (*above_limit(document), *verdict["reasons"]):
         print_clean(console, Text(f"  {plain.message(reason)}", style=style))
     if document["next_steps"]:
         terminal.headline(console, "What to do next")
+        if verdict["status"] == "fail":
+            print_clean(console, Text(f"  {HOLD}"))
     for one in document["next_steps"]:
         print_clean(console, Text(f"  {plain.message(one['text'])}"))
         if one["command"] is not None:

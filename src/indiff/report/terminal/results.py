@@ -232,7 +232,7 @@ def show_outliers(
     shown, outliers = first.worst(1)[0], ", ".join(map(str, planted))
     terminal.headline(console, "What this means")
     meaning = (
-        "Every group of this release has at least 5 records that look alike. Still, "
+        "Every group of this release has 5 records or more with equal quasi-identifiers. Still, "
         f"{plain.name(first.model)}, who weighs each column by itself, believes in the true "
         f"diagnosis of record {shown['record']} with probability {shown['belief']:.2f} if that "
         f"record is in the table, and {shown['belief_without']:.2f} if it is not: the difference "
