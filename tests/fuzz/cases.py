@@ -45,13 +45,14 @@ LIKELY: dict[str, tuple[str, ...]] = {
     "--hierarchy": ("town=town.csv", "age=ages.csv", "ill=ills.csv"), "--prior": ("prior.csv",),
     "--release": ("people.csv", "arx.csv"), "--engine": ("duckdb", "in-process"), "--targets": ("3", "0-5", "1,2", "7-7"),
     "--missing": ("drop", "split"), "--jobs": ("1",), "--encoding": ("utf-8", "latin-1", "cp1252", "utf-16", "utf-7"),
-    "--separator": (";", "\t", ","), "--limit": ("delta=0.1", "k=5", "mean=0.1", "itpr=0.5", "t=0.2", "l=2"),
+    "--separator": (";", "\t", ","), "--limit": ("delta=0.1", "k=5", "mean=0.1", "itpr=0.5", "t=0.2", "l=2", "population.expected=9", "special.dis=0.1"),
     "--order": ("worst-first", "random", "town=town3,town2,town1,town0"), "--runs": ("3", "20"), "--confidence": ("0.5", "0.999"),
     "--bins": ("2", "18,65", "wage=3", "wage=0,1200,2000"), "--time": ("1s", "0.01s", "1m"), "--decimal": (".", ","),
     "--date-format": ("%Y-%m-%d", "born=%Y-%m-%d", "zip=excel", "zip=%y%m%d"), "--header-row": ("1", "2"), "--sheet": ("#0", "Sheet"),
     "--missing-token": ("town0", "20", "NA", "flu"), "--key": ("id",), "--suppressed": ("", "NA"), "--retries": ("0", "1"),
     "--seed": ("0", "1", "4294967296"), "--why": ("1", "3"), "--combinations": ("1", "2"), "--threads": ("1", "2"),
-    "--memory-limit": ("200MB", "1GB"), "--task": ("ill", "town"), "--utility": ("ncp", "accuracy"), "--recommend": ("delta=1", "k=2"),
+    "--special": ("1", "2", "3"), "--keys": ("age+town", "age,town+age"), "--sampling": ("0.1", "1"), "--population": ("5000", "people.csv"),
+    "--weight": ("wage",), "--household": ("zip", "id"), "--memory-limit": ("200MB", "1GB"), "--task": ("ill", "town"), "--utility": ("ncp", "accuracy"), "--recommend": ("delta=1", "k=2"),
     "--worst": ("0", "3"), "--policy": ("ema-0070", "hipaa-safe-harbor", "policy.toml", "cell-11"), "--edges": ("age=10,20,70",),
     "--domain": ("town=town0,town1,town2,town3", "ill=flu,cold,gout"), "--min-cell": ("1", "20"), "--parameter": ("mondrian:k=2,3",),
     "--fix": ("delta=0.5",), "--budget": ("2", "0.1"), "--title": ("x",), "--markdown": ("out.md",), "--chart": ("out.svg", "out.html"),
@@ -69,7 +70,8 @@ FLAGS = (
 OF = {
     "test": ("--individual --order --method --release --targets --runs --retries --why --records --time --key --rows-in-order --suppressed "
              "--release-encoding --membership --show-values --limit --model --distance --prior --known --confidence --jobs --sanitizer --seed --missing"),
-    "risk": "--individual --engine --combinations --threads --memory-limit --records --limit --policy --no-details --show-values",
+    "risk": ("--individual --engine --combinations --threads --memory-limit --records --limit --policy --no-details --show-values "
+             "--special --keys --sampling --population --weight --household"),
     "sanitize": "--edges --domain --keep --sanitizer --seed --missing",
     "compare": "--utility --recommend --task --markdown --chart --sanitizer --model --distance --prior --known --runs --confidence --jobs --seed --missing",
     "audit": ("--individual --policy --release --key --rows-in-order --suppressed --write-release --title --min-cell --show-values --worst --parameter --fix "
