@@ -114,7 +114,7 @@ def _plan(seed: int) -> dict[str, dict[str, Any]]:
         "limits": {"k": 5, "delta": LIMIT},
         "report": {
             "title": "Audit of the demo: 5,000 made-up patients",
-            "parameter": "mondrian:k=2,5,10,20,50",
+            "parameter": "mondrian:k=2,5,10,20,50,100,200,500,1000,2000",
         },
         "run": {"seed": seed},
     }
