@@ -205,7 +205,7 @@ def test_what_cannot_be_read_together() -> None:
         differential_test(table, ["identity"] * 2, together=True, method="refit")
     with pytest.raises(UserError, match="one sanitizer for each"):
         differential_test([table, table], ["identity"], together=True)
-    with pytest.raises(UserError, match="several tables are tested with together=True"):
+    with pytest.raises(UserError, match="one table, unless several are read together; got 2"):
         differential_test([table, table], ["identity"] * 2)
     with pytest.raises(UserError, match="at least one sanitizer"):
         differential_test(table, [], together=True)
