@@ -8,6 +8,7 @@ width of an interval, n log n) is rounded to 2⁻³² once, before anything is a
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import ClassVar
@@ -26,7 +27,7 @@ UNIT = 2**32
 ROUNDING = 1 - 1e-12  # a bound may not exceed what it bounds by rounding
 
 
-class Loss:
+class Loss(ABC):
     """What a node loses, smaller is better; ``weights`` has a number for each column."""
 
     by_column: ClassVar[bool] = True
@@ -54,16 +55,16 @@ class Loss:
         """Return what no node above this one can be below, known once this one is counted."""
         return -np.inf
 
+    @abstractmethod
     def score(self, state: State) -> float:
         """Return a number by which nodes compare as by their loss."""
-        raise NotImplementedError
 
+    @abstractmethod
     def scores_without(self, state: State) -> Floats:
         """Return the scores without one record of each cell, by what its group then is.
 
         The first row is for groups that break a limit without the record, the second for others.
         """
-        raise NotImplementedError
 
     def value(self, score: float) -> float:
         """Return the loss of a score."""
@@ -111,13 +112,13 @@ class Cost(Loss):
             self._costs.append(costs)
             self._units.append(unit)
 
+    @abstractmethod
     def _price(self, place: int) -> tuple[list[Ints], int]:
         """Return what the labels of a column cost, level by level, and the most it can be."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _scored(self, sums: Sequence[Ints], records: int) -> Floats:
         """Return the score from what all records cost, column by column."""
-        raise NotImplementedError
 
     @cached_property
     def _totals(self) -> list[Ints]:
