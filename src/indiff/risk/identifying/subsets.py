@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -144,28 +144,53 @@ def require_few(records: int, columns: int, size: int, *, bits: bool) -> None:
     )
 
 
-@kernel
-def split(
-    rows: Any,
-    groups: Any,
-    number: Any,
-    many: Any,
-    codes: Any,
-    distinct: Any,
-    weights: Any,
-    finer_rows: Any,
-    finer_groups: Any,
-    slots: Any,
-    keys: Any,
-    counts: Any,
-    names: Any,
-    alone: Any,
-) -> Any:
-    """Split the groups of ``number`` rows by one more column.
+class Way(NamedTuple):
+    """The rows that are not alone after each column of a set, their groups, and room to split them.
 
-    Returns how many rows are in groups of two records or more, how many such groups there are, how
-    many rows became alone (``alone`` lists them), and how many pairs of records stay together.
+    ``left`` and ``many`` count the rows and groups of each depth; ``alone`` lists the rows that the
+    last split left alone.
     """
+
+    rows: NDArray[np.int32]
+    groups: NDArray[np.int32]
+    left: NDArray[np.int64]
+    many: NDArray[np.int64]
+    alone: NDArray[np.int32]
+    slots: NDArray[np.int64]
+    keys: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    names: NDArray[np.int32]
+
+
+@kernel
+def begin(records: Any, size: Any) -> Any:
+    """Return the way down to sets of so many columns, with all rows in one group."""
+    room = _DIRECT * records + 2048
+    way = Way(
+        np.empty((size + 1, records), np.int32),
+        np.zeros((size + 1, records), np.int32),
+        np.zeros(size + 1, np.int64),
+        np.ones(size + 1, np.int64),
+        np.empty(records, np.int32),
+        np.empty(records, np.int64),
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+        np.empty(room, np.int32),
+    )
+    way.rows[0], way.left[0] = np.arange(records), records
+    return way
+
+
+@kernel
+def split(way: Any, depth: Any, codes: Any, distinct: Any, weights: Any) -> Any:
+    """Split the groups that one column less has left by the codes of one more.
+
+    Returns how many rows became alone, and how many pairs of records stay together.
+    """
+    rows, groups = way.rows[depth - 1], way.groups[depth - 1]
+    number, many = way.left[depth - 1], way.many[depth - 1]
+    finer_rows, finer_groups = way.rows[depth], way.groups[depth]
+    slots, keys, counts, names, alone = way.slots, way.keys, way.counts, way.names, way.alone
     direct = many * distinct <= _DIRECT * number + 1024
     if direct:
         size = many * distinct
@@ -205,7 +230,8 @@ def split(
         finer_rows[left] = rows[place]
         finer_groups[left] = names[slot]
         left += 1
-    return left, found, single, together
+    way.left[depth], way.many[depth] = left, found
+    return single, together
 
 
 @kernel
@@ -216,22 +242,7 @@ def measure_sets(codes: Any, distinct: Any, weights: Any, order: Any, needed: An
     ``needed`` records or more is telling, and no set around it is looked at: it has -1 groups.
     """
     masks, added, depths = order
-    rows_in, size = codes.shape[1], depths.max()
-    rows = np.empty((size + 1, rows_in), np.int32)
-    groups = np.zeros((size + 1, rows_in), np.int32)
-    left, many, gone = (
-        np.zeros(size + 1, np.int64),
-        np.ones(size + 1, np.int64),
-        np.zeros(size + 1, np.int64),
-    )
-    rows[0], left[0] = np.arange(rows_in), rows_in
-    slots, alone = np.empty(rows_in, np.int64), np.empty(rows_in, np.int32)
-    room = _DIRECT * rows_in + 2048
-    keys, counts, names = (
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
-        np.empty(room, np.int32),
-    )
+    way, gone = begin(codes.shape[1], depths.max()), np.zeros(depths.max() + 1, np.int64)
     found, telling = np.full((masks.shape[0], 3), -1, np.int64), np.empty(masks.shape[0], np.int64)
     known = 0
     for number in range(masks.shape[0]):
@@ -243,24 +254,9 @@ def measure_sets(codes: Any, distinct: Any, weights: Any, order: Any, needed: An
         if around:
             continue
         column = added[number]
-        left[depth], many[depth], single, together = split(
-            rows[depth - 1],
-            groups[depth - 1],
-            left[depth - 1],
-            many[depth - 1],
-            codes[column],
-            distinct[column],
-            weights,
-            rows[depth],
-            groups[depth],
-            slots,
-            keys,
-            counts,
-            names,
-            alone,
-        )
+        single, together = split(way, depth, codes[column], distinct[column], weights)
         gone[depth] = gone[depth - 1] + single
-        found[number, 0] = many[depth] + gone[depth]
+        found[number, 0] = way.many[depth] + gone[depth]
         found[number, 1] = gone[depth]
         found[number, 2] = together
         if gone[depth] >= needed:
@@ -279,39 +275,14 @@ def minimal_uniques(codes: Any, distinct: Any, weights: Any, order: Any, subsets
     """
     masks, added, depths = order
     rows_in, size = codes.shape[1], depths.max()
-    rows = np.empty((size + 1, rows_in), np.int32)
-    groups = np.zeros((size + 1, rows_in), np.int32)
-    left, many = np.zeros(size + 1, np.int64), np.ones(size + 1, np.int64)
-    rows[0], left[0] = np.arange(rows_in), rows_in
-    slots, alone = np.empty(rows_in, np.int64), np.empty(rows_in, np.int32)
-    room = _DIRECT * rows_in + 2048
-    keys, counts, names = (
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
-        np.empty(room, np.int32),
-    )
+    way = begin(rows_in, size)
     unique = np.zeros((rows_in, masks.shape[0] // 64 + 1), np.uint64)
     by_size, by_set = np.zeros((rows_in, size), np.int32), np.zeros(masks.shape[0], np.int64)
     for number in range(masks.shape[0]):
         depth, column = depths[number], added[number]
-        left[depth], many[depth], single, _ = split(
-            rows[depth - 1],
-            groups[depth - 1],
-            left[depth - 1],
-            many[depth - 1],
-            codes[column],
-            distinct[column],
-            weights,
-            rows[depth],
-            groups[depth],
-            slots,
-            keys,
-            counts,
-            names,
-            alone,
-        )
+        single, _ = split(way, depth, codes[column], distinct[column], weights)
         for place in range(single):
-            row, minimal = alone[place], True
+            row, minimal = way.alone[place], True
             for at in range(depth - 1):
                 other = subsets[number, at]
                 if unique[row, other // 64] >> np.uint64(other % 64) & np.uint64(1):
