@@ -200,6 +200,16 @@ def said(words: str, written: Callable[[str], str] = "«{}»".format) -> str:
     return _marked(_SAID, written(words))
 
 
+def reason_of(error: BaseException) -> str:
+    """Return what a library says in its first line, without the name of its error.
+
+    >>> reason_of(ValueError("Binder Error: it has no such column."))
+    'it has no such column'
+    """
+    first, *_ = str(error).splitlines() or [type(error).__name__]
+    return re.sub(r"^(\w+ )?(Error|Exception): ", "", first).rstrip(".")
+
+
 def option(name: str, value: Any = None, *, of: str | None = None) -> str:
     """Mark an option for a :class:`UserError`: Python, shell and page each write it their way.
 

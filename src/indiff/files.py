@@ -258,7 +258,7 @@ def written_whole(path: str | Path, *, lasting: bool = True) -> Iterator[str]:
 def _writable_place(path: str | Path) -> str | None:
     """Return the file that a path leads to, or None where it must be written in place."""
     place = os.path.realpath(path)
-    if os.path.abspath(path).startswith(("/dev/", "/proc/")):  # perhaps a file by now: 1> out
+    if _from_root(path).startswith(("/dev/", "/proc/")):  # perhaps a file by now: 1> out
         return None
     try:
         is_file = stat.S_ISREG(os.stat(path).st_mode)
@@ -274,21 +274,27 @@ def _replacing(place: str, lasting: bool) -> Iterator[str]:
     # Only its owner may read what mkstemp makes.
     descriptor, temporary = tempfile.mkstemp(prefix=f".{temporary_prefix()}", dir=folder)
     try:
-        yield temporary
-        if lasting:
-            os.fsync(descriptor)
+        try:
+            yield temporary
+            if lasting:
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)  # Windows renames no open file
         os.replace(temporary, place)
     except BaseException:
         with suppress(FileNotFoundError):  # whoever wrote it may have removed it
             os.unlink(temporary)
         raise
-    finally:
-        os.close(descriptor)
+
+
+def _from_root(path: str | Path) -> str:
+    """Return a whole path with slashes and without a drive: ``/dev/stdout`` is ours anywhere."""
+    return os.path.splitdrive(os.path.abspath(path))[1].replace(os.sep, "/")
 
 
 @contextmanager
 def _in_place(path: str | Path) -> Iterator[BinaryIO]:
-    stream = _OPEN_FILE.fullmatch(os.path.abspath(path))
+    stream = _OPEN_FILE.fullmatch(_from_root(path))
     if stream is not None:  # go on where it stands: what follows must not overwrite this
         number = {"stdout": 1, "stderr": 2}.get(stream[1]) or int(stream[2])
         with os.fdopen(os.dup(number), "wb") as handle:
@@ -297,7 +303,8 @@ def _in_place(path: str | Path) -> Iterator[BinaryIO]:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
     with os.fdopen(descriptor, "wb") as handle:
         if stat.S_ISREG(os.fstat(descriptor).st_mode):  # a device belongs to everybody
-            os.fchmod(descriptor, 0o600)
+            if hasattr(os, "fchmod"):  # elsewhere files have their folder's rights
+                os.fchmod(descriptor, 0o600)
             os.ftruncate(descriptor, 0)  # not before it is known to be the owner's
         yield handle
 

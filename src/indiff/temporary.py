@@ -10,13 +10,14 @@ import atexit
 import os
 import re
 import shutil
-import signal
 import socket
 import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from indiff.systems import KILL, is_there, user
 
 _ROUNDS = 20
 _swept: set[tuple[int, str]] = set()
@@ -76,7 +77,7 @@ def sweep(folder: str | None = None) -> None:
             if found is None or _started(int(found[1])) == int(found[2]):  # its maker is alive
                 continue
             with suppress(OSError):  # its own process was quicker
-                if entry.lstat().st_uid != os.getuid() or entry.is_symlink():
+                if entry.lstat().st_uid != user() or entry.is_symlink():
                     continue
                 if not entry.is_dir():
                     entry.unlink()
@@ -95,13 +96,7 @@ def _started(process: int) -> int | None:
     except OSError:
         if Path("/proc/self/stat").exists():
             return None
-        try:
-            os.kill(process, 0)  # asks whether it is there, where there is no /proc
-        except (ProcessLookupError, OverflowError):
-            return None
-        except PermissionError:
-            pass
-        return 0
+        return 0 if is_there(process) else None
     fields = text.rpartition(b")")[2].split()
     return None if fields[0] in (b"Z", b"X") else int(fields[19])
 
@@ -114,7 +109,7 @@ def _end_processes_of(folder: Path) -> None:
             return
         for process in found:
             with suppress(ProcessLookupError, PermissionError):
-                os.kill(process, signal.SIGKILL)
+                os.kill(process, KILL)
 
 
 def _processes_of(folder: Path) -> list[int]:

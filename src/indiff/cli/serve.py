@@ -11,9 +11,10 @@ from typing import Any
 
 import typer
 
-from indiff.audit.plan.options import Option
+from indiff.audit.plan.option import Option
 from indiff.audit.plan.recipe import Declared
 from indiff.errors import UserError
+from indiff.systems import require_posix
 
 PARTS = ("fastapi", "uvicorn", "python_multipart")
 
@@ -49,6 +50,7 @@ OPTIONS = [
 
 def command(asked: Mapping[str, Any]) -> None:
     """Serve the audit to a browser on this machine; nothing leaves it."""
+    require_posix("indiff serve")
     missing = [part for part in PARTS if importlib.util.find_spec(part) is None]
     if missing:
         raise UserError(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
-import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from indiff.systems import OWN_GROUP, end_group
 
 KEPT = 2000  # bytes of standard error: its end says why a program stopped
 _PIECE = 1 << 16
@@ -42,15 +42,15 @@ def run_program(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         bufsize=0,
-        start_new_session=True,  # a process group of its own, which can be ended as a whole
+        **OWN_GROUP,  # which can be ended as a whole
     )
     assert process.stderr is not None
     tail = _Tail(process.stderr.fileno())
     try:
-        in_time = _wait(process, tail, time.monotonic() + timeout)
+        wait = _wait if tail.can_wait else _wait_plainly
+        in_time = wait(process, tail, time.monotonic() + timeout)
     finally:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)  # also what it left running behind it
+        end_group(process)  # also what it left running behind it
         code = process.wait()
         process.stderr.close()
     return Ended(code if in_time else None, tail.text())
@@ -72,6 +72,16 @@ def _wait(process: subprocess.Popen[bytes], tail: _Tail, deadline: float) -> boo
     return True
 
 
+def _wait_plainly(process: subprocess.Popen[bytes], tail: _Tail, deadline: float) -> bool:
+    """Do the same where a stream cannot be waited for: all complaints are read, then cut."""
+    try:
+        _, words = process.communicate(timeout=max(0.0, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        return False
+    tail.keep(words)
+    return True
+
+
 def _has_ended(process: subprocess.Popen[bytes]) -> bool:
     """Tell whether the program has ended; its number stays its own until it is waited for."""
     if not hasattr(os, "waitid"):  # macOS before Python 3.13
@@ -87,8 +97,10 @@ class _Tail:
         self.closed = False
         self._descriptor = descriptor
         self._kept = b""
-        self._poll = select.poll()
-        self._poll.register(descriptor, select.POLLIN)
+        self.can_wait = hasattr(select, "poll")  # Windows has none
+        if self.can_wait:
+            self._poll = select.poll()
+            self._poll.register(descriptor, select.POLLIN)
 
     def read(self, patience: float) -> bool:
         """Read what is there, after waiting this long at most; False if nothing came."""
@@ -96,8 +108,12 @@ class _Tail:
             return False
         piece = os.read(self._descriptor, _PIECE)
         self.closed = not piece
-        self._kept = (self._kept + piece)[-KEPT:]
+        self.keep(piece)
         return True
+
+    def keep(self, piece: bytes) -> None:
+        """Add a piece, and keep the end."""
+        self._kept = (self._kept + piece)[-KEPT:]
 
     def text(self) -> str:
         """Return the kept end as one line."""

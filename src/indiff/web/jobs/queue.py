@@ -7,9 +7,7 @@ waits at the screen, have a place of their own beside the runs.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -22,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from indiff.errors import UserError
+from indiff.systems import OWN_GROUP, end_group, lock
 from indiff.web.access.guard import log_without_values
 from indiff.web.store.deleted import remove_old
 from indiff.web.store.store import Store
@@ -48,8 +47,7 @@ class Worker:
 
     def kill(self) -> None:
         """End the worker and every process that it started."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+        end_group(self.process)
         self.process.wait()
         if self.process.stdin is not None:
             self.process.stdin.close()
@@ -186,7 +184,7 @@ class Queue:
             stdin=subprocess.PIPE,  # its end tells the worker that the server has died
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,  # a message could hold values
-            start_new_session=True,
+            **OWN_GROUP,
             env=worker_environment(),
         )
         return Worker(job, process)
@@ -238,16 +236,12 @@ def worker_memory(settings: Any) -> int:
 
 def lock_data_dir(data_dir: Path) -> Any:
     """Hold the data folder for one server; two would do each other's work."""
-    import fcntl
-
     descriptor = os.open(data_dir / "lock", os.O_WRONLY | os.O_CREAT, 0o600)
     handle = os.fdopen(descriptor, "a")
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not lock(handle.fileno()):
         handle.close()
         raise UserError(
             f"another server uses {str(data_dir)!r}; stop it, or choose another "
             "folder with --data-dir."
-        ) from None
+        )
     return handle

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
-import resource
 import signal
 import sqlite3
 import sys
@@ -19,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from indiff.errors import UserError
+from indiff.systems import lock
 from indiff.web.refusals import ID, exhausted
 from indiff.web.store.database import Database
 from indiff.web.store.settings import Settings
@@ -55,6 +54,8 @@ class Reporter:
 
 def main(words: list[str]) -> None:
     """Do the job that the words name: data folder, job, attempt, bytes of memory."""
+    import resource
+
     data_dir, job, attempt, memory = words
     _end_with_server()
     os.umask(0o077)
@@ -132,7 +133,7 @@ def _only_worker_of(folder: Path) -> Iterator[None]:
     """Wait until a killed server's worker for the same job has ended too."""
     folder.mkdir(mode=0o700, exist_ok=True)
     with open(folder / "lock", "a") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        lock(handle.fileno(), wait=True)
         try:
             yield
         finally:
