@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 
 from indiff import Frequency, Mondrian, NaiveBayes
 from indiff.differential.mondrian.leave_one_out import leave_one_out
+from indiff.kernels import _RareLooks
 from tests.properties.random_tables import KINDS, make_sample
 
 ROOT = Path(__file__).parents[1]
@@ -91,3 +93,10 @@ if __name__ == "__main__":
     mark_warm()
     for one in walk_small_tables():
         print(one.hex())
+
+
+def test_python_looks_rarely_for_garbage_until_the_outermost_kernel_is_compiled() -> None:
+    before, looks = gc.get_threshold(), _RareLooks()
+    for compiling in (1, 2, 1, 0):
+        (looks.on_start if compiling > looks._compiling else looks.on_end)(None)
+        assert (gc.get_threshold() == before) is (compiling == 0)

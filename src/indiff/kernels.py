@@ -6,6 +6,7 @@ is written as, for a debugger and for coverage, and gives the same bits.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import stat
@@ -21,8 +22,11 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba.core.event import Event, Listener, register
 from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from indiff.systems import user
 
 _PACKAGE = Path(__file__).parent
 
@@ -38,11 +42,11 @@ def cache_directory() -> Path:
 @cache
 def _cache_of_nobody() -> Path:
     """Return a folder for a user without a home: kept, unless somebody else could write to it."""
-    place = Path(tempfile.gettempdir()) / f"indiff-{os.getuid()}"
+    place = Path(tempfile.gettempdir()) / f"indiff-{user()}"
     with suppress(OSError):
         place.mkdir(mode=0o700, exist_ok=True)
         found = place.lstat()
-        if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o22:
+        if stat.S_ISDIR(found.st_mode) and found.st_uid == user() and not found.st_mode & 0o22:
             return place
     return Path(tempfile.mkdtemp(prefix="indiff-"))
 
@@ -61,7 +65,35 @@ _KERNELS = cache_directory() / f"kernels-{_fingerprint()}"
 if "NUMBA_CACHE_DIR" not in os.environ:
     numba.config.CACHE_DIR = str(_KERNELS)
 
+_OBJECTS_BETWEEN_LOOKS = 100_000
 _numba_options = {"nopython": True, "nogil": True, "error_model": "numpy"}
+
+
+class _RareLooks(Listener):
+    """Lets Python look for garbage rarely while numba compiles.
+
+    numba makes millions of objects and keeps most of them; looking through them again and again
+    took a quarter of the time. What a process had set is set again at the end.
+    """
+
+    def __init__(self) -> None:
+        self._compiling = 0
+        self._before = gc.get_threshold()
+
+    def on_start(self, event: Event) -> None:
+        if self._compiling == 0:
+            self._before = gc.get_threshold()
+            gc.set_threshold(max(_OBJECTS_BETWEEN_LOOKS, self._before[0]), *self._before[1:])
+        self._compiling += 1
+
+    def on_end(self, event: Event) -> None:
+        self._compiling -= 1
+        if self._compiling == 0:
+            gc.set_threshold(*self._before)
+
+
+if not numba.config.DISABLE_JIT:
+    register("numba:compile", _RareLooks())
 
 
 def kernel(function: Callable[..., Any]) -> Any:

@@ -129,7 +129,7 @@ def _warm_walk() -> None:
     counted = Counted(none, starts, counts)
     adversary = as_adversary([NaiveBayes()], table)
     walk(
-        problem, adversary, leaf, 1, none, np.zeros(0, np.int8), counted,
+        problem, adversary, leaf, 1, none, none.copy(), counted,
         empty_desk(problem, counted), empty_outcome(adversary, len(table)),
     )  # fmt: skip
 

@@ -31,14 +31,16 @@ DIGIT, DIGITS = 8, 256
 class Desk(NamedTuple):
     """Room to work in that is made once for all contexts of a walk.
 
-    ``pairs`` is for sorting; ``counts`` and ``group`` are those about one target, ``spare`` another
-    group's that nobody asks for; ``tally`` has a number for every value, all 0 between two uses.
+    ``pairs`` is for sorting; ``counts``, ``terms`` and ``group`` are those about one target,
+    ``spare`` another group's that nobody asks for; ``tally`` has a number for every value, all 0
+    between two uses.
     """
 
     node: Node
     room: Room
     pairs: NDArray[np.int64]
     counts: NDArray[np.int32]
+    terms: NDArray[np.int64]
     group: NDArray[np.int32]
     spare: NDArray[np.int32]
     tally: NDArray[np.int32]
@@ -53,6 +55,7 @@ def empty_desk(problem: Any, counted: Any) -> Any:
         cuts.empty_room(problem, n),
         np.empty(2 * n + 2, np.int64),
         np.zeros((d, problem.class_count), np.int32),
+        np.zeros((2, d), np.int64),
         np.zeros(problem.class_count, np.int32),
         np.zeros(problem.class_count, np.int32),
         np.zeros(counted.codes.shape[0], np.int32),

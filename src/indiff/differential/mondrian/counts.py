@@ -19,6 +19,7 @@ PRODUCTS, LOGARITHMS = 0, 1
 UNFINISHED = -1
 DONE, STOP = 0, 1  # places in Outcome.ticker
 LARGEST_POWER = 280  # a product of this many powers of ten still fits a floating-point number
+SPOT, TIMES = 0, 1  # rows of the terms of N_ac
 EVERYBODY = -1  # in place of the class of the record that has left
 
 
@@ -37,14 +38,14 @@ class Counted(NamedTuple):
 class Adversary(NamedTuple):
     """The models as data: which ones, and the smoothing and prior of naive Bayes.
 
-    ``totals`` are N_c of the whole table, ``scale`` the products of N_c + 2α over attributes, and
-    the same without one record of the class.
+    ``totals`` are N_c of the whole table, ``prior`` the weights of the classes, ``scale`` the
+    products of N_c + 2α over attributes: each for the whole table, and without one record of the
+    class.
     """
 
     models: np.int64
     arithmetic: np.int64
     alpha: np.float64
-    follow: np.int64
     prior: NDArray[np.float64]
     totals: NDArray[np.int32]
     scale: NDArray[np.float64]
@@ -82,16 +83,17 @@ def as_adversary(models: Sequence[NaiveBayes | Frequency], table: Table) -> Adve
     factor = math.log10(len(table) + 2 * model.alpha + 1) - min(0.0, math.log10(model.alpha))
     many = len(table.attributes) * factor > LARGEST_POWER
     totals = np.bincount(table.sensitive.codes, minlength=len(table.sensitive.values))
-    scale = np.ones((2, len(totals)))
+    held = totals - np.array([[0], [1]])
+    scale = np.ones(held.shape)
     if not many:
         for _ in table.attributes:
-            scale *= totals - np.array([[0], [1]]) + 2 * model.alpha
+            scale *= held + 2 * model.alpha
+    weights = held if model.prior == "release" else model.prior_weights(np.ones(len(totals)))
     return Adversary(
         np.int64(asked),
         np.int64(LOGARITHMS if many else PRODUCTS),
         np.float64(model.alpha),
-        np.int64(model.prior == "release"),
-        model.prior_weights(np.ones(len(totals))).astype(np.float64),
+        np.where(held > 0, weights, 0.0).astype(np.float64),
         totals.astype(np.int32),
         scale,
     )
@@ -110,52 +112,122 @@ def count_all(table: Table, problem: Problem, tree: Tree, adversary: Adversary) 
     return counted
 
 
-@inner
-def believe(
-    adversary: Any, own: Any, counts: Any, group: Any, group_size: Any, row: Any, outcome: Any
-) -> Any:
-    """Write beliefs from N_ac (naive Bayes) and from the covering group (frequency).
+@inline
+def plain_terms(attributes: Any) -> Any:
+    """What :func:`believe` adds up where the table's rows are the counts, one per attribute."""
+    terms = np.zeros((2, attributes), np.int64)
+    for a in range(attributes):
+        terms[SPOT, a] = a
+    return terms
 
-    ``own`` is the class of the record that has left, or EVERYBODY.
+
+# Arrays go into the next two one by one: handing all of an Adversary and an Outcome over, record
+# by record, took as long as the beliefs themselves.
+
+
+@inner
+def by_products(
+    table: Any, terms: Any, group: Any, own: Any, less: Any, alpha: Any, prior: Any, scale: Any,
+    belief: Any,
+) -> Any:  # fmt: skip
+    """Write prior · Π_a (N_ac + α) / scale of every class, over their sum.
+
+    Four classes are multiplied side by side, in registers.
     """
-    classes = adversary.totals.shape[0]
-    if adversary.models & FREQUENCY:
-        belief = outcome.frequency[row]
-        size = 0.0
-        for c in range(classes):
-            belief[c] = group[c] if group_size > 0 else adversary.totals[c] - (c == own)
-            size += belief[c]
-        for c in range(classes):
-            belief[c] /= size
-    if not adversary.models & NAIVE_BAYES:
-        return
-    belief = outcome.bayes[row]
-    alpha, total, highest = adversary.alpha, 0.0, -np.inf
-    for c in range(classes):
-        held = adversary.totals[c] - (c == own)
-        weight = held if adversary.follow else adversary.prior[c]
-        belief[c] = weight if held > 0 else 0.0
-    if adversary.arithmetic == LOGARITHMS:
-        for c in range(classes):
-            held = adversary.totals[c] - (c == own)
-            score = math.log(belief[c]) if belief[c] > 0.0 else -np.inf
-            for a in range(counts.shape[0]):
-                if score > -np.inf:
-                    score += math.log((counts[a, c] + alpha) / (held + 2.0 * alpha))
-            belief[c] = score
-            highest = max(highest, score)
-        for c in range(classes):
-            belief[c] = math.exp(belief[c] - highest)
-    else:
-        for a in range(counts.shape[0]):
-            for c in range(classes):
-                belief[c] *= counts[a, c] + alpha
-        for c in range(classes):
-            belief[c] /= adversary.scale[1 if c == own else 0, c]
+    classes, d, c = belief.shape[0], terms.shape[1], 0
+    plain: Any = True
+    for a in range(d):
+        plain = plain and terms[TIMES, a] == 0
+    while plain and c + 4 <= classes:
+        first, second, third, fourth = (
+            prior[0, c],
+            prior[0, c + 1],
+            prior[0, c + 2],
+            prior[0, c + 3],
+        )
+        for a in range(d):
+            spot = terms[SPOT, a]
+            first *= table[spot, c] + alpha
+            second *= table[spot, c + 1] + alpha
+            third *= table[spot, c + 2] + alpha
+            fourth *= table[spot, c + 3] + alpha
+        belief[c], belief[c + 1] = first / scale[0, c], second / scale[0, c + 1]
+        belief[c + 2], belief[c + 3] = third / scale[0, c + 2], fourth / scale[0, c + 3]
+        c += 4
+    while c < classes:
+        score = prior[0, c]
+        for a in range(d):
+            score *= table[terms[SPOT, a], c] + terms[TIMES, a] * group[c] + alpha
+        belief[c] = score / scale[0, c]
+        c += 1
+    if own != EVERYBODY:
+        score = prior[1, own]
+        for a in range(d):
+            score *= table[terms[SPOT, a], own] + terms[TIMES, a] * group[own] - less + alpha
+        belief[own] = score / scale[1, own]
+    total = 0.0
     for c in range(classes):
         total += belief[c]
     for c in range(classes):
         belief[c] /= total
+
+
+@inner
+def by_logarithms(
+    table: Any, terms: Any, group: Any, own: Any, less: Any, alpha: Any, prior: Any, totals: Any,
+    belief: Any,
+) -> Any:  # fmt: skip
+    """Write the same beliefs where a product could leave the range of floating-point numbers."""
+    highest, total = -np.inf, 0.0
+    for c in range(belief.shape[0]):
+        left = 1 if c == own else 0
+        held, weight = totals[c] - left, prior[left, c]
+        score = math.log(weight) if weight > 0.0 else -np.inf
+        for a in range(terms.shape[1]):
+            if score > -np.inf:
+                count = table[terms[SPOT, a], c] + terms[TIMES, a] * group[c] - left * less
+                score += math.log((count + alpha) / (held + 2.0 * alpha))
+        belief[c] = score
+        highest = max(highest, score)
+    for c in range(belief.shape[0]):
+        belief[c] = math.exp(belief[c] - highest)
+        total += belief[c]
+    for c in range(belief.shape[0]):
+        belief[c] /= total
+
+
+@inner
+def by_frequency(group: Any, group_size: Any, own: Any, totals: Any, belief: Any) -> Any:
+    """Write the share of every class in the covering group, or in the table where none covers."""
+    size = 0.0
+    for c in range(belief.shape[0]):
+        belief[c] = group[c] if group_size > 0 else totals[c] - (c == own)
+        size += belief[c]
+    for c in range(belief.shape[0]):
+        belief[c] /= size
+
+
+@inline
+def believe(
+    adversary: Any, own: Any, table: Any, terms: Any, less: Any, group: Any, group_size: Any,
+    row: Any, outcome: Any,
+) -> Any:  # fmt: skip
+    """Write beliefs from N_ac (naive Bayes) and from the covering group (frequency).
+
+    ``own`` is the class of the record that has left, or EVERYBODY. N_ac is the row
+    ``terms[SPOT, a]`` of ``table`` and ``terms[TIMES, a]`` times the group; for ``own``, ``less``
+    is taken off.
+    """
+    if adversary.models & FREQUENCY:
+        by_frequency(group, group_size, own, adversary.totals, outcome.frequency[row])
+    if adversary.models & NAIVE_BAYES:
+        alpha, prior, belief = adversary.alpha, adversary.prior, outcome.bayes[row]
+        if adversary.arithmetic == LOGARITHMS:
+            totals = adversary.totals
+            by_logarithms(table, terms, group, own, less, alpha, prior, totals, belief)
+        else:
+            scale = adversary.scale
+            by_products(table, terms, group, own, less, alpha, prior, scale, belief)
 
 
 @kernel
@@ -164,9 +236,9 @@ def believe_all(
 ) -> Any:
     """Write the beliefs about every record from the release that contains it."""
     problem, adversary, outcome = borrow(problem), borrow(adversary), borrow(outcome)
-    d, classes = problem.codes.shape[0], adversary.totals.shape[0]
-    counts, group = np.zeros((d, classes), np.int32), np.zeros(classes, np.int32)
-    starts, table = counted.starts, counted.counts
+    tree, ids, counted = borrow(tree), borrow(ids), borrow(counted)
+    d, group = problem.codes.shape[0], np.zeros(adversary.totals.shape[0], np.int32)
+    terms = plain_terms(d)
     for position in range(tree.leaves.shape[0]):
         leaf = tree.leaves[position]
         start, end = tree.nodes[leaf, START], tree.nodes[leaf, END]
@@ -174,21 +246,20 @@ def believe_all(
         for place in range(start, end):
             group[problem.classes[place]] += 1
         for place in range(start, end):
-            if adversary.models & NAIVE_BAYES:
-                for a in range(d):
-                    spot = starts[a] + problem.codes[a, place]
-                    for c in range(classes):
-                        counts[a, c] = table[spot, c]
+            for a in range(d):
+                terms[SPOT, a] = counted.starts[a] + problem.codes[a, place]
             outcome.uncovered[ids[place]] = 0
-            size, row = np.int64(end - start), np.int64(ids[place])
-            believe(adversary, np.int64(EVERYBODY), counts, group, size, row, outcome)
+            believe(
+                adversary, np.int64(EVERYBODY), counted.counts, terms, np.int64(0), group,
+                np.int64(end - start), np.int64(ids[place]), outcome,
+            )  # fmt: skip
 
 
 @kernel
 def finish_generalized(problem: Any, adversary: Any, rows: Any, leave: Any, outcome: Any) -> Any:
     """Write beliefs from one group in which every cell is ``*``, with or without the target."""
     counts = np.zeros((problem.codes.shape[0], adversary.totals.shape[0]), np.int32)
-    group = adversary.totals.copy()
+    group, terms = adversary.totals.copy(), plain_terms(counts.shape[0])
     for place in range(rows.shape[0]):
         row = rows[place]
         own = problem.classes[row]
@@ -198,7 +269,7 @@ def finish_generalized(problem: Any, adversary: Any, rows: Any, leave: Any, outc
                 counts[a, c] = group[c]
         size = np.int64(problem.classes.shape[0] - leave)
         left = np.int64(own if leave else EVERYBODY)
-        believe(adversary, left, counts, group, size, np.int64(row), outcome)
+        believe(adversary, left, counts, terms, np.int64(0), group, size, np.int64(row), outcome)
         group[own] += leave
         outcome.uncovered[row] = 0
         outcome.ticker[DONE] += 1

@@ -14,24 +14,25 @@ from typing import Any
 import numpy as np
 
 from indiff.differential.mondrian.node import (
+    ALL_STAY,
     ALONE,
     BECOMES_LEAF,
     BELOW_A,
     CUT_A,
     CUT_B,
+    DO_NOT_KNOW,
     HIGH,
     HIGH2,
     HIGH_AT,
-    HIGH_COUNT,
     LOOKED,
     LOW,
     LOW2,
     LOW_AT,
-    LOW_COUNT,
     NOBODY,
     OPEN,
     OTHER_WIDTH,
     PREPARED,
+    SOME_CHANGE,
     STAYS,
     TREE_NODE,
     TRIED,
@@ -39,13 +40,15 @@ from indiff.differential.mondrian.node import (
     WIDTH,
     empty_node,
     extremes_without,
+    look_at,
     look_outside,
+    prepare_line,
     try_attribute,
     widest_left,
 )
 from indiff.kernels import borrow, inline, inner, kernel
 from indiff.sanitizers.mondrian import layout
-from indiff.sanitizers.mondrian.cuts import cut_rank, empty_room, top_node, width_between
+from indiff.sanitizers.mondrian.cuts import empty_room, top_node, width_between
 
 
 @inline
@@ -114,93 +117,135 @@ def key_of_extreme(
             if top_node(path, trees, row, low, high) != before:
                 keys[place] = ALONE
                 return
-        if not try_attribute(problem, start, end, a, node, place, place + 1, keys, room):
+        if not try_attribute(
+            problem, start, end, np.int64(a), np.int64(-1), node, place, place + 1, keys, room
+        ):
             return
     keys[place] = BECOMES_LEAF
 
 
 @inline
-def nobody_changes(
-    problem: Any, start: Any, end: Any, a: Any, cut: Any, node: Any, bins: Any
-) -> Any:
-    """Whether it is plain from sizes alone that every record of a group keeps its decision.
+def is_widest(problem: Any, start: Any, end: Any, a: Any, node: Any) -> Any:
+    """Whether a is the widest attribute of a group, and stays so whoever leaves.
 
-    The decision is to cut the widest attribute, a. Common near the root, where it has ties at the
-    median and large parts; it saves looking at the targets one by one. A group for which this says
-    no may still not change.
+    Its LOW and HIGH are the extremes; those of the others may be wider than theirs.
     """
-    size, limits, ints = end - start, problem.limits, node.ints
-    if limits.l > 1 or limits.more or ints[LOW, a] == ints[HIGH, a]:
+    ints, codes, width = node.ints, problem.codes[a], node.widths[WIDTH, a]
+    if ints[LOW, a] == ints[HIGH, a]:
         return False
-    codes, meta, points = problem.codes[a], problem.meta, problem.points
-    path, trees = problem.path, problem.trees
-    least = max(2, limits.k + 1)
-    if meta[a, layout.CUT_BY] == layout.BY_TREE:
-        row = meta[a, layout.LEAVES]
-        first, level = trees[cut, layout.FIRST], trees[cut, layout.DEPTH] + 1
-        spread = trees[cut, layout.LAST] - first + 1
-        if spread > 2 * size:
-            return False
-        for part in range(spread):
-            bins[part] = 0
-        for place in range(start, end):
-            bins[trees[path[row + codes[place], level], layout.FIRST] - first] += 1
-        small = 0
-        for part in range(spread):
-            small += 0 < bins[part] < least
-        return small == 0  # then no part empties, and the tree node stays as well
-    left = at_cut = 0
+    lows = highs = 0
     for place in range(start, end):
-        left += codes[place] <= cut
-        at_cut += codes[place] == cut
-    rank = cut_rank(size - 1)
-    # A and B are the cut: the ranks h and h + 1 lie within the records that hold its value.
-    if left < rank + 1 or left - at_cut >= rank or left < least or size - left < least:
-        return False
-    low = ints[LOW2, a] if ints[LOW_COUNT, a] == 1 else ints[LOW, a]
-    high = ints[HIGH2, a] if ints[HIGH_COUNT, a] == 1 else ints[HIGH, a]
-    if ints[LOW_COUNT, a] == 1 or ints[HIGH_COUNT, a] == 1:
-        # Even without both outer records it is wider than all the others.
-        narrowest = width_between(meta, points, path, trees, a, low, high)
-        for b in range(meta.shape[0]):
-            if b != a and node.widths[WIDTH, b] >= narrowest and not ints[LOOKED, b]:
-                look_outside(problem, start, end, b, node)
-            if b != a and node.widths[WIDTH, b] >= narrowest:
-                return False
+        lows += codes[place] == ints[LOW, a]
+        highs += codes[place] == ints[HIGH, a]
+    if problem.meta[a, layout.CUT_BY] != layout.BY_TREE and (lows == 1 or highs == 1):
+        look_at(codes, start, end, a, ints)
+        width = width_between(
+            problem.meta, problem.points, problem.path, problem.trees, a,
+            ints[LOW2, a] if lows == 1 else ints[LOW, a],
+            ints[HIGH2, a] if highs == 1 else ints[HIGH, a],
+        )  # fmt: skip
+    for b in range(problem.codes.shape[0]):
+        if b == a or node.widths[WIDTH, b] < width:
+            continue
+        if not ints[LOOKED, b]:
+            look_outside(problem, start, end, b, node)
+        other = node.widths[WIDTH, b]
+        if other > width or (other == width and b < a):
+            return False
     return True
+
+
+@inline
+def no_part_is_small(problem: Any, start: Any, end: Any, a: Any, cut: Any, bins: Any) -> Any:
+    """Whether every part of a cut by a tree stays large enough, whoever leaves.
+
+    Then no part empties, and the tree node stays as well.
+    """
+    path, trees, row = problem.path, problem.trees, problem.meta[a, layout.LEAVES]
+    first, level, least = trees[cut, layout.FIRST], trees[cut, layout.DEPTH] + 1, problem.limits.k
+    spread = trees[cut, layout.LAST] - first + 1
+    if spread > 2 * (end - start):
+        return False
+    for part in range(spread):
+        bins[part] = 0
+    for place in range(start, end):
+        bins[trees[path[row + problem.codes[a, place], level], layout.FIRST] - first] += 1
+    small = 0
+    for part in range(spread):
+        small += 0 < bins[part] < max(2, least + 1)
+    return small == 0
+
+
+@inline
+def plain_keys(
+    problem: Any, start: Any, end: Any, a: Any, cut: Any, node: Any, target: Any, keys: Any,
+    room: Any,
+) -> Any:  # fmt: skip
+    """Write the keys of a group that cuts attribute a where sizes alone decide; say what is known.
+
+    Common near the root, where the widest attribute has large parts whoever leaves. Then a record's
+    side is its key. A group of which this says DO_NOT_KNOW may still not change.
+    """
+    limits, ints = problem.limits, node.ints
+    if limits.l > 1 or limits.more or not is_widest(problem, start, end, a, node):
+        return DO_NOT_KNOW
+    if problem.meta[a, layout.CUT_BY] == layout.BY_TREE:
+        fine = no_part_is_small(problem, start, end, a, cut, room.bins)
+        return ALL_STAY if fine else DO_NOT_KNOW
+    ints[PREPARED, a] = 1
+    prepare_line(problem, start, end, a, np.int64(cut), node, room)
+    if not (node.allowed[a, BELOW_A, 0] and node.allowed[a, UP_TO_B, 0]):
+        return DO_NOT_KNOW
+    lower, upper = ints[CUT_A, a], ints[CUT_B, a]
+    if lower == upper:
+        return ALL_STAY
+    above = STAYS if lower == cut else 2 * a + BELOW_A
+    up_to = STAYS if upper == cut else 2 * a + UP_TO_B
+    codes = problem.codes[a]
+    for place in range(start, end):
+        key = above if codes[place] > lower else up_to
+        keys[place] = key if target[place] else NOBODY
+    return SOME_CHANGE
 
 
 @inner
 def find_keys(
     problem: Any, start: Any, end: Any, attribute: Any, cut: Any, low: Any, high: Any, node: Any,
-    keys: Any, room: Any,
+    target: Any, keys: Any, room: Any,
 ) -> Any:  # fmt: skip
-    """Write the key of each target of a group: those whose ``keys`` are OPEN.
+    """Find the key of each target of a group; return ALL_STAY, or write them into ``keys``.
 
     A key that is the group's own decision is written as STAYS. ``low`` and ``high`` are codes
-    between which its records lie.
+    between which its records lie, and the extremes of the attribute that it cuts.
     """
     problem, node, keys, room = borrow(problem), borrow(node), borrow(keys), borrow(room)
-    d, ints, start, end = problem.codes.shape[0], node.ints, np.int64(start), np.int64(end)
+    d, ints = problem.codes.shape[0], node.ints
     meta, points, path, trees = problem.meta, problem.points, problem.path, problem.trees
+    still = end - start - 1 >= 2 and end - start - 1 >= 2 * problem.limits.k
+    if not still and attribute == layout.LEAF:
+        return ALL_STAY
     for a in range(d):
         ints[LOW, a], ints[HIGH, a] = low[a], high[a]
         ints[PREPARED, a] = ints[LOOKED, a] = ints[TRIED, a] = 0
         node.widths[WIDTH, a] = width_between(meta, points, path, trees, a, low[a], high[a])
-    still = 0
-    if end - start - 1 >= 2 and end - start - 1 >= 2 * problem.limits.k:
-        a = widest_left(problem, start, end, node)
-        if a == attribute and nobody_changes(problem, start, end, a, cut, node, room.bins):
-            for place in range(start, end):
-                keys[place] = STAYS if keys[place] == OPEN else keys[place]
-            return
-        still = 1
-        while still > 0 and a >= 0:
-            ints[TRIED, a] = 1
-            if ints[LOW, a] != ints[HIGH, a]:
-                still = try_attribute(problem, start, end, a, node, start, end, keys, room)
-            if still > 0:
-                a = widest_left(problem, start, end, node)
+    if still and attribute != layout.LEAF:
+        known = plain_keys(problem, start, end, np.int64(attribute), cut, node, target, keys, room)
+        if known != DO_NOT_KNOW:
+            return known
+    for place in range(start, end):
+        keys[place] = OPEN if target[place] else NOBODY
+    if still:
+        widest: Any = np.int64(widest_left(problem, start, end, node))
+        while still and widest >= 0:
+            ints[TRIED, widest] = 1
+            if ints[LOW, widest] != ints[HIGH, widest]:
+                of_all = np.int64(cut if widest == attribute else -1)
+                open_keys = try_attribute(
+                    problem, start, end, widest, of_all, node, start, end, keys, room
+                )
+                still = open_keys > 0
+            if still:
+                widest = np.int64(widest_left(problem, start, end, node))
         for a in range(d):
             # An attribute that nobody tried comes after every key's, and can only get narrower.
             if not ints[PREPARED, a]:
@@ -228,6 +273,7 @@ def find_keys(
             keys[place] = BECOMES_LEAF
         if keys[place] == own or keys[place] == other:
             keys[place] = STAYS
+    return SOME_CHANGE
 
 
 @kernel
@@ -240,15 +286,16 @@ def changed_node(problem: Any, tree: Any, place: Any) -> Any:
     while tree.nodes[node, layout.END] <= place:
         node += 1
     known, room = empty_node(problem), empty_room(problem, problem.codes.shape[1])
-    keys = np.full(problem.codes.shape[1], NOBODY, np.int32)
+    keys, target = np.empty_like(tree.order), np.zeros_like(tree.order)
+    target[place] = 1
     while tree.nodes[node, layout.ATTRIBUTE] != layout.LEAF:
-        keys[place] = OPEN
-        find_keys(
-            problem, tree.nodes[node, layout.START], tree.nodes[node, layout.END],
-            tree.nodes[node, layout.ATTRIBUTE], tree.nodes[node, layout.CUT], tree.own_low[node],
-            tree.own_high[node], known, keys, room,
+        found = find_keys(
+            problem, np.int64(tree.nodes[node, layout.START]),
+            np.int64(tree.nodes[node, layout.END]), tree.nodes[node, layout.ATTRIBUTE],
+            tree.nodes[node, layout.CUT], tree.own_low[node], tree.own_high[node], known, target,
+            keys, room,
         )  # fmt: skip
-        if keys[place] != STAYS:
+        if found == SOME_CHANGE and keys[place] != STAYS:
             return node
         node = tree.nodes[node, layout.CHILD]
         while tree.nodes[node, layout.END] <= place:

@@ -224,10 +224,10 @@ class _Walks:
         """
         if not todo.any():
             return
-        asked = todo[base.ids].astype(np.int8)
+        asked = todo[base.ids].astype(np.int32)
 
         def run(stretch: NDArray[np.int32]) -> None:
-            target = np.zeros(len(self.table), np.int8)
+            target = np.zeros(len(self.table), np.int32)
             target[stretch] = asked[stretch]
             desk = empty_desk(base.problem, base.counted)
             walk(

@@ -18,6 +18,7 @@ from indiff.sanitizers.mondrian.layout import BY_TREE, CUT_BY, DEPTH, FIRST, LEA
 STAYS, BECOMES_LEAF, ALONE, OPEN, NOBODY = -2, -1, -3, -4, -5
 BELOW_A, UP_TO_B = 0, 1
 UNKNOWN = -1
+ALL_STAY, SOME_CHANGE, DO_NOT_KNOW = 0, 1, 2  # what is found of all targets of a group
 
 # Rows of Node.ints and Node.widths; columns of Node.parts.
 LOW, LOW2, LOW_COUNT, LOW_AT, HIGH, HIGH2, HIGH_COUNT, HIGH_AT = 0, 1, 2, 3, 4, 5, 6, 7
@@ -126,22 +127,36 @@ def extremes_without(ints: Any, a: Any, place: Any) -> Any:
 
 
 @inline
-def prepare_line(problem: Any, start: Any, end: Any, a: Any, node: Any, room: Any) -> Any:
-    """Find the cuts A and B that the group without one record can have on attribute a."""
+def prepare_line(problem: Any, start: Any, end: Any, a: Any, cut: Any, node: Any, room: Any) -> Any:
+    """Find the cuts A and B that the group without one record can have on attribute a.
+
+    ``cut`` is the one that the whole group has, which is A or B, or −1 where nobody knows it.
+    """
     ints, work = node.ints, room.work
     size, codes, classes = end - start, problem.codes[a], problem.classes
     rank = cut_rank(size - 1)
-    for place in range(size):
-        work[place] = codes[start + place]
-    lower = nth_between(work, size, rank, ints[LOW, a], ints[HIGH, a], room.bins)
-    upper, at_most = np.int32(LARGEST), 0
+    if cut < 0:
+        for place in range(size):
+            work[place] = codes[start + place]
+        cut = nth_between(work, size, rank, ints[LOW, a], ints[HIGH, a], room.bins)
+    elif size % 2 == 0:
+        rank += 1
+    up_to = at_cut = 0
+    below, above = np.int32(-1), np.int32(LARGEST)
     for place in range(start, end):
-        at_most += codes[place] <= lower
-        upper = min(upper, codes[place] if codes[place] > lower else np.int32(LARGEST))
-    below_b = at_most
-    if at_most > rank:
-        upper = lower
-    else:
+        code = codes[place]
+        up_to += code <= cut
+        at_cut += code == cut
+        below = max(below, code if code < cut else np.int32(-1))
+        above = min(above, code if code > cut else np.int32(LARGEST))
+    # The cut is the rank-th smallest: A, or B if the rank is that of B.
+    lower = upper = cut
+    at_most = below_b = up_to
+    if rank > cut_rank(size - 1):
+        if up_to - at_cut >= rank - 1:
+            lower, at_most = below, up_to - at_cut
+    elif up_to == rank:
+        upper = above
         for place in range(start, end):
             below_b += codes[place] == upper
     ints[CUT_A, a], ints[CUT_B, a] = lower, upper
@@ -232,12 +247,13 @@ def tree_allowed(
 
 @inner
 def try_attribute(
-    problem: Any, start: Any, end: Any, a: Any, node: Any, first: Any, last: Any, keys: Any,
-    room: Any,
+    problem: Any, start: Any, end: Any, a: Any, cut: Any, node: Any, first: Any, last: Any,
+    keys: Any, room: Any,
 ) -> Any:  # fmt: skip
     """Give attribute a's key to every open target for which its cut stays allowed.
 
-    Looks at the records from ``first`` to before ``last``; returns how many are still open.
+    ``cut`` is that of the whole group if it is known, or −1. Looks at the records from ``first`` to
+    before ``last``; returns how many are still open.
     """
     codes, classes, limits, ints = problem.codes[a], problem.classes, problem.limits, node.ints
     by_tree = problem.meta[a, CUT_BY] == BY_TREE
@@ -246,7 +262,7 @@ def try_attribute(
         if by_tree:
             prepare_tree(problem, start, end, a, node, room.work)
         else:
-            prepare_line(problem, start, end, a, node, room)
+            prepare_line(problem, start, end, a, cut, node, room)
     still = 0
     if by_tree:
         path, trees, base = problem.path, problem.trees, problem.meta[a, LEAVES]

@@ -24,26 +24,27 @@ from indiff.differential.mondrian.context import (
 from indiff.differential.mondrian.counts import (
     DONE,
     NAIVE_BAYES,
+    SPOT,
     STOP,
+    TIMES,
     Counted,
     add_leaves,
     believe,
     cover_one,
     leaves_under,
     locate,
+    plain_terms,
 )
 from indiff.differential.mondrian.decisions import find_keys
 from indiff.differential.mondrian.node import (
     ALONE,
     BECOMES_LEAF,
     CUT_A,
-    HIGH_AT,
+    HIGH,
     HIGH_COUNT,
-    LOOKED,
-    LOW_AT,
+    LOW,
     LOW_COUNT,
-    NOBODY,
-    OPEN,
+    SOME_CHANGE,
     STAYS,
     extremes_without,
     look_at,
@@ -55,74 +56,98 @@ from indiff.sanitizers.mondrian.cuts import top_node
 ONE_BY_ONE = 64  # so many targets of one group are counted each for itself
 
 
+@inline
+def find_lonely(
+    problem: Any, tree: Any, at: Any, start: Any, end: Any, was_leaf: Any, ints: Any, tally: Any
+) -> Any:
+    """Count who holds each outer value of a group, or each value where the region is a set."""
+    meta, tight = problem.meta, problem.tight
+    for a in range(meta.shape[0]):
+        codes = problem.codes[a]
+        if meta[a, layout.LABEL] == layout.MEMBERS:
+            for place in range(start, end):
+                tally[meta[a, layout.POINTS] + codes[place]] += 1
+        elif tight and was_leaf and meta[a, layout.CUT_BY] != layout.BY_TREE:
+            low, high = tree.own_low[at, a], tree.own_high[at, a]  # of a leaf, the extremes
+            lows = highs = 0
+            for place in range(start, end):
+                lows += codes[place] == low
+                highs += codes[place] == high
+            ints[LOW, a], ints[HIGH, a], ints[LOW_COUNT, a], ints[HIGH_COUNT, a] = (
+                low, high, lows, highs,
+            )  # fmt: skip
+        elif tight:
+            look_at(codes, start, end, a, ints)
+
+
+@inline
+def still_covers(problem: Any, a: Any, place: Any, ints: Any, tally: Any) -> Any:
+    """Whether the region of a group covers a record's value on a once the record has left."""
+    meta, code = problem.meta, problem.codes[a, place]
+    if meta[a, layout.LABEL] == layout.MEMBERS:
+        return tally[meta[a, layout.POINTS] + code] > 1
+    if not problem.tight:
+        return True
+    alone = ints[LOW, a] == code and ints[LOW_COUNT, a] == 1
+    alone = alone or (ints[HIGH, a] == code and ints[HIGH_COUNT, a] == 1)
+    if not alone or meta[a, layout.CUT_BY] != layout.BY_TREE:
+        return not alone
+    low, high = extremes_without(ints, a, place)
+    top = top_node(problem.path, problem.trees, meta[a, layout.LEAVES], low, high)
+    return problem.trees[top, layout.FIRST] <= code <= problem.trees[top, layout.LAST]
+
+
 @inner
 def settle(
-    problem: Any, adversary: Any, tree: Any, at: Any, ids: Any, keys: Any, key: Any, counted: Any,
-    first: Any, last: Any, is_counted: Any, desk: Any, outcome: Any,
+    problem: Any, adversary: Any, tree: Any, at: Any, ids: Any, marks: Any, mark: Any, counted: Any,
+    first: Any, last: Any, was_leaf: Any, desk: Any, outcome: Any,
 ) -> Any:  # fmt: skip
-    """Write the beliefs about the targets with this key, which end in this group as a leaf.
+    """Write the beliefs about the targets with this mark, which end in this group as a leaf.
 
     Each is taken out of the group; where it alone held an outer value, the region shrinks and no
     longer covers it. ``counted`` has the counts of the release, from which the leaves from
     ``first`` to before ``last`` are to be taken: then with this whole group, the target included,
-    where the group was a leaf before (``is_counted``), and without any of it where it becomes one.
+    where the group was a leaf before (``was_leaf``), and without any of it where it becomes one.
     What comes of it for an attribute: the counts without the group and, where the region still
     covers the target's value, the group without the target.
     """
     problem, adversary, outcome = borrow(problem), borrow(adversary), borrow(outcome)
-    counted, desk, keys, ids = borrow(counted), borrow(desk), borrow(keys), borrow(ids)
+    counted, desk, marks, ids = borrow(counted), borrow(desk), borrow(marks), borrow(ids)
     start, end = np.int64(tree.nodes[at, layout.START]), np.int64(tree.nodes[at, layout.END])
-    codes, starts, table, meta = counted.codes, counted.starts, counted.counts, problem.meta
-    d, classes, bayes = meta.shape[0], problem.class_count, adversary.models & NAIVE_BAYES
+    starts, meta, bayes = counted.starts, problem.meta, adversary.models & NAIVE_BAYES
+    d, table, terms = meta.shape[0], counted.counts, desk.terms
     counts, group, tally, ints = desk.counts, desk.group, desk.tally, desk.node.ints
     group[:] = 0
     for place in range(start, end):
         group[problem.classes[place]] += 1
-    for a in range(d):
-        if problem.tight and not ints[LOOKED, a]:
-            look_at(problem.codes[a], start, end, a, ints)
-        if meta[a, layout.LABEL] == layout.MEMBERS:
-            for place in range(start, end):
-                tally[meta[a, layout.POINTS] + problem.codes[a, place]] += 1
+    find_lonely(problem, tree, at, start, end, was_leaf, ints, tally)
     for place in range(start, end):
-        if keys[place] != key:
+        if marks[place] != mark:
             continue
-        own = problem.classes[place]
-        everywhere: Any = True
+        own, everywhere = problem.classes[place], end - start > 1
         for a in range(d):
-            code = problem.codes[a, place]
-            covered = end - start > 1
-            if covered and meta[a, layout.LABEL] == layout.MEMBERS:
-                covered = tally[meta[a, layout.POINTS] + code] > 1
-            elif (
-                covered
-                and problem.tight
-                and (
-                    (ints[LOW_COUNT, a] == 1 and ints[LOW_AT, a] == place)
-                    or (ints[HIGH_COUNT, a] == 1 and ints[HIGH_AT, a] == place)
-                )
-            ):
-                low, high = extremes_without(ints, a, place)
-                if meta[a, layout.CUT_BY] == layout.BY_TREE:
-                    row = meta[a, layout.LEAVES]
-                    top = top_node(problem.path, problem.trees, row, low, high)
-                    low, high = problem.trees[top, layout.FIRST], problem.trees[top, layout.LAST]
-                covered = low <= code <= high
+            covered = end - start > 1 and still_covers(problem, a, place, ints, tally)
             everywhere = everywhere and covered
+            terms[TIMES, a] = (1 if covered else 0) - was_leaf
             if bayes:
-                spot = locate(codes, starts[a], starts[a + 1], np.int64(code))
-                times = np.int32((1 if covered else 0) - (1 if is_counted else 0))
-                for c in range(classes):
-                    counts[a, c] = table[spot, c] + times * group[c]
-                if covered:
-                    counts[a, own] -= 1
+                code = np.int64(problem.codes[a, place])
+                terms[SPOT, a] = locate(counted.codes, starts[a], starts[a + 1], code)
+        rows = table
         if bayes and first < last:
+            for a in range(d):
+                for c in range(counts.shape[1]):
+                    counts[a, c] = table[terms[SPOT, a], c]
+                terms[SPOT, a] = a
             cover_one(problem, tree, first, last, np.int64(-1), place, counts, desk.spare)
+            rows = counts
         group[own] -= 1
         outcome.uncovered[ids[place]] = not everywhere
         outcome.ticker[DONE] += 1
         size = np.int64(end - start - 1 if everywhere else 0)
-        believe(adversary, np.int64(own), counts, group, size, np.int64(ids[place]), outcome)
+        believe(
+            adversary, np.int64(own), rows, terms, was_leaf, group, size, np.int64(ids[place]),
+            outcome,
+        )  # fmt: skip
         group[own] += 1
     for a in range(d):
         if meta[a, layout.LABEL] == layout.MEMBERS:
@@ -147,7 +172,10 @@ def finish_alone(
         size += group[c]
     outcome.uncovered[row] = size == 0
     outcome.ticker[DONE] += 1
-    believe(adversary, np.int64(own), counts, group, size, np.int64(row), outcome)
+    believe(
+        adversary, np.int64(own), counts, plain_terms(counts.shape[0]), np.int64(0), group, size,
+        np.int64(row), outcome,
+    )  # fmt: skip
 
 
 @inline
@@ -178,12 +206,12 @@ def rebuild_alone(
 
 
 @inline
-def send_down(problem: Any, tree: Any, node: Any, keys: Any, live: Any) -> Any:
+def send_down(tree: Any, node: Any, target: Any, live: Any) -> Any:
     """Mark the children of a node into which targets walk on."""
     first = tree.nodes[node, layout.CHILD]
     for child in range(first, first + tree.nodes[node, layout.CHILDREN]):
         for place in range(tree.nodes[child, layout.START], tree.nodes[child, layout.END]):
-            if keys[place] == STAYS:
+            if target[place]:
                 live[child] = 1
                 break
 
@@ -215,25 +243,23 @@ def walk(
             continue
         start, end = np.int64(nodes[node, layout.START]), np.int64(nodes[node, layout.END])
         attribute = nodes[node, layout.ATTRIBUTE]
-        for place in range(start, end):
-            keys[place] = OPEN if target[place] else NOBODY
-        find_keys(
+        found = find_keys(
             problem, start, end, attribute, nodes[node, layout.CUT], tree.own_low[node],
-            tree.own_high[node], desk.node, keys, desk.room,
+            tree.own_high[node], desk.node, target, keys, desk.room,
         )  # fmt: skip
         leaves = others = 0
-        for place in range(start, end):
-            leaves += keys[place] == BECOMES_LEAF
-            others += keys[place] >= 0 or keys[place] == ALONE
-            if keys[place] != STAYS:
-                target[place] = 0
+        if found == SOME_CHANGE:
+            for place in range(start, end):
+                leaves += keys[place] == BECOMES_LEAF
+                others += keys[place] >= 0 or keys[place] == ALONE
+                target[place] = keys[place] == STAYS
         if attribute == layout.LEAF:
             settle(
-                problem, adversary, tree, node, ids, keys, np.int64(STAYS), counted, np.int64(0),
+                problem, adversary, tree, node, ids, target, np.int64(1), counted, np.int64(0),
                 np.int64(0), np.int64(1), desk, outcome,
             )  # fmt: skip
         else:
-            send_down(problem, tree, node, keys, live)
+            send_down(tree, node, target, live)
         if leaves > 0:
             first, last = leaves_under(tree, node)
             rest = counted
@@ -260,16 +286,9 @@ def walk(
                 count += keys[place] == key
             if key == ALONE or count == 1:
                 rebuild_alone(
-                    problem,
-                    adversary,
-                    tree,
-                    node,
-                    first,
-                    np.int64(ids[first]),
-                    counted,
-                    desk,
+                    problem, adversary, tree, node, first, np.int64(ids[first]), counted, desk,
                     outcome,
-                )
+                )  # fmt: skip
                 keys[first] = STAYS
                 continue
             a = key // 2
@@ -283,7 +302,7 @@ def walk(
                 add_leaves(own, forest, np.int64(0), every, np.int64(1), fresh)
             complete(own.meta, rest, counted)
             own_ids = np.empty(end - start, np.int32)
-            own_target = np.zeros(end - start, np.int8)
+            own_target = np.empty(end - start, np.int32)
             for place in range(end - start):
                 old = start + forest.order[place]
                 own_ids[place] = ids[old]

@@ -189,7 +189,7 @@ def line_cut(
                 counts[classes[record]] += 1
         for c in range(totals.shape[0]):
             others[c] = totals[c] - counts[c]
-        if not (meets(counts, left, limits) and meets(others, size - left, limits)):
+        if not (meets(counts, np.int64(left), limits) and meets(others, size - left, limits)):
             return -1
     return cut
 
