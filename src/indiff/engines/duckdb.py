@@ -22,7 +22,7 @@ from indiff.data.reading.kinds import missing_pattern, nested, require_columns
 from indiff.data.reading.source import Source
 from indiff.engines import protocol
 from indiff.engines.protocol import MOST_ROWS, Resources, unreadable
-from indiff.errors import UserError, option, said
+from indiff.errors import UserError, option, reason_of, said
 from indiff.files import written_whole
 from indiff.temporary import temporary_prefix
 
@@ -68,10 +68,13 @@ class DuckDBEngine:
             self._spill.cleanup()
             raise UserError(
                 "memory_limit must be a size such as 2GB",
-                f"{resources.memory_limit!r} ({said(str(error))})",
+                f"{resources.memory_limit!r} ({said(reason_of(error))})",
                 field="memory_limit",
             ) from None
-        self._connection.execute("SET enable_progress_bar = false")  # it prints to the output
+        # It prints to the output. Off already, it may not be set in a notebook without ipywidgets.
+        shown = self._connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()
+        if shown == [(True,)]:
+            self._connection.execute("SET enable_progress_bar = false")
         try:
             self._relation = self._open()
             self.classes = tuple(self._classify(name) for name in self.columns)
@@ -98,7 +101,7 @@ class DuckDBEngine:
                 paths = [glob.escape(path) for path in source.paths]
                 found = self._connection.read_parquet(paths, hive_partitioning=False)
             except duckdb.Error as error:
-                raise unreadable(source, str(error).splitlines()[0]) from None
+                raise unreadable(source, reason_of(error)) from None
             # DuckDB renames an empty name, and "Age" beside "age".
             names = pq.read_schema(source.paths[0]).names
             self._renamed = dict(zip(names, found.columns, strict=True))
@@ -148,6 +151,9 @@ class DuckDBEngine:
         self._enumerate_frame()
         values, counts = self._normalised(), {}
         for name, positions in countings.items():
+            if name in protocol.UNCOUNTED:
+                counts[name] = self._each_row(positions)
+                continue
             keys, sums = ", ".join(f"c{i}" for i in positions), "COUNT(*) AS n"
             if name == "cells" and weight is not None:
                 sums += f", {protocol.weighed(f'c{weight}', self.classes[weight])}"
@@ -159,6 +165,20 @@ class DuckDBEngine:
         if not self.query(f"SELECT 1 FROM {self.counts['cells']} LIMIT 1"):
             raise protocol.no_records(self.source)
 
+    def _each_row(self, positions: Sequence[int]) -> str:
+        """Return the name of a table or view that has the rows themselves, each counted once.
+
+        Where nearly every row is a combination of its own, counting them first would be for
+        nothing. What takes long to read again is read once.
+        """
+        keys = ", ".join(f"c{i}" for i in positions)
+        rows = f"SELECT {keys}, 1 AS n FROM (SELECT {self._normalised()} FROM source)"
+        if self.source.kind != "parquet":
+            return self.numbered(self._keep_from_source(rows), positions)
+        name = next(self._names)
+        self._connection.execute(f"CREATE TEMP VIEW {name} AS {rows}")
+        return name
+
     def _keep_from_source(self, sql: str) -> str:
         """Make a table from the rows themselves; a relation is read by its own connection."""
         try:
@@ -168,7 +188,7 @@ class DuckDBEngine:
         except duckdb.OutOfMemoryException:
             raise
         except duckdb.Error as error:
-            raise unreadable(self.source, str(error).splitlines()[0]) from None
+            raise unreadable(self.source, reason_of(error)) from None
 
     def load(self, rows: Any) -> str:
         """Make a table of an Arrow table or of a stream of Arrow batches; return its name."""
@@ -205,7 +225,9 @@ class DuckDBEngine:
             if len(pc.unique(frame[name].slice(0, PROBE))) > FEW_TEXTS:
                 continue
             if len(texts := pc.unique(frame[name])) <= FEW_TEXTS:
-                self._enums[position] = self._enum(self.load(pa.table({"x": texts})))
+                kind = self._enum(self.load(pa.table({"x": texts})))
+                if kind != "VARCHAR":
+                    self._enums[position] = kind
 
     def _enum(self, texts: str) -> str:
         """Make an ENUM of a table's distinct texts; plain text's type where none or too many."""
@@ -258,7 +280,7 @@ class DuckDBEngine:
             try:
                 self._connection.execute(copy)
             except duckdb.IOException as error:
-                reason = str(error).splitlines()[0].replace(place, path)
+                reason = reason_of(error).replace(place, path)
                 raise UserError(f"{path!r} cannot be written ({reason}).") from None
 
     def quoted(self, name: str) -> str:
@@ -272,7 +294,13 @@ class DuckDBEngine:
     def spelled(self, position: int) -> str:
         """Return SQL for the one spelling of a column's values, the same on every engine."""
         kind = self._type(self.columns[position])
-        return spelled(duckdb_spelling(kind), f"c{position}", "duckdb")
+        text = spelled(duckdb_spelling(kind), f"c{position}", "duckdb")
+        if position not in self._enums:
+            return text
+        kind = self._enums[position]  # each of its few texts is spelled once
+        each = f"SELECT CAST(UNNEST(ENUM_RANGE(NULL::{kind})) AS {kind}) AS c{position}"
+        once = f"SELECT LIST({text} ORDER BY ENUM_CODE(c{position})) FROM ({each})"
+        return f"({once})[ENUM_CODE(c{position}) + 1]"
 
     def close(self) -> None:
         """Close the connection and remove what was spilled."""

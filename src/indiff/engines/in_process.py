@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from indiff.data.reading.source import in_utc
 from indiff.engines.duckdb import DuckDBEngine
-from indiff.engines.protocol import Countings, no_records, unreadable
+from indiff.engines.protocol import UNCOUNTED, Countings, no_records, unreadable
 from indiff.engines.tally import BATCH, Coder, NotCountedHere, Tally
-from indiff.errors import option
+from indiff.errors import option, reason_of
 
 MOST_COLUMNS = 32  # as many dimensions as any version of NumPy has
 PROBE = 2**12
@@ -80,7 +80,8 @@ class InProcessEngine(DuckDBEngine):
             self.name = DuckDBEngine.name
             super().count(countings, weight)
 
-    def _count_here(self, countings: Countings, weight: int | None) -> None:
+    def _count_here(self, asked: Countings, weight: int | None) -> None:
+        countings = {name: one for name, one in asked.items() if name not in UNCOUNTED}
         if max(map(len, countings.values()), default=0) > MOST_COLUMNS:
             raise NotCountedHere(
                 f"the in-process engine counts at most {MOST_COLUMNS} columns together",
@@ -114,7 +115,7 @@ class InProcessEngine(DuckDBEngine):
                 with ThreadPoolExecutor(workers) as pool:
                     list(pool.map(work, tallies))
         except (pa.ArrowException, OSError, duckdb.Error) as error:
-            raise unreadable(self.source, str(error).splitlines()[0]) from None
+            raise unreadable(self.source, reason_of(error)) from None
         if not any(tally.rows for tally in tallies):
             raise no_records(self.source)
         self.counts = {
@@ -122,6 +123,7 @@ class InProcessEngine(DuckDBEngine):
             for number, (name, positions) in enumerate(countings.items())
             for sums in [Tally.sums(tallies, number)]
         }
+        self.counts |= {name: self._each_row(asked[name]) for name in UNCOUNTED if name in asked}
 
     def _load(
         self,

@@ -27,6 +27,8 @@ LARGEST_WEIGHT = 1e12
 MOST_ROWS = 100_000
 """The driver receives at most this many rows, whatever the data."""
 
+UNCOUNTED = ("households",)
+"""Countings of which an engine may hand over the rows themselves, each with a count of 1."""
 Countings = Mapping[str, Sequence[int]]
 """What is counted, by name: positions among the requested columns."""
 

@@ -137,6 +137,7 @@ def test_limits_pass_and_fail(known: str | None, limit: str, code: int, tmp_path
     assert ended.code == code, ended.out + ended.err
     if code == 2:
         assert "needs to know the population" in ended.err
+        assert ended.err.endswith("as a table.\n") == ("k_map" in limit)
         return
     document = json.loads((tmp_path / "out.json").read_text())
     assert document["limits"][0]["name"] == limit.partition("=")[0]

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from indiff.engines.protocol import Engine
-from indiff.errors import UserError
+from indiff.errors import InternalError, UserError
 from indiff.risk.counts import Counted, keys, same
 
 _RECURSION = 9  # up to so many records a group is computed by the recursion, where p is small
@@ -141,17 +141,21 @@ def household_groups(counted: Counted, groups: str, position: int) -> str:
         grown = f"(1.0 + x / {k} * {grown})"
     return f"""(SELECT h, members, CASE WHEN certain = 1 THEN 1.0
             WHEN x > -1e-3 THEN -x * {grown} ELSE 1 - EXP(x) END AS risk
-          FROM (SELECT h, SUM(n) AS members, SUM(n * ({safe})) AS x,
-              MAX(CASE WHEN r >= 1 THEN 1 ELSE 0 END) AS certain
-            FROM (SELECT t.c{position} AS h, t.n, g.r FROM {houses} t
-                  JOIN {groups} g ON {same(by, "t", "g")}) m GROUP BY h) q)"""
+          FROM (SELECT h, SUM(n) AS members, SUM(n * x) AS x, MAX(certain) AS certain
+            FROM (SELECT t.c{position} AS h, t.n, g.x, g.certain FROM {houses} t
+                  JOIN (SELECT *, {safe} AS x, CASE WHEN r >= 1 THEN 1 ELSE 0 END AS certain
+                        FROM {groups}) g ON {same(by, "t", "g")}) m GROUP BY h) q)"""
 
 
 def _household_risk(counted: Counted, groups: str, column: str, position: int) -> HouseholdRisk:
-    houses = counted.engine.counts["households"]
-    ((lacking,),) = counted.engine.query(
-        f"SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM {houses} WHERE c{position} IS NULL"
+    ((number, top, expected, weighted, records, lacking),) = counted.engine.query(
+        f"""SELECT COUNT(*), MAX(risk), SUM(risk), SUM(members * risk),
+            CAST(SUM(members) AS BIGINT),
+            CAST(SUM(CASE WHEN h IS NULL THEN members ELSE 0 END) AS BIGINT)
+          FROM {household_groups(counted, groups, position)} every_one"""
     )
+    if records != counted.records:
+        raise InternalError("some records were found in no group when households were measured.")
     if lacking:
         raise UserError(
             "every record belongs to a household",
@@ -159,10 +163,6 @@ def _household_risk(counted: Counted, groups: str, column: str, position: int) -
             "Give each of them a household of its own",
             field="household",
         )
-    ((number, top, expected, weighted, records),) = counted.engine.query(
-        f"""SELECT COUNT(*), MAX(risk), SUM(risk), SUM(members * risk), CAST(SUM(members) AS BIGINT)
-          FROM {household_groups(counted, groups, position)} h"""
-    )
     average = float(weighted) / records
     assert math.isfinite(average)
     return HouseholdRisk(column, int(number), float(top), average, float(expected))
