@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from indiff.data.reading.columns import Column, plain_column
 from indiff.data.reading.door import Raw
-from indiff.errors import UserError, said, unknown
+from indiff.errors import UserError, reason_of, said, unknown
 
 
 def with_expressions(
@@ -86,10 +86,9 @@ def _run(frame: pa.Table, expression: str) -> pa.ChunkedArray:
                 raise duckdb.Error("it gives several columns")
             return result.to_arrow_table()["value"]
         except duckdb.Error as error:
-            reason = str(error).splitlines()[0]
             raise UserError(
                 f"the sensitive attribute {expression!r} is neither a column nor an "
-                f"expression over columns ({said(reason)})",
+                f"expression over columns ({said(reason_of(error))})",
                 way_out=f"Columns: {', '.join(frame.column_names)}",
             ) from None
 

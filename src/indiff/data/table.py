@@ -22,6 +22,7 @@ from indiff.data.coding import (
 from indiff.data.expressions import with_expressions
 from indiff.data.fingerprint import fingerprint_of
 from indiff.data.hierarchy import Hierarchy
+from indiff.data.joining.joined import Joined
 from indiff.data.reading.door import Raw, read_raw
 from indiff.data.schema import Column, Kind, Role, Schema, assign_roles
 from indiff.errors import UserError, option, unknown
@@ -91,7 +92,10 @@ class Sensitive:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The original records D with their schema; made by :func:`read_table`."""
+    """The original records D with their schema; made by :func:`read_table`.
+
+    ``joined`` says from which tables its rows come, where there are several.
+    """
 
     schema: Schema
     attributes: tuple[Attribute, ...]
@@ -103,6 +107,7 @@ class Table:
     missing: MissingPolicy = "error"
     notes: tuple[str, ...] = ()
     encoding: str | None = None
+    joined: Joined | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.records)
@@ -204,6 +209,8 @@ def read_table(
 ) -> Table:
     """Read a table: a path (CSV, TSV, Parquet, Excel) or a pandas, Polars or PyArrow frame.
 
+    Or several as one view (:func:`indiff.join_tables`), whose keys are identifiers.
+
     Roles and kinds that are not given are inferred and shown back by :meth:`Table.describe`:
     text that is different in every record is an identifier, and without ``quasi=`` every column
     is a quasi-identifier that is neither one, nor sensitive, nor named in ``other=``.
@@ -228,21 +235,17 @@ def read_table(
     if missing not in ("error", "drop", "split"):
         rule = "missing must be 'error', 'drop' or 'split'"
         raise UserError(rule, f"{missing!r}", field="missing")
-    raw = read_raw(
-        source,
-        encoding=encoding,
-        missing_tokens=missing_tokens,
-        sheet=sheet,
-        header_row=header_row,
-        decimal=decimal,
-        date_format=date_format,
-        separator=separator,
-    )
+    joined = source if isinstance(source, Joined) else None
+    raw = joined.raw if joined else read_raw(
+        source, encoding=encoding, missing_tokens=missing_tokens, sheet=sheet, decimal=decimal,
+        header_row=header_row, date_format=date_format, separator=separator,
+    )  # fmt: skip
+    keys = dict.fromkeys([*(joined.on if joined else ()), *_as_list(identifier)])
     wanted = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
     behind: Mapping[str, tuple[str, ...]] = {}
     if sorted(wanted) != sorted(set(wanted).intersection(raw.frame.column_names)):
         raw, behind = with_expressions(raw, wanted, missing_tokens)
-    roles = assign_roles(raw, quasi, wanted, _as_list(identifier), _as_list(other), behind)
+    roles = assign_roles(raw, quasi, wanted, list(keys), _as_list(other), behind)
     told = _told(raw, roles, kinds, orders, hierarchies)
     edges = dict(bins) if isinstance(bins, Mapping) else dict.fromkeys(wanted, bins)
     for name in edges:
@@ -299,6 +302,7 @@ def read_table(
         missing=missing,
         notes=tuple(notes),
         encoding=encoding,
+        joined=joined,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -84,3 +85,68 @@ def test_people_and_noisy_tables_have_none_and_do_not_pass() -> None:
 def test_a_key_that_names_no_column_is_refused_at_once() -> None:
     with pytest.raises(UserError, match="no quasi-identifier 'zip'"):
         audited({}, keys=["age+zip"])
+
+
+VISITS = """id,ward,ill
+1,A,flu
+2,B,cold
+3,A,flu
+4,B,flu
+4,B,cold
+"""
+
+
+def joined(tmp_path: Path, sanitizer: str, **limits: float) -> Any:
+    """Two women and two men, one of each in each ward: nobody is alone by sex or ward."""
+    (tmp_path / "people.csv").write_text("id,sex\n1,f\n2,f\n3,m\n4,m\n")
+    (tmp_path / "visits.csv").write_text(VISITS)
+    people = {"path": str(tmp_path / "people.csv"), "on": "id", "quasi": ["sex"]}
+    visits = {"path": str(tmp_path / "visits.csv"), "quasi": "ward", "sensitive": "ill"}
+    plan = indiff.Plan(
+        data=[people, visits],
+        release={"file": sanitizer} if sanitizer.endswith(".csv") else {"sanitizer": sanitizer},
+        adversary={"models": ["frequency"], "membership": False},
+        report={"worst": 0},
+        limits=limits,
+    )
+    return indiff.run_audit(plan)
+
+
+def test_people_who_are_alone_only_after_the_join(tmp_path: Path) -> None:
+    """By all rows 4, who was in B twice, is alone in visits.csv, and so is 2, there once."""
+    result = joined(tmp_path, "identity", **{"joined.only": 0.5})
+    found = result.finding("joined.only")
+    assert (found.value, found.before, found.exceeded) == (1.0, 1.0, True)
+    assert result.verdict["exit_code"] == 1
+    original = found.parameters["original"]
+    assert (original["only_by_one_row"], original["only_by_all_rows"]) == (4, 2)
+    told = (
+        "of 4 people the original columns single out: people.csv 0 by one row, 0 by all rows; "
+        "visits.csv 0 by one row, 2 by all rows; joined 4 by one row (4 of them only so), 4 by all "
+        "rows (2 of them only so)"
+    )
+    assert told in result.document["release"]["notes"]
+    names = [one["name"] for one in result.document["files"]["input"]]
+    assert names == ["people.csv", "visits.csv"]
+    assert result.document["plan"]["data"]["join"] == ["visits.csv"]
+    assert [one["role"] for one in result.document["table"]["columns"] if one["name"] == "id"] == [
+        "identifier"
+    ]
+    assert "id" not in result.releases[0].to_arrow().column_names
+
+
+def test_a_release_that_hides_everybody(tmp_path: Path) -> None:
+    result = joined(tmp_path, "suppress", **{"joined.only": 0})
+    found = result.finding("joined.only")
+    assert (found.value, found.before, found.exceeded) == (0.0, 1.0, False)
+    assert found.means.startswith("No released row singles out anybody by the columns of people")
+    notes = result.document["release"]["notes"]
+    assert any(note.startswith("δ is over people: 4 people by 'id' hold 5") for note in notes)
+
+
+def test_nobody_knows_whose_rows_a_file_has(tmp_path: Path) -> None:
+    (tmp_path / "out.csv").write_text("sex,ward,ill\n*,A,flu\n*,B,cold\n")
+    result = joined(tmp_path, str(tmp_path / "out.csv"), **{"joined.only": 1})
+    found = result.finding("joined.only")
+    assert (found.status, found.before) == ("failed", 1.0)
+    assert result.verdict["exit_code"] == 3

@@ -20,7 +20,7 @@ from indiff.data.reading.frames import column_of, read_arrow, read_frame
 from indiff.data.reading.input_files import Format, Reading, opened
 from indiff.data.reading.kinds import arrow_reader, checked_names, header_of_rows, with_header
 from indiff.data.reading.numbers import EXACT_INTEGERS
-from indiff.errors import UserError, option, said, unknown
+from indiff.errors import UserError, option, reason_of, said, unknown
 
 Columns = tuple[list[tuple[str, Column]], list[str]]
 READERS = {
@@ -305,9 +305,9 @@ def _read_arrow_file(path: Path, where: str) -> pa.Table:
             frame = pa.ipc.open_stream(arrow_reader(data)).read_all()
         frame.validate(full=True)  # Arrow itself follows offsets that lead out of the file
     except (pa.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
         raise UserError(
-            f"an Arrow file must be readable; {where} is not ({said(reason)}): write it again."
+            f"an Arrow file must be readable; {where} is not ({said(reason_of(error))}): "
+            "write it again."
         ) from None
     return frame
 

@@ -13,7 +13,7 @@ import pyarrow as pa  # and pyarrow.parquet, slow to import, only where it is us
 from indiff.data.reading.columns import Column
 from indiff.data.reading.frames import read_arrow
 from indiff.data.reading.kinds import arrow_reader, nested, require_columns
-from indiff.errors import UserError, said
+from indiff.errors import UserError, reason_of, said
 
 NOTHING = "__HIVE_DEFAULT_PARTITION__"
 BATCH = 1 << 17
@@ -73,9 +73,9 @@ def _whole_file(path: Path, where: str) -> pa.Table:
 
 
 def _unreadable(where: str, error: Exception) -> UserError:
-    reason = str(error).splitlines()[0].rstrip(".")
     return UserError(
-        f"a Parquet file must be readable; {where} is not ({said(reason)}): write it again."
+        f"a Parquet file must be readable; {where} is not ({said(reason_of(error))}): "
+        "write it again."
     )
 
 

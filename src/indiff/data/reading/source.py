@@ -24,7 +24,7 @@ from indiff.data.reading.input_files import (
 )
 from indiff.data.reading.kinds import nested, require_columns
 from indiff.data.reading.separated import SeparatedText
-from indiff.errors import UserError, option, said
+from indiff.errors import UserError, option, reason_of, said
 from indiff.temporary import temporary_prefix
 
 LOOKED_AT = 100_000
@@ -223,7 +223,7 @@ def _to_arrow(source: Any, columns: Sequence[str]) -> pa.Table:
     try:
         table = eager.to_arrow()
     except (pa.ArrowException, TypeError, OverflowError, UnicodeError) as error:
-        reason = said(str(error).splitlines()[0])
+        reason = said(reason_of(error))
         raise UserError(mixed.format(reason), way_out=way_out) from None
     # Numbered, since an engine's SQL may not know an empty name, or "Age" beside "age".
     numbers = list(map(str, range(len(columns))))

@@ -1,0 +1,1 @@
+"""Several tables of the same people as one, as far as the memory reaches."""
