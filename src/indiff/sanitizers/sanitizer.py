@@ -15,16 +15,22 @@ from indiff.errors import UserError, unknown
 from indiff.release.regions import region_of
 from indiff.release.release import Release, anything, release_of, span_column
 from indiff.sanitizers.mondrian.mondrian import Mondrian
+from indiff.sanitizers.noise.marginals import Marginals
 from indiff.sanitizers.noise.mechanisms import (
+    CellMechanism,
     Gaussian,
     Geometric,
     Laplace,
-    NoisySanitizer,
     RandomizedResponse,
 )
 from indiff.sanitizers.oracles.command import parse_command
 from indiff.sanitizers.oracles.folder import Releases
 from indiff.sanitizers.oracles.function import Oracle, SeededOracle, takes_rng
+from indiff.sanitizers.oracles.http_service import is_address, parse_http
+from indiff.sanitizers.perturbation.mdav import Mdav
+from indiff.sanitizers.perturbation.noisy_values import AdditiveNoise, MultiplicativeNoise
+from indiff.sanitizers.perturbation.pram import Pram
+from indiff.sanitizers.perturbation.rank_swap import RankSwap
 from indiff.sanitizers.recoding.recoding import Recoding
 from indiff.text import describe
 
@@ -117,6 +123,12 @@ SANITIZERS: dict[str, tuple[Callable[..., Sanitizer], dict[str, Callable[[str], 
     "geometric": (Geometric, _BY_EPSILON),
     "gaussian": (Gaussian, {"sigma": float, "bins": _bins}),
     "randomized-response": (RandomizedResponse, _BY_EPSILON),
+    "dp-marginals": (Marginals, {**_BY_EPSILON, "rows": int}),
+    "pram": (Pram, {"p": float, "redraw": str}),
+    "rank-swap": (RankSwap, {"percent": float}),
+    "additive-noise": (AdditiveNoise, {"scale": float}),
+    "multiplicative-noise": (MultiplicativeNoise, {"scale": float}),
+    "mdav": (Mdav, {"k": int}),
     "identity": (Identity, {}),
     "suppress": (Suppress, {}),
 }  # fmt: skip
@@ -153,14 +165,25 @@ def as_sanitizer(sanitizer: Any) -> Sanitizer:
 
 
 # What follows these names is one text, with commas and equal signs of its own.
-BLACK_BOXES = ("command", "shell", "releases")
+BLACK_BOXES = ("command", "shell", "releases", "http", "https")
 _COMMAND = re.compile(r"\s*(command|shell)(?:\(([^)]*)\))?:(.*)", re.DOTALL)
+
+
+def is_black_box(text: str) -> bool:
+    """Tell whether a sanitizer's text is that of one with an inside of its own.
+
+    >>> is_black_box("command(timeout=60):cp {input} {output}"), is_black_box("mondrian:k=5")
+    (True, False)
+    """
+    return re.match(rf"\s*({'|'.join(BLACK_BOXES)})(\([^)]*\))?:", text) is not None
 
 
 def _parse(text: str) -> Sanitizer:
     command = _COMMAND.fullmatch(text)
     if command is not None:
         return parse_command(command[1], command[2] or "", command[3])
+    if is_address(text):
+        return parse_http(text)
     name, _, rest = text.partition(":")
     name = name.strip()
     if name == "releases":
@@ -186,9 +209,10 @@ def _parse(text: str) -> Sanitizer:
         except ValueError:
             way_out = _EXAMPLES.get(known[key], "give a number")
             raise UserError(f"{key} cannot be {value!r} in {text!r}; {way_out}.") from None
-    needed = getattr(make, "strength", None)  # noise cannot be made without
+    needed = getattr(make, "strength", None)  # it cannot be made without
     if needed is not None and needed not in parameters:
-        raise UserError(f"{name} needs {needed}", f"{text!r}", f"Write {name}:{needed}=0.5")
+        value = getattr(make, "example", "0.5")
+        raise UserError(f"{name} needs {needed}", f"{text!r}", f"Write {name}:{needed}={value}")
     return make(**parameters)
 
 
@@ -215,7 +239,7 @@ def promise_of(sanitizer: Any, table: Table, constraint_met: bool | None) -> Pro
     >>> promise_of(as_sanitizer("laplace:epsilon=1"), table, None).kept
     False
     """
-    if isinstance(sanitizer, NoisySanitizer):
+    if isinstance(sanitizer, CellMechanism):
         reasons = sanitizer.why_not_private(table)
         if reasons is None:
             return Promise(kept=True)

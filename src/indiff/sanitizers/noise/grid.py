@@ -288,6 +288,12 @@ class Grid:
             axis.released(axis.bin_of[attribute.codes])
             for axis, attribute in zip(self.axes, table.attributes, strict=True)
         ]
+        return self.rows(columns, classes, **marks)
+
+    def rows(
+        self, columns: Sequence[ReleasedColumn], classes: NDArray[Any], **marks: Any
+    ) -> Release:
+        """Return the release of any rows of this grid's columns and sensitive values."""
         return self._release(columns, classes.astype(np.int32), **marks)
 
     def _release(

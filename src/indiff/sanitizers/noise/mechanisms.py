@@ -36,8 +36,8 @@ class NotDifferentiallyPrivate(UserWarning):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisySanitizer(ABC):
-    """What the mechanisms share: the cells of the table.
+class CellMechanism(ABC):
+    """What all mechanisms of differential privacy share: the cells of the table.
 
     ``bins`` cuts each numeric quasi-identifier into that many quantiles of the records (DIT v2,
     Section 4.5.2); None keeps its values. ``edges={column: [...]}`` cuts at declared numbers
@@ -96,7 +96,7 @@ class NoisySanitizer(ABC):
 
     def _reasons(self, grid: Grid) -> list[str]:
         reasons = []
-        if not self.randomized:
+        if not self.scale > 0:
             reasons.append("there is no noise")
         elif not noise.opendp_is_there():
             reasons.append("its noise is numpy's, not vetted: install indiff[dp]")
@@ -125,6 +125,11 @@ class NoisySanitizer(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
+class NoisySanitizer(CellMechanism):
+    """Noise on the count of every cell, or on every answer: what the closed forms are about."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class NoisyTable(NoisySanitizer):
     """Independent noise on every count of the contingency table; negative counts become 0."""
 
@@ -141,7 +146,7 @@ class NoisyTable(NoisySanitizer):
 
 
 @dataclass(frozen=True)
-class ByEpsilon(NoisySanitizer):
+class ByEpsilon(CellMechanism):
     """What the ε-differentially private mechanisms share; ``epsilon=inf`` is no noise at all."""
 
     epsilon: float
@@ -224,7 +229,7 @@ class Gaussian(NoisyTable):
 
 
 @dataclass(frozen=True)
-class RandomizedResponse(ByEpsilon):
+class RandomizedResponse(ByEpsilon, NoisySanitizer):
     """Each record answers truthfully with probability e^ε/(e^ε + n − 1), else with another value.
 
     It protects the sensitive value alone: the (binned) quasi-identifiers of every record are
@@ -265,7 +270,7 @@ class RandomizedResponse(ByEpsilon):
 class OnGrid:
     """A mechanism on cells that were fixed beforehand: what the test runs with and without i."""
 
-    sanitizer: NoisySanitizer
+    sanitizer: CellMechanism
     cells: Grid = field(repr=False)
 
     def __str__(self) -> str:

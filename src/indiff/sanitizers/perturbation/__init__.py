@@ -1,0 +1,1 @@
+"""Sanitizers that publish records with other values: PRAM, rank swapping, noise, averages."""
