@@ -21,7 +21,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
-from indiff.errors import UserError, unknown
+from indiff.errors import UserError, option, unknown
 from indiff.sanitizers.mondrian.mondrian import Mondrian
 from indiff.sanitizers.recoding.recoding import Recoding
 from indiff.sanitizers.sanitizer import Sanitizer
@@ -113,6 +113,12 @@ def find_people(table: Table, column: str | None) -> People:
     >>> [people.of(person).tolist() for person in range(len(people))]
     [[0, 2], [1]]
     """
+    if column is None and table.joined is not None:
+        raise UserError(
+            "a row of joined tables is a person's visit, not a person",
+            way_out=f"Pass {option('individual', table.joined.on[0])}",
+            field="individual",
+        )
     if column is None:
         return each_record(np.arange(len(table), dtype=np.intp))
     if column not in table.source.column_names:

@@ -93,6 +93,8 @@ def choose_models(
     left_out = None
     if isinstance(sanitizer, NoisySanitizer):
         usual = [Frequency()]
+    elif getattr(sanitizer, "coverage_says_little", False):
+        usual.append(Classifier("tree", encoding="Scaling-Hot"))  # which reads values
     elif table is not None:
         why = _against_tree(sanitizer, table, targets, individual, method, share)
         if why is None:

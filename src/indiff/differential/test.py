@@ -49,7 +49,8 @@ from indiff.errors import UserError, check_whole, option, unknown
 from indiff.inference import Frequency, Model
 from indiff.inference.background import with_background
 from indiff.inference.models import SmoothedFrequency
-from indiff.sanitizers.noise.mechanisms import NoisySanitizer
+from indiff.sanitizers.noise.mechanisms import CellMechanism, NoisySanitizer
+from indiff.sanitizers.perturbation.perturbed import Perturbed
 from indiff.sanitizers.sanitizer import Sanitizer, as_sanitizer
 from indiff.text import describe
 
@@ -215,6 +216,7 @@ def _choose_targets(
 ) -> Test:
     """Choose whom to test, and in which order."""
     everyone = find_people(table, asked.individual)
+    left = sanitizer.notes(table) if isinstance(sanitizer, Perturbed) else ()
     whole = cache(lambda: sanitizer.sanitize(table))
 
     def exposed() -> NDArray[np.intp]:
@@ -230,13 +232,13 @@ def _choose_targets(
     )  # fmt: skip
     return Test(
         **{**vars(asked), "model": model}, table=table, sanitizer=sanitizer, chosen=chosen,
-        population=len(everyone), notes=(*notes, *describe_people(everyone)), whole=whole,
+        population=len(everyone), notes=(*notes, *describe_people(everyone), *left), whole=whole,
     )  # fmt: skip
 
 
 def _named_distances(table: Table, sanitizer: Sanitizer, asked: Asked) -> list[Named]:
     """Name the distances, and tell those with a ground distance the values of the beliefs."""
-    noisy = sanitizer if isinstance(sanitizer, NoisySanitizer) else None
+    noisy = sanitizer if isinstance(sanitizer, CellMechanism) else None
     found = []
     for distance in asked.distance if _several(asked.distance) else [asked.distance]:
         emd = as_emd(distance)

@@ -7,7 +7,6 @@ back bit by bit. A line counts once its end is on disk; a torn last line is cut 
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from indiff.errors import UserError
+from indiff.systems import BINARY, lock, sync_names
 from indiff.version import __version__
 
 FORMAT = 1
@@ -170,30 +170,19 @@ def _open(folder: Path) -> int:
     place = folder / NAME
     if os.path.lexists(place) and not stat.S_ISREG(os.lstat(place).st_mode):
         raise _foreign(place)  # a pipe would be waited for, a link leads out of the folder
-    file = os.open(place, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    file = os.open(place, os.O_RDWR | os.O_CREAT | BINARY, 0o600)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _sync_names(folder)
-    except BlockingIOError:
-        os.close(file)
-        raise UserError(
-            f"the run in {str(folder)!r} is in use by another process; wait for it, or name "
-            "another folder.",
-            field="run",
-        ) from None
+        if not lock(file):
+            raise UserError(
+                f"the run in {str(folder)!r} is in use by another process; wait for it, or name "
+                "another folder.",
+                field="run",
+            )
+        sync_names(folder)
     except BaseException:
         os.close(file)
         raise
     return file
-
-
-def _sync_names(folder: Path) -> None:
-    """Bring the name of a new file to disk, too."""
-    place = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(place)
-    finally:
-        os.close(place)
 
 
 def _foreign(place: Path) -> UserError:

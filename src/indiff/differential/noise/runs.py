@@ -102,6 +102,10 @@ class TableRuns:
             for record in range(len(rows))
         ]
 
+    def size(self, place: int) -> int:
+        """Return how many records the target has."""
+        return len(self.people.of(place))
+
     def repeated(self, place: int, record: int) -> Floats:
         """Return as many runs with one of the target's records, from other random numbers."""
         target = self.table.take(self.people.of(place)[record : record + 1])
@@ -122,8 +126,10 @@ class TableRuns:
             model = self._seeded_model(purpose, run)
             beliefs.append(np.asarray(model.beliefs(release, targets), np.float64))
             met.append(release.constraint_met)
-            # A grid has a cell for everybody.
-            if (run == 0 or not fixed) and not isinstance(sanitizer, OnGrid):
+            # A noisy table has a cell for everybody.
+            inner = sanitizer.sanitizer if isinstance(sanitizer, OnGrid) else sanitizer
+            everybody = isinstance(inner, NoisySanitizer)
+            if (run == 0 or not fixed) and not everybody:
                 uncovered |= ~Frequency().beliefs_and_coverage(release, targets)[1]
             if (run == 0 or not fixed) and table is self.table:
                 columns.append(judge_columns(release, table))
@@ -209,6 +215,10 @@ class CellRuns:
             return [Pairs(_smooth(others + own), _smooth(others))]
         noises = self._noise(rng)
         return [Pairs(_smooth(counts + noises), _smooth(without + noises))]
+
+    def size(self, place: int) -> int:
+        """Return how many records a case stands for: one."""
+        return 1
 
     def repeated(self, place: int, record: int) -> Floats:
         """Return as many runs with the record, from other random numbers."""

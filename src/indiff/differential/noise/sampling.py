@@ -26,7 +26,12 @@ from indiff.inference import Frequency
 from indiff.inference.models import SmoothedFrequency
 from indiff.release.unmeasured import Unmeasured
 from indiff.sanitizers.noise.grid import Grid
-from indiff.sanitizers.noise.mechanisms import NoisySanitizer, OnGrid, RandomizedResponse
+from indiff.sanitizers.noise.mechanisms import (
+    CellMechanism,
+    NoisySanitizer,
+    OnGrid,
+    RandomizedResponse,
+)
 
 TIES = 1e-12  # beliefs that differ by no more share the first place
 SMOOTHED = (
@@ -67,12 +72,12 @@ def _source_of(test: Test, people: People) -> Source:
     classes, values = table.sensitive.codes[people.rows], table.sensitive.values
     notes: tuple[str, ...] = ()
     mechanism, reads_one_cell = sanitizer, False
-    if isinstance(sanitizer, NoisySanitizer):
+    if isinstance(sanitizer, CellMechanism):
         grid = sanitizer.grid(table)
         classes, values = grid.classes(table)[people.rows], grid.sensitive_values
         notes = (*grid_notes(grid), *answers_notes(sanitizer))
         mechanism = OnGrid(sanitizer, grid)
-        if isinstance(model, Frequency):
+        if isinstance(sanitizer, NoisySanitizer) and isinstance(model, Frequency):
             notes, model = (*notes, SMOOTHED), SmoothedFrequency()
             reads_one_cell = people.are_records
     if isinstance(sanitizer, NoisySanitizer) and reads_one_cell:
@@ -99,7 +104,7 @@ def measure_source(
 ) -> Measurement:
     """Bracket the distances of all people from the runs of a source."""
     source, distinct, back, values = made.source, made.distinct, made.back, made.values
-    ask = Measure(source, tuple(distances), test.confidence, records=len(distinct.rows))
+    ask = Measure(source, tuple(distances), test.confidence, len(distinct.rows), len(values))
     samples: dict[int, list[Sampled]] = {}
 
     def keep(place: int, value: list[Sampled]) -> None:
@@ -190,6 +195,7 @@ class Measure:
     distances: tuple[Named, ...]
     confidence: float
     records: int
+    values: int
 
     def __call__(self, place: int) -> list[Sampled]:
         """Return what the runs say about each record of one target."""
@@ -246,8 +252,8 @@ class Measure:
         }
 
     def read(self, place: int, written: Mapping[str, Any]) -> list[Sampled]:
-        """Return the samples again."""
-        return [
+        """Return the samples again; refuse those of other records, runs or values."""
+        found = [
             Sampled(
                 np.array(one["with"], np.float64),
                 np.array(one["without"], np.float64),
@@ -261,6 +267,15 @@ class Measure:
             )
             for one in written["records"]
         ]
+        beliefs, runs = (self.values,), (self.source.runs,)
+        if len(found) != self.source.size(place) or not all(
+            one.present.shape == one.absent.shape == beliefs
+            and len(one.measured) == len(self.distances)
+            and {one.changed.shape, *(m.each.shape for m in one.measured)} == {runs}
+            for one in found
+        ):
+            raise ValueError("samples of other records, runs or values")
+        return found
 
 
 def changed(present: Floats, absent: Floats) -> Floats:
@@ -294,7 +309,7 @@ def grid_notes(grid: Grid) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def answers_notes(sanitizer: NoisySanitizer) -> tuple[str, ...]:
+def answers_notes(sanitizer: CellMechanism) -> tuple[str, ...]:
     """Say what randomized response cannot do, however much chance there is in it."""
     if not (isinstance(sanitizer, RandomizedResponse) and sanitizer.randomized):
         return ()

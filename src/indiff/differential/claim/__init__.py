@@ -1,0 +1,1 @@
+"""Observes the ε of a randomized sanitizer from its runs, and tells who was in the data."""
