@@ -1,0 +1,1 @@
+"""``indiff test --release``: releases that were made elsewhere, beside their original."""
