@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.hierarchy_builders import (
     PARTS,
-    count_levels,
     date_lines,
     interval_lines,
     mask_lines,
@@ -79,8 +78,11 @@ def test_a_built_hierarchy_fits_its_own_column() -> None:
     assert len(table) == 3
 
 
-@pytest.mark.parametrize("widths", [[], [5, 12], [10, 5], [0], [-5], [5, 5]])
-def test_widths_that_do_not_nest_are_refused(widths: list[int]) -> None:
+@pytest.mark.parametrize(
+    "widths",
+    [[], [5, 12], [10, 5], [0], [-5], [5, 5], [float("nan")], [5, float("inf")], [5, 1e300]],
+)
+def test_widths_that_do_not_nest_are_refused(widths: list[float]) -> None:
     with pytest.raises(UserError, match="each width must be a multiple of the one before"):
         interval_lines(column([1, 2]), widths)
 
@@ -97,18 +99,6 @@ def test_what_the_column_does_not_hold_is_refused() -> None:
         mask_lines(column(["a*"]))
     with pytest.raises(UserError, match="finite"):
         interval_lines(column([float("inf")]), [5])
-
-
-def test_levels_count_the_groups_of_records_and_leave_out_what_nobody_holds() -> None:
-    tree = Hierarchy.from_lines(["a;x;*", "b;x;*", "c;y;*", "d;z;*", "e;*"])
-    levels = count_levels(tree, {"a": 5, "b": 1, "c": 2, "e": 4, "d": 0, "unknown": 9})
-    assert [(one.groups, one.fewest, one.most) for one in levels] == [
-        (4, 1, 5),
-        (3, 2, 6),
-        (1, 12, 12),
-    ]
-    assert [one.example for one in levels] == ["a", "x", "*"]
-    assert count_levels(tree, {}) == []
 
 
 @given(

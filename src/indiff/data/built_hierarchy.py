@@ -17,8 +17,6 @@ from indiff.data.hierarchy import Hierarchy
 from indiff.data.hierarchy_builders import (
     PARTS,
     SIDES,
-    Level,
-    count_levels,
     date_lines,
     group_lines,
     interval_lines,
@@ -27,6 +25,7 @@ from indiff.data.hierarchy_builders import (
     prefix_lines,
     priority_lines,
 )
+from indiff.data.hierarchy_levels import Level, count_levels
 from indiff.data.reading.door import read_raw
 from indiff.errors import UserError, unknown
 from indiff.files import write_text

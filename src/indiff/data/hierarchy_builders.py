@@ -1,19 +1,18 @@
-"""Builds a hierarchy from a column's values: intervals, dates, codes, groups; counts its levels."""
+"""Builds a hierarchy from a column's values: intervals, dates, codes, groups."""
 
 from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Callable, Sequence
+from decimal import Decimal, InvalidOperation
 from itertools import pairwise
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from indiff.data.hierarchy import ROOT, Hierarchy
+from indiff.data.hierarchy import ROOT
 from indiff.errors import UserError, from_data, option
 
 DatePart = Literal["month", "quarter", "year", "decade"]
@@ -48,7 +47,7 @@ def interval_lines(
     ['1.62;1.6 to <1.7;1 to <2;*', '1.7;1.7 to <1.8;1 to <2;*']
     """
     steps = [Decimal(str(width)) for width in widths]
-    if not steps or steps[0] <= 0 or any(b <= a or b % a for a, b in pairwise(steps)):
+    if not _nest(steps):
         raise UserError(
             "each width must be a multiple of the one before, so that intervals nest",
             ", ".join(map(str, widths)) or "none",
@@ -70,6 +69,16 @@ def interval_lines(
         levels = [_interval(number, step, start, whole) for step in steps if not whole or step > 1]
         lines.append(";".join([text, *levels, ROOT]))
     return lines
+
+
+def _nest(widths: Sequence[Decimal]) -> bool:
+    """Tell whether widths are finite, above zero, and each a multiple of the one before."""
+    if not widths or not all(width.is_finite() and width > 0 for width in widths):
+        return False
+    try:
+        return all(b > a and not b % a for a, b in pairwise(widths))
+    except InvalidOperation:  # they are more digits apart than are kept
+        return False
 
 
 def _interval(number: Decimal, width: Decimal, start: int, whole: bool) -> str:
@@ -348,51 +357,3 @@ def _line(labels: Sequence[str]) -> str:
 
 def _lower(text: str) -> str:
     return text[0].lower() + text[1:]
-
-
-@dataclass(frozen=True)
-class Level:
-    """One level of a hierarchy above a column: how many groups, and the records in them."""
-
-    groups: int
-    fewest: int
-    most: int
-    example: str
-    """The group of most records."""
-    merged_values: int
-    merged_records: int
-    """How many values, and the records that hold them, are not by themselves any more."""
-
-
-def count_levels(tree: Hierarchy, held: Mapping[str, int]) -> list[Level]:
-    """Count the groups that records are in, level by level, from the values up to ``*``.
-
-    ``held`` has the number of records of each value; values that no record holds are left out. A
-    value that reaches ``*`` before others stays there.
-
-    >>> tree = Hierarchy.from_lines(["Dancer;Artist;*", "Poet;Artist;*", "Lawyer;*"])
-    >>> for level in count_levels(tree, {"Dancer": 3, "Poet": 1, "Lawyer": 2}):
-    ...     print(level.groups, level.fewest, level.most, level.example)
-    3 1 3 Dancer
-    2 2 4 Artist
-    1 6 6 *
-    """
-    above = {labels[0]: labels for _, labels in tree.paths}
-    paths = [(above[value], count) for value, count in held.items() if value in above and count]
-    depth = max((len(labels) for labels, _ in paths), default=0)
-    return [_level(paths, height) for height in range(depth)]
-
-
-def _level(paths: Iterable[tuple[Sequence[Any], int]], height: int) -> Level:
-    groups: Counter[str] = Counter()
-    values: Counter[str] = Counter()
-    for labels, count in paths:
-        label = labels[min(height, len(labels) - 1)]
-        groups[label] += count
-        values[label] += 1
-    label, most = groups.most_common(1)[0]
-    merged = [one for one, count in values.items() if count > 1]
-    return Level(
-        len(groups), min(groups.values()), most, label,
-        sum(values[one] for one in merged), sum(groups[one] for one in merged),
-    )  # fmt: skip

@@ -60,6 +60,7 @@ def test_masking_the_year_is_warned_of(tmp_path: Path) -> None:
         (("agee", "--mask", "left"), "did you mean 'age'?"),
         (("age", "--mask", "top"), "from the right or the left"),
         (("age", "--intervals", "5,7"), "a multiple of the one before"),
+        (("age", "--intervals", "nan"), "a multiple of the one before"),
         (("age", "--intervals", "five"), "intervals are widths, or auto"),
         (("town", "--intervals", "auto"), "intervals are made of numbers"),
         (("town", "--groups", "x"), "--groups is a list of whole numbers; got 'x'"),

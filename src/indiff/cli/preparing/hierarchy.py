@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from indiff.audit.plan.options import REQUIRED, Option
+from indiff.audit.plan.option import REQUIRED, Option
 from indiff.audit.plan.recipe import OPTIONS as DECLARED
 from indiff.audit.plan.recipe import Declared, split_list
 from indiff.errors import UserError

@@ -62,14 +62,14 @@ def command(recipe: Recipe) -> None:
 
 def _declared(recipe: Recipe) -> Sanitizer:
     """Return the sanitizer; a mechanism of differential privacy gets its declared cells."""
-    from indiff.sanitizers.noise.mechanisms import NoisySanitizer
+    from indiff.sanitizers.noise.mechanisms import CellMechanism
     from indiff.sanitizers.sanitizer import as_sanitizer
 
     sanitizer = as_sanitizer(recipe["sanitizer"])
     edges, domains = recipe["edges"], recipe["domain"]
     if not edges and not domains:
         return sanitizer
-    if not isinstance(sanitizer, NoisySanitizer):
+    if not isinstance(sanitizer, CellMechanism):
         raise UserError(
             "--edges and --domain are for noisy tables", sanitizer, "Leave out", field="edges"
         )

@@ -1,0 +1,1 @@
+"""Plans from the projects of other tools."""
