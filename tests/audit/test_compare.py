@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import indiff
 from indiff import Table, UserError, compare, read_table
 from indiff.audit.compare import Comparison, Row
-from indiff.audit.plan.settings import sweep
+from indiff.audit.plan.values.settings import sweep
 
 
 def ward(records: int = 120) -> Table:

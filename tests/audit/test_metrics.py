@@ -17,7 +17,9 @@ WORDS = {
     "majority": "15%", "none": "2 records fit no row.", "at_1": "3.1%", "at_01": "0.5%",
     "of_most": " of at most 2", "rest_of_them": "; for the others by more",
     "rest_of_none": "; for the others it shifts one", "low": "3", "high": "9",
+    "sure": "95%", "runs": "2,000 runs", "claim": "ε ≤ 1", "outcome": "not refuted", "how": "",
     "releases": "2024.csv and this release", "before": "2%",
+    "tables": "people.csv and visits.csv", "all": "40%",
 }  # fmt: skip
 # What each number says: written by hand, from its definition.
 SAID: dict[str, dict[float, str]] = {
@@ -156,6 +158,11 @@ SAID: dict[str, dict[float, str]] = {
         "than 0.1% of them on average.",
         1: "Whoever links every record to a list of all people in the table is always right.",
     },
+    "epsilon": {
+        0: "Nothing in 2,000 runs bounds ε above 0: the claim ε ≤ 1 is not refuted.",
+        0.7: "With 95% confidence ε is at least 0.7, by 2,000 runs: the claim ε ≤ 1 is not "
+        "refuted.",
+    },
     "advantage": {
         0: "One threshold on this adversary's belief in people's true values tells those in the "
         "table from those outside with an advantage of 0, where 0 is guessing and 1 is certainty. "
@@ -283,6 +290,22 @@ SAID: dict[str, dict[float, str]] = {
         0: "No record has a score: 3 of the released columns, or fewer, single nobody out.",
         0.25: "For the most special record the guess is 25% that somebody who finds exactly this "
         "record has found the right person, if the table is 10% of the population.",
+    },
+    "together.delta": {
+        0: "No person's own record shifts a guess at their diagnosis, even for who reads all of "
+        "2024.csv and this release.",
+        0.25: "One person's own record shifts a guess at their diagnosis by 0.25, for an adversary "
+        "who reads all of 2024.csv and this release.",
+        inf: "One person's own record shifts a guess at their diagnosis without bound, for an "
+        "adversary who reads all of 2024.csv and this release.",
+    },
+    "joined.only": {
+        0: "No released row singles out anybody by the columns of people.csv and visits.csv "
+        "together whom one table's own columns do not single out. In the original it is 2% of "
+        "the people for who knows one row of a person, and 40% for who knows all of them.",
+        0.25: "One released row singles out 25% of the people by the columns of people.csv and "
+        "visits.csv together, though no table does so by its own columns. In the original it is "
+        "2% for who knows one row of a person, and 40% for who knows all of them.",
     },
     "average_group": {
         1: "Every record is in a group of its own: all detail is kept, and nobody is hidden.",

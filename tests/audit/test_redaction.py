@@ -156,6 +156,7 @@ def test_values_and_messages() -> None:
     assert redaction.value("age", 47.0) == RARE
     assert redaction.value("age", 30) == 30
     assert redaction.value("ill", "never seen") == "never seen"
+    assert redaction.value("no column of it", "HIV") == "HIV"
     told = Message(f"row 47: it holds {from_data('HIV')}, {from_data(123456.0)}, {from_data(30)}")
     assert redaction.text(told) == f"row 47: it holds {RARE}, {RARE}, 30"
     assert Redaction(table, 10, show_values=True).text(told) == told

@@ -30,7 +30,8 @@ from indiff.audit.verdict import (
 )
 from indiff.errors import UserError
 from indiff.release.unmeasured import Unmeasured
-from indiff.report.finding import Finding, recommendation
+from indiff.report.finding import Finding
+from indiff.report.plain_words import recommendation
 
 
 def found(name: Any, value: Any, *, about: Any = "ill", **more: Any) -> Any:

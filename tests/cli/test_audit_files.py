@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as Xml
 
 import pyarrow as pa
 import pyarrow.csv
@@ -69,3 +70,29 @@ def test_columns_that_were_taken_as_quasi_identifiers_are_told(people: list[str]
     for more, expected in (([], True), (["--quasi", "age"], False)):
         ended = call("risk", "people.csv", "--sensitive", "ill", *more)
         assert (told in " ".join(ended.out.split())) == expected
+
+
+def test_a_pipeline_gets_test_cases_and_a_summary_for_their_owner(people: list[str]) -> None:
+    Path("r").mkdir()
+    files = ["--out", "r", "--junit", "r/junit.xml", "--summary", "summary.md"]
+    ended = call(*people, "--limit", "k=20", *files)
+    assert ended.code == 1
+    suite = Xml.parse("r/junit.xml").getroot().find("testsuite")
+    assert suite is not None
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "2")  # k, and the verdict
+    assert "below the limit 20" in Path("summary.md").read_text(encoding="utf-8")
+    for name in ("r/junit.xml", "summary.md"):
+        assert Path(name).stat().st_mode & 0o777 == 0o600
+        assert name in ended.out
+    assert call(*people, "--limit", "k=5", *files).code == 0
+    assert 'failures="0" errors="0"' in Path("r/junit.xml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["people.csv", "r/report.md"])
+def test_a_pipeline_s_file_overwrites_neither_the_input_nor_the_report(
+    people: list[str], name: str
+) -> None:
+    ended = call(*people, "--out", "r", "--summary", name)
+    assert ended.code == 2
+    assert "--summary must be a file of its own" in ended.err
+    assert Path("people.csv").read_text().startswith('"age","ill"')

@@ -487,7 +487,7 @@ def test_help_is_quick_to_load() -> None:
 def test_version_and_completion() -> None:
     assert call("--version").out == f"indiff {indiff.__version__}\n"
     asked = {"_INDIFF_COMPLETE": "complete_bash", "COMP_WORDS": "indiff s", "COMP_CWORD": "1"}
-    assert call_alone(environment=asked).out.split() == ["sanitize", "serve"]
+    assert call_alone(environment=asked).out.split() == ["sanitize", "sql", "serve"]
 
 
 def test_cdf_steps() -> None:

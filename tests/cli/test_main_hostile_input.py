@@ -7,7 +7,7 @@ import json
 import os
 import random
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from indiff.differential import memory
+from indiff.data.joining import memory
 from tests.command_line import Ended, call, write_people
 from tests.fuzz.valid import RECORDS, arrow_columns, arrow_table
 
@@ -248,11 +248,11 @@ def test_an_expression_that_gives_every_column(people: Path, star: str) -> None:
     assert "is neither a column nor an expression over columns" in told
 
 
-def begin_run(people: Path) -> tuple[str | Path, ...]:
-    words = ("test", people, *ROLES, "--method", "refit", "--model", "naive-bayes", "--jobs", "1",
-             "--targets", "0-3", "--run", "run")  # fmt: skip
+def begin_run(people: Path, *method: str) -> tuple[str | Path, ...]:
+    words: list[str | Path] = ["test", people, *ROLES, "--method", *(method or ["refit"])]
+    words += ["--model", "naive-bayes", "--jobs", "1", "--targets", "0-3", "--run", "run"]
     assert call(*words).code == 0
-    return words
+    return (*words,)
 
 
 def written(content: Any) -> bytes:
@@ -280,11 +280,36 @@ ENTRIES: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_a_run_with_a_line_that_no_run_wrote(people: Path, name: str) -> None:
-    words = begin_run(people)
+    refuse_line(begin_run(people), ENTRIES[name])
+
+
+SAMPLES: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "no record": lambda entry: {**entry, "records": []},
+    "two records": lambda entry: {**entry, "records": entry["records"] * 2},
+    "other values": lambda entry: changed_sample(entry, "with", [1.0]),
+    "other values without it": lambda entry: changed_sample(entry, "without", [0.5, 0.5]),
+    "other runs": lambda entry: changed_sample(entry, "changed", [0.0]),
+    "no distance": lambda entry: changed_sample(entry, "measured", []),
+    "a distance of other runs": lambda entry: changed_sample(
+        entry, "measured", [[0.0, 0.0, 1.0, [0.0]]]
+    ),
+}
+
+
+def changed_sample(entry: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
+    return {**entry, "records": [{**entry["records"][0], key: value}]}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_sampled_run_with_a_line_that_no_run_wrote(people: Path, name: str) -> None:
+    refuse_line(begin_run(people, "sampled", "--runs", "3"), SAMPLES[name])
+
+
+def refuse_line(words: Sequence[str | Path], change: Callable[[dict[str, Any]], Any]) -> None:
     journal = Path("run/journal")
     lines = journal.read_bytes().splitlines(keepends=True)
     entry = json.loads(lines[2].partition(b" ")[2])
-    lines[2] = written(ENTRIES[name](entry))
+    lines[2] = written(change(entry))
     journal.write_bytes(b"".join(lines))
     assert "is damaged" in refused(call(*words))
     assert journal.read_bytes() == b"".join(lines)

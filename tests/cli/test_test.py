@@ -17,13 +17,13 @@ from rich.console import Console
 import indiff
 from indiff.audit.verdict import Exit, Verdict
 from indiff.cli import test as room
+from indiff.cli.beside.releases import records_of
 from indiff.cli.questions import Answers
 from indiff.cli.test import (
     check_options,
     document_of,
     finish,
     identifiers,
-    records_of,
     run,
     split_orders,
 )
@@ -34,7 +34,7 @@ USUAL: dict[str, Any] = {
     "backend": "loky", "scheduler": None, "retries": 2, "individual": None, "why": None,
     "key": None, "rows-in-order": False, "release": None, "release-encoding": None,
     "sanitizer": "mondrian:k=5", "method": "auto", "membership": False, "run": None, "time": None,
-    "model": ["auto"],
+    "model": ["auto"], "join": [], "claim": {},
 }  # fmt: skip
 
 

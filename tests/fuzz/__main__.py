@@ -82,7 +82,7 @@ def try_case(seed: str, number: int, only: str) -> dict[str, Any]:
                     told["broken"] = ended.err[-1500:]
                 elif any(word in ended.err for word in ("Warning", "Traceback", "rror:")):
                     told["broken"] = f"a warning: {ended.err[-1500:]}"
-                elif ended.code == 2 and ended.err.count("\n") != 1:
+                elif ended.code == 2 and len(sentences(ended.err)) != 1:
                     told["broken"] = f"more than a sentence: {ended.err[-1500:]}"
         except Exception:  # noqa: BLE001 - whatever it is, it is what we look for
             told["broken"] = traceback.format_exc()[-1500:]
@@ -91,6 +91,11 @@ def try_case(seed: str, number: int, only: str) -> dict[str, Any]:
     if told["seconds"] > SECONDS or told["bytes"] > MEMORY:
         told["broken"] = f"{told['seconds']:.0f} s, {told['bytes'] / 1e6:,.0f} MB"
     return told
+
+
+def sentences(told: str) -> list[str]:
+    """Return the lines of a refusal, without what was said of metadata before it."""
+    return [line for line in told.splitlines() if not line.startswith("metadata: ")]
 
 
 def code_of(status: int) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import zipfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -34,7 +35,7 @@ LIKELY: dict[str, tuple[str, ...]] = {
     "--quasi": ("age", "age,town,zip", "age,town,wage", "born,town", "zip"), "--sensitive": ("ill", "town", "wage > 1200", "ill,town"),
     "--identifier": ("id",), "--other": ("zip", "wage"), "--individual": ("id", "zip"), "--known": ("age", "town"),
     "--sanitizer": ("mondrian:k=2", "mondrian:l=2", "mondrian:k=2,t=0.5", "laplace:epsilon=1", "mondrian:recursive=3/2",
-                    "gaussian:sigma=2", "recoding:k=2", "recoding:k=2,suppression=0.2", "randomized-response:epsilon=1", "identity", "suppress", "mondrian:entropy_l=1.5",
+                    "gaussian:sigma=2", "recoding:k=2", "recoding:k=2,suppression=0.2", "randomized-response:epsilon=1", "mdav:k=3", "identity", "suppress", "mondrian:entropy_l=1.5",
                     "geometric:epsilon=0.1", "mondrian:k=3,regions=cut", "command:cp {input} {output}", "mondrian:k=99,unmet=generalize"),
     "--model": ("naive-bayes", "frequency", "tree", "logistic", "knn", "naive-bayes,tree", "tree:encoding=Scaling-Hot",
                 "logistic:encoding=Binary-HotA", "tree:encoding=Bounds-Binary", "tree:encoding=QuantilesA-Hot"),
@@ -296,6 +297,66 @@ def releases_case(dice: random.Random, folder: Path) -> Words:
     return [*words, "--method", dice.choice(("refit", "auto"))]
 
 
+def synthetic_case(dice: random.Random, folder: Path) -> Words:
+    """Change a synthetic file, or the records that its generator never saw."""
+    rows = people()
+    (folder / "made.csv").write_bytes(written(rows))
+    (folder / "side.csv").write_bytes(separated(dice, rows))
+    words = ["test", "people.csv", *ROLES, "--synthetic", "--release"]
+    ways = (
+        ["side.csv"],
+        ["side.csv", "--held-out", "made.csv"],
+        ["made.csv", "--held-out", "side.csv"],
+    )
+    return [*words, *dice.choice(ways)]
+
+
+def several_case(dice: random.Random, folder: Path) -> Words:
+    """Change one of two releases, both made elsewhere or one published before."""
+    (folder / "made.csv").write_bytes(written(by_tens(people())))
+    (folder / "side.csv").write_bytes(separated(dice, by_tens(people())))
+    both = ["--release", "made.csv", dice.choice(("--release", "--before")), "side.csv"]
+    name = "audit" if "--before" in both else "test"
+    return [name, "people.csv", *ROLES, *both, *(["--out", "report"] if name == "audit" else [])]
+
+
+def project_case(dice: random.Random, folder: Path) -> Words:
+    """Change a member of a project of ARX, or the archive itself."""
+    from tests.audit.imports.test_arx import write_project
+
+    path = write_project(folder / "project.deid")
+    match strength(dice):
+        case "wildly":
+            path.write_bytes(changed(dice, path.read_bytes()))
+        case "a little":
+            with zipfile.ZipFile(path) as archive:
+                name = dice.choice(archive.namelist())
+                text = changed(dice, archive.read(name)).decode(errors="replace")
+            write_project(path, members={name: text})
+    return ["import", "project.deid", "--out", "imported"]
+
+
+METADATA: tuple[dict[str, Any], ...] = (
+    {"fields": [{"name": "id", "type": "string"}, {"name": "age", "type": "integer"}, {"name": "town", "type": "string", "categories": ["town3", "town2", "town1", "town0"], "categoriesOrdered": True}],
+     "primaryKey": "id", "missingValues": ["", "NA"]},
+    {"@context": "http://www.w3.org/ns/csvw", "url": "people.csv", "tableSchema": {"columns": [{"name": "id", "datatype": "string"}, {"name": "age", "datatype": "integer"}], "primaryKey": "id"}},
+    {"columns": {"id": {"sdtype": "id"}, "age": {"sdtype": "numerical"}, "town": {"sdtype": "categorical"}}, "primary_key": "id"},
+)  # fmt: skip
+
+
+def metadata_case(dice: random.Random, folder: Path) -> Words:
+    """Change the metadata of a table."""
+    made = json.loads(json.dumps(dice.choice(METADATA)))
+    how = strength(dice)
+    for _ in range(dice.choice((1, 2)) if how == "a little" else 0):
+        key = dice.choice(list(made))
+        made[key] = values(dice, made[key])
+    text = json.dumps(made).encode()
+    (folder / "side.json").write_bytes(changed(dice, text) if how == "wildly" else text)
+    words = ["--quasi", "age,town", "--other", "zip,born,wage", "--sensitive", "ill"]
+    return ["risk", "people.csv", *words, "--metadata", "side.json"]
+
+
 def values(dice: random.Random, old: Any) -> Any:
     """Return another value for a key."""
     match old:
@@ -504,6 +565,7 @@ KINDS: dict[str, Callable[[random.Random, Path], Words]] = {
     "options": options_case, "hierarchy": hierarchy_case, "built hierarchy": building_case, "prior": prior_case, "ground distances": ground_case,
     "release, ours": release_case, "release, as ARX's": arx_case, "folder of releases": releases_case, "plan": plan_case,
     "policy": policy_case, "run folder": run_folder_case, "report": report_case, "expression": expression_case,
+    "synthetic file": synthetic_case, "several releases": several_case, "project of ARX": project_case, "metadata": metadata_case,
 }  # fmt: skip
 
 

@@ -62,18 +62,3 @@ def test_a_value_does_not_read_like_the_limit_that_it_exceeds() -> None:
     near = finding(value=5.00001, limit={"name": "d", "rule": "at most", "value": 5.0})
     assert (words.measured(near), words.limited(near)) == ("5.00001", "at most 5")
     assert (words.measured(SKIPPED), words.limited(SKIPPED)) == ("skipped", "")
-
-
-def test_a_recommendation_says_where_nothing_can_be_learned() -> None:
-    """All 100 records in one group keep any limit on δ, and tell nothing."""
-    row = {"setting": "suppress", "models": ["frequency", "naive-bayes", "tree"], "k": 100}
-    document = {
-        "rows": [row], "recommended": "suppress", "limits": {"delta": 0.1}, "records": 100,
-        "utility": "ncp",
-    }  # fmt: skip
-    assert "nothing can be learned from its columns" in words.recommendation(document)
-    document["rows"] = [{**row, "k": 50}]
-    assert "nothing can be learned" not in words.recommendation(document)
-    assert "cells read as covering a value or not (encoding TF-TF)" in words.recommendation(
-        document
-    )

@@ -11,6 +11,7 @@ import pytest
 from indiff.audit.metrics import metric
 from indiff.report import finding as words
 from indiff.report.finding import Limit, Rule
+from indiff.report.plain_words import recommendation
 
 AT_MOST: dict[str, Any] = {"name": "delta", "rule": "at most", "value": 0.4}
 AT_LEAST: dict[str, Any] = {"name": "k", "rule": "at least", "value": 5.0}
@@ -191,15 +192,15 @@ def test_what_is_recommended_is_the_setting_of_that_name() -> None:
         "rows": rows, "recommended": "second", "limits": {"delta": 0.1, "k": 5}, "records": 100,
         "utility": "ncp",
     }  # fmt: skip
-    said = words.recommendation(document)
+    said = recommendation(document)
     assert said == (
         f"second keeps delta at most 0.1, k at least 5, against tree alone{READ}, "
         "and of those that do it keeps most by NCP"
     )
-    assert words.recommendation(document | {"recommended": "first"}).endswith(
+    assert recommendation(document | {"recommended": "first"}).endswith(
         "BUT all its records look alike: nothing can be learned from its columns"
     )
-    assert words.recommendation(document | {"recommended": None}) == (
+    assert recommendation(document | {"recommended": None}) == (
         "no setting keeps delta at most 0.1, k at least 5: try stronger ones"
     )
 

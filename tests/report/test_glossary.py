@@ -57,7 +57,9 @@ def test_every_distance_has_a_term(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     ["mondrian:k=5", "laplace:epsilon=1", "geometric:epsilon=1", "gaussian:sigma=1",
-     "randomized-response:epsilon=1", "identity", "suppress", "command:./a", "releases:folder"],
+     "randomized-response:epsilon=1", "identity", "suppress", "command:./a", "releases:folder",
+     "http://127.0.0.1/x", "pram:p=0.8", "rank-swap:percent=5", "mdav:k=5",
+     "additive-noise:scale=0.1", "multiplicative-noise:scale=0.1", "dp-marginals:epsilon=1"],
 )  # fmt: skip
 def test_every_sanitizer_has_a_term(name: str) -> None:
     made = with_finding("no metric")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from indiff.report.plain_words import sanitized, sentence, step_words
+from indiff.report.plain_words import recommendation, sanitized, sentence, step_words
 
 
 def test_no_option_stands_without_what_it_does() -> None:
@@ -37,3 +39,16 @@ def test_what_has_no_plain_name_is_as_it_is(name: str) -> None:
 )
 def test_a_sentence_begins_with_a_capital_unless_with_a_name(text: str, said: str) -> None:
     assert sentence(text) == said
+
+
+def test_a_recommendation_says_where_nothing_can_be_learned() -> None:
+    """All 100 records in one group keep any limit on δ, and tell nothing."""
+    row = {"setting": "suppress", "models": ["frequency", "naive-bayes", "tree"], "k": 100}
+    document: dict[str, Any] = {
+        "rows": [row], "recommended": "suppress", "limits": {"delta": 0.1}, "records": 100,
+        "utility": "ncp",
+    }  # fmt: skip
+    assert "nothing can be learned from its columns" in recommendation(document)
+    document["rows"] = [{**row, "k": 50}]
+    assert "nothing can be learned" not in recommendation(document)
+    assert "cells read as covering a value or not (encoding TF-TF)" in recommendation(document)

@@ -28,7 +28,7 @@ FOR_PROGRAMS = (
     "differential/explain/membership.py", "differential/people.py", "inference/background.py",
     "inference/classifier.py", "inference/features.py", "inference/models.py",
     "release/release.py", "sanitizers/oracles/command.py", "sanitizers/oracles/function.py",
-    "sanitizers/sanitizer.py", "audit/run.py",
+    "sanitizers/sanitizer.py", "audit/run.py", "sklearn.py",
 )  # fmt: skip
 
 

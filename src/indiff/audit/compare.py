@@ -14,7 +14,7 @@ import pyarrow as pa
 from indiff.audit.findings.exposure import Progress
 from indiff.audit.findings.release import measured
 from indiff.audit.plan.limits import check_ranges
-from indiff.audit.plan.settings import Setting, sweep
+from indiff.audit.plan.values.settings import Setting, sweep
 from indiff.audit.redaction import Redaction
 from indiff.audit.verdict import Check, rule_of
 from indiff.data.table import Table

@@ -89,6 +89,11 @@ class AuditResult:
         return found
 
     @property
+    def passed(self) -> bool:
+        """Whether every limit was measured and is kept; without a limit nothing has passed."""
+        return bool(self.verdict["status"] == "pass")
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
         """The findings, in the order of the report."""
         from pydantic import TypeAdapter  # reads the numbers that are written as text, too
@@ -189,6 +194,13 @@ def settings_block(
     }
 
 
+def charts_block(exposures: Sequence[Any], risk: Any, parameter: Any, worst: Any) -> dict[str, Any]:
+    """Return what the report draws."""
+    curves = [curve for one in exposures for curve in one.curves]
+    bars = {"risk": risk.bars, "columns": risk.columns}
+    return {"cdf": curves, "parameter": parameter, **bars, "worst": worst}
+
+
 def timing_block(started: str, begin: float, seconds: dict[str, float]) -> dict[str, Any]:
     """Return when the audit started, and how long it and its steps took."""
     return {
@@ -202,7 +214,7 @@ def plan_block(plan: Plan, redaction: Redaction, sanitizer: Sanitizer | None) ->
     """Return every parameter in effect: files by their names, values only if enough hold them."""
     found = plan.model_dump(mode="json")
     data, adversary = found["data"], found["adversary"]
-    data["path"] = _file(data["path"])
+    data["path"], data["join"] = _file(data["path"]), [_file(path) for path in data["join"]]
     for role in Role:  # as they were decided, where the plan left them open
         data[str(role)] = list(redaction.table.schema.names(role))
     data["hierarchies"] = {name: _file(path) for name, path in data["hierarchies"].items()}
@@ -214,6 +226,11 @@ def plan_block(plan: Plan, redaction: Redaction, sanitizer: Sanitizer | None) ->
     found["release"]["suppressed"] = _tokens(plan.release.suppressed, redaction)
     for key in ("file", "write"):
         found["release"][key] = _file(found["release"][key])
+    made = found["release"]
+    made["tables"] = {place: _file(path) for place, path in made["tables"].items()}
+    found["release"]["before"] = [_file(path) for path in found["release"]["before"]]
+    if plan.population.file is not None:
+        found["population"]["source"] = _file(plan.population.file)
     adversary["prior"] = _file(adversary["prior"])
     found["context"]["policy"] = _file(found["context"]["policy"])
     if plan.adversary.ground_file is not None:

@@ -22,7 +22,7 @@ from indiff.errors import InternalError, UserError
 from indiff.files import write_frame, write_text
 from indiff.inference.models import is_randomized_model
 from indiff.release.release import Release
-from indiff.sanitizers.noise.mechanisms import NoisySanitizer
+from indiff.sanitizers.noise.mechanisms import CellMechanism
 from indiff.sanitizers.sanitizer import Sanitizer, as_sanitizer
 from indiff.text import FORMAT, html, html_table, json_text, number
 from indiff.utility import Analyst, Utility, measure
@@ -238,7 +238,7 @@ def _check(table: Table, chosen: Sanitizer, delta: float, distance: Any, share: 
     if not 0 < share <= 1:
         raise UserError("share must be above 0 and at most 1", f"{share!r}")
     table.sensitive  # noqa: B018 - one attribute at a time: says how to choose
-    if isinstance(chosen, NoisySanitizer):
+    if isinstance(chosen, CellMechanism):
         raise UserError(
             "records removed because of what the data says void differential privacy",
             describe(chosen),

@@ -28,8 +28,8 @@ def input_files(
     """
     named: list[tuple[str, Path]] = []
     if plan.data.path is not None and table is None:
-        paths, _ = found_files(plan.data.path)
-        named += [("table", path) for path in paths]
+        for name in (plan.data.path, *plan.data.join):
+            named += [("table", path) for path in found_files(name)[0]]
     if not isinstance(table, Table):
         named += [("hierarchy", Path(path)) for path in plan.data.hierarchies.values()]
     others: dict[str, str | Path | None] = {
@@ -38,6 +38,7 @@ def input_files(
     }
     others |= {"policy": plan.context.policy_file, "plan": plan_file}
     named += [(what, Path(path)) for what, path in others.items() if path is not None]
+    named += [("table of another release", Path(path)) for path in plan.release.tables.values()]
     named += [("earlier release", Path(path)) for path in plan.release.before]
     typed = plan.data.path == STANDARD_INPUT
     return [

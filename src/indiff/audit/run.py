@@ -14,12 +14,14 @@ import numpy as np
 from indiff.audit import document
 from indiff.audit.document import AuditResult
 from indiff.audit.findings import exposure, release
-from indiff.audit.findings.earlier import earlier_findings, earlier_notes
+from indiff.audit.findings.also import with_others
+from indiff.audit.findings.claim import Claims
+from indiff.audit.findings.earlier import uncounted, with_earlier
 from indiff.audit.findings.exposure import Exposure, Progress
 from indiff.audit.findings.population import population_findings
 from indiff.audit.findings.release import Subject
 from indiff.audit.findings.tested import worst_records
-from indiff.audit.findings.uniques import check_keys, unique_findings
+from indiff.audit.findings.uniques import check_keys, joined_notes, unique_findings
 from indiff.audit.metrics import METRICS
 from indiff.audit.next_steps.case import Case, Step, each_case
 from indiff.audit.next_steps.steps import next_steps
@@ -130,12 +132,12 @@ def run_audit(
     say = progress or (lambda stage, done, total: None)
     say("reading the table", 0, 0)
     read = read_data(chosen, table)
-    written = plan_file if isinstance(plan, Plan) else plan
-    files = {"input": input_files(chosen, table, written)}
-    file, show = chosen.release.file, chosen.report.show_values
-    sanitizer = None if file is not None else as_sanitizer(chosen.release.sanitizer)
+    files = {"input": input_files(chosen, table, plan_file if isinstance(plan, Plan) else plan)}
+    sanitizer = as_sanitizer(chosen.release.sanitizer) if chosen.release.file is None else None
     made = () if sanitizer is None else (chosen.release.sanitizer, describe(sanitizer))
-    redaction = Redaction(read, chosen.report.min_cell, show, chosen.files, made)
+    redaction = Redaction(
+        read, chosen.report.min_cell, chosen.report.show_values, chosen.files, made
+    )
     seconds = {"reading": time.perf_counter() - begin}
     audit = _Audit(
         plan=chosen, table=read, sanitizer=sanitizer, redaction=redaction, say=say, seconds=seconds
@@ -148,31 +150,33 @@ def run_audit(
     exposures: list[Exposure] = []
     for place, subject in enumerate(subjects):
         exposures.append(_exposure(audit, subject, exposures, part_of(run, "attribute", place)))
-    if any(one.interrupted for one in exposures):
-        audit.stopped.append(True)
+    audit.stopped.extend(one.interrupted for one in exposures if one.interrupted)
     worst, parameter = _explained(audit, subjects, exposures)
-    findings += risk.findings
-    findings += people.findings if people else []
-    findings += audit.attempt("uniques", lambda: unique_findings(subjects, chosen)) or []
-    for subject, one in zip(subjects, exposures, strict=True):
-        findings += subject.titled([*one.findings, *earlier_findings(audit, subject)])
-    for subject in subjects:
-        findings += subject.titled(_utility(audit, subject))
+    findings += [*risk.findings, *(people.findings if people else [])]
+    findings += audit.attempt("uniques", lambda: unique_findings(subjects, chosen, sanitizer)) or []
+    beside = [with_others(audit, one, with_earlier(audit, one)) for one in subjects]
+    claims = Claims(audit, sanitizer, run)
+    for subject, one, more in zip(subjects, exposures, beside, strict=True):
+        claimed = claims.findings(subject)
+        told = [*one.findings, *more.findings, *claimed, *_utility(audit, subject)]
+        findings += subject.titled(told)
     promises = _promises(audit, subjects, exposures)
     releases = tuple(one.release for one in subjects if one.release is not None)
     files["release"] = audit.attempt("files", lambda: judged_files(chosen, releases)) or []
     judging = (judge_columns(one.release, one.table, chosen.release.key) for one in subjects)
     columns = audit.attempt("columns", lambda: of_all(judging)) or ()
     judged, verdict = _judged(audit, findings, columns, exposures, promises)
-    verdict = with_columns(verdict, (), [] if sanitizer else subjects[0].repeated)
+    repeated = [] if sanitizer else subjects[0].repeated
+    verdict = claims.judge(with_columns(verdict, (), repeated))
     verdict, policy = _by_policy(audit, verdict, judged, columns, subjects)
     cases = each_case(
         subjects, exposures, plan=chosen, sanitizer=sanitizer, findings=judged, curve=parameter,
         columns=columns, redaction=redaction, command=command if complete else None,
     )  # fmt: skip
     steps, verdict = _next_steps(audit, cases, verdict)
-    notes = [*_unmade(subjects), *earlier_notes(chosen), *(people.notes if people else ())]
+    notes = [*release.unmade(subjects), *joined_notes(findings), *(people.notes if people else ())]
     notes += [note for one in exposures for note in one.notes]
+    notes += dict.fromkeys(note for one in beside for note in one.notes)
     name = source or (Path(chosen.data.path).name if chosen.data.path else "a frame")
     whole = {
         "format": FORMAT,
@@ -181,6 +185,7 @@ def run_audit(
         "verdict": verdict.to_dict(),
         "context": chosen.context.to_dict(),
         "policy": policy,
+        "claim": claims.documents,
         "next_steps": steps,
         "table": document.table_block(read, name, redaction),
         "release": document.release_block(chosen, redaction, releases, notes, promises),
@@ -188,13 +193,8 @@ def run_audit(
         "fix": None,
         "tried": document.tried_block(chosen, [name for one in exposures for name in one.results]),
         "findings": [finding.to_dict() for finding in judged],
-        "charts": {
-            "cdf": [curve for one in exposures for curve in one.curves],
-            "parameter": parameter,
-            "risk": risk.bars,
-            "columns": risk.columns,
-            "worst": worst,
-        },
+        "together": [one.told for one in beside if one.told is not None],
+        "charts": document.charts_block(exposures, risk, parameter, worst),
         **document.settings_block(chosen, redaction, sanitizer, command),
         "timing": document.timing_block(started, begin, seconds),
     }
@@ -236,8 +236,7 @@ def _subject(audit: _Audit, table: Table) -> Subject:
 
 def _profile(audit: _Audit) -> list[Finding]:
     """Return how many records the audit is about, and how much of them is missing."""
-    found = audit.attempt("profile", lambda: release.profile_findings(audit.table))
-    if found is not None:
+    if found := audit.attempt("profile", lambda: release.profile_findings(audit.table)):
         return found
     reason = audit.lost["profile"]
     return [METRICS[name].missed(name, "failed", reason) for name in ("records", "missing")]
@@ -311,9 +310,8 @@ def _utility(audit: _Audit, subject: Subject) -> list[Finding]:
         audit.say("measuring utility", 0, 0)
         return None if made is None else release.utility_findings(table, made, plan, suffix=suffix)
 
-    found = None
-    if made is not None and not audit.stopped:
-        found = audit.attempt("utility", find, stops=True)
+    asked = made is not None and not audit.stopped
+    found = audit.attempt("utility", find, stops=True) if asked else None
     if found is not None:
         return found
     if "utility" in audit.lost:
@@ -353,6 +351,7 @@ def _judged(
         interrupted=bool(audit.stopped),
         unfinished=[
             *(text for one in exposures for text in one.unfinished),
+            *uncounted(findings, audit.plan.all_limits),
             *(f"{_EXTRAS[name]}: {why}" for name, why in audit.lost.items() if name in _EXTRAS),
         ],
         broken=[f"the release breaks its own promise: {why}" for why in unkept[:1]],
@@ -386,15 +385,3 @@ def _next_steps(
         why = audit.lost["next steps"]
         verdict = incomplete(verdict, f"what to do next could not be worked out: {why}")
     return steps or [], verdict
-
-
-def _unmade(subjects: Sequence[Subject]) -> list[str]:
-    """Say of which attributes there is no release, and that several have one each."""
-    notes = [
-        f"no release of {one.table.sensitive.name} could be made: {one.reason}"
-        for one in subjects
-        if one.reason is not None
-    ]
-    if len(subjects) > 1:
-        notes.append("each sensitive attribute has a release of its own, measured on its own")
-    return notes

@@ -15,7 +15,7 @@ from indiff.audit.document import AuditResult
 from indiff.audit.findings.exposure import Progress
 from indiff.audit.outliers import audit_rest, without_outliers
 from indiff.audit.plan.plan import Plan
-from indiff.audit.plan.targets import read_targets
+from indiff.audit.plan.values.targets import read_targets
 from indiff.audit.provenance import file_fingerprint
 from indiff.audit.redaction import RARE
 from indiff.audit.run import run_audit
@@ -328,6 +328,13 @@ def plan_of(document: Mapping[str, Any], data: str, folder: Path, release: str) 
     table["hierarchies"] = {
         name: _beside(folder, file) for name, file in table["hierarchies"].items()
     }
+    table["join"] = [_beside(folder, file) for file in table.get("join", ())]
+    tables = made.get("tables", {}).items()
+    made["tables"] = {place: _beside(folder, file) for place, file in tables}
+    made["before"] = [_beside(folder, file) for file in made.get("before", ())]
+    people = sections.get("population") or {}
+    if isinstance(people.get("source"), str):
+        people["source"] = _beside(folder, people["source"])
     if who["prior"] is not None:
         who["prior"] = _beside(folder, who["prior"])
     ground = who["distance"].removeprefix("emd:")

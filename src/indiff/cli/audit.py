@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +25,14 @@ _IN_A_PLAN = (
     "sanitizer", "parameter", "show-values", "min-cell", "seed", "jobs", "policy",
     "write-release", "pdf",
 )  # fmt: skip
-_BESIDE_A_PLAN = ("data", "init", "out", "limit", "fix", "budget", *_IN_A_PLAN)
+_FOR_PIPELINES = ("junit", "summary")
+_BESIDE_A_PLAN = ("data", "init", "out", "limit", "fix", "budget", *_FOR_PIPELINES, *_IN_A_PLAN)
 _HOW_READ = (
     "missing-token", "decimal", "date-format", "header-row", "encoding", "separator",
     "sheet",
 )  # fmt: skip
 # Without these, too, a call of the plan comes to the same verdict.
-_NO_MATTER = {"data", "out", "jobs", "pdf"}
+_NO_MATTER = {"data", "out", "jobs", "pdf", *_FOR_PIPELINES}
 _BESIDE_INIT = ("data", "init", *_HOW_READ)
 
 
@@ -78,7 +80,8 @@ def _audit(recipe: Recipe, data: Path) -> None:
     complete = place is not None and recipe.given <= _NO_MATTER
     out, is_new = recipe["out"], not recipe["out"].exists()
     try:
-        code = run(plan, out, delta, recipe["budget"], called, complete, place)
+        pipeline = {name: recipe[name] for name in _FOR_PIPELINES}
+        code = run(plan, out, delta, recipe["budget"], called, complete, place, pipeline)
     except UserError:
         if is_new and out.is_dir() and not any(out.iterdir()):
             out.rmdir()  # nothing came of it
@@ -98,12 +101,13 @@ def run(
     command: str,
     complete: bool,
     plan_file: Path | None,
+    pipeline: Mapping[str, Path | None],
 ) -> int:
     """Run a plan, show the outcome, write the report, and name its files last.
 
     With a ``delta`` to reach, outliers are removed first, and what is left is audited.
     """
-    from indiff.audit.document import PDF, check_report_places
+    from indiff.audit.document import PDF, REPORT_NAMES, check_report_places
     from indiff.audit.fix import NAMES
     from indiff.audit.outliers import audit_rest, without_outliers
     from indiff.audit.run import run_audit
@@ -122,6 +126,8 @@ def run(
     if delta is not None:
         refuse_inputs("fix", out, NAMES, inputs)
     make_folder(out)
+    taken = [*taken, *(out / name for name in (*REPORT_NAMES, PDF)), *filter(None, [write])]
+    check_places({f"--{name}": path for name, path in pipeline.items()}, taken, frames=())
     terminal.compile_first(compile_all)
     found, fixed_paths = None, None
     with terminal.stages() as say:
@@ -140,7 +146,7 @@ def run(
         audit.show_fix(console, found)
         return Exit.INTERRUPTED
     try:
-        paths = result.write(out)
+        paths = result.write(out) | _write_for_pipelines(result.document, pipeline)
         if plan.report.pdf:
             paths[PDF] = out / PDF
             result.write_pdf(paths[PDF])
@@ -161,6 +167,21 @@ def run(
     if result.bug is not None:  # the report has everything else
         raise result.bug
     return code
+
+
+def _write_for_pipelines(
+    document: dict[str, Any], places: Mapping[str, Path | None]
+) -> dict[str, Path]:
+    """Write the audit as a pipeline reads it, where that was asked for."""
+    from indiff.report.pipeline import junit, summary
+
+    written = {}
+    for name, render in {"junit": junit.render, "summary": summary.render}.items():
+        place = places[name]
+        if place is not None:
+            write_text(place, render(document))
+            written[name] = place
+    return written
 
 
 def _from_file(recipe: Recipe, path: Path, limits: dict[str, float]) -> Plan:

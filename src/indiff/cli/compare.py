@@ -25,7 +25,7 @@ CHARTS = (".html", ".svg", ".png")
 def command(recipe: Recipe) -> None:
     """Compare settings: what each risks against what it keeps, and which to choose."""
     from indiff.audit.compare import LIMITS, compare
-    from indiff.audit.plan.settings import sweep
+    from indiff.audit.plan.values.settings import sweep
     from indiff.report.markdown import render_comparison
     from indiff.report.terminal import tables as terminal
     from indiff.report.terminal.audit import show_comparison
@@ -80,7 +80,7 @@ def judge_comparison(found: Comparison, document: Mapping[str, Any]) -> Verdict:
     A recommendation stands by itself: settings that failed beside it do not take it back, nor do
     those that release columns of which nothing was measured.
     """
-    from indiff.report.finding import recommendation
+    from indiff.report.plain_words import recommendation
 
     limits = document["limits"]
     reasons = ["no limit was given with --recommend, so nothing is recommended"]

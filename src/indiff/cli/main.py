@@ -18,17 +18,19 @@ import typer
 from typer.core import TyperCommand
 
 from indiff import text as plain
-from indiff.audit.plan.options import REQUIRED
+from indiff.audit.plan.option import REQUIRED
 from indiff.audit.plan.recipe import STANDARD_OUTPUT, Declared, Recipe, options_of
 from indiff.audit.plan.shell import for_shell
 from indiff.audit.verdict import Exit
 from indiff.cli import audit, compare, demo, reproduce, risk, serve, test, verify
+from indiff.cli.elsewhere import arx, r, sql
 from indiff.cli.preparing import columns, hierarchy, sanitize
 from indiff.errors import UserError, why_exhausted
+from indiff.systems import ENDINGS
 from indiff.temporary import sweep
 from indiff.version import __version__
 
-ARGUMENTS = ("data", "column")  # given by their place
+ARGUMENTS = ("data", "column", "measure")  # given by their place
 
 app = typer.Typer(
     help="Pen-tests anonymized data: what does a release tell about one person that it could not "
@@ -71,6 +73,10 @@ def add_command(
             for name in context.params
             if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
         ]
+        if raw.get("metadata") is not None:
+            from indiff.cli.elsewhere.metadata import filled
+
+            raw = filled(raw, context.info_name or "")
         recipe = Recipe(context.info_name or "", raw, given)
         to_pipe = "json" in raw and recipe["json"] == STANDARD_OUTPUT
         with redirect_stdout(sys.stderr) if to_pipe else nullcontext():  # the JSON stands alone
@@ -118,6 +124,9 @@ for _name, _module in {
 app.command("verify", cls=Command)(verify.command)
 app.command("reproduce", cls=Command)(reproduce.command)
 add_command("hierarchy", hierarchy.command, hierarchy.OPTIONS)
+app.command("r", cls=Command)(r.command)
+add_command("sql", sql.command, sql.OPTIONS)
+add_command("import", arx.command, arx.OPTIONS)
 add_command("serve", serve.command, serve.OPTIONS)
 
 INTERRUPTED = "interrupted; nothing was kept."
@@ -178,7 +187,7 @@ def _interruptions() -> Iterator[list[int]]:
 
     before = {}
     if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in ENDINGS:
             if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
                 before[number] = signal.signal(number, interrupt)
     try:

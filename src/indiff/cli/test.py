@@ -12,10 +12,25 @@ import typer
 from indiff import text as plain
 from indiff.audit.plan.recipe import Recipe, lists, read_limits
 from indiff.audit.plan.shell import in_shell, worded_for_shell
-from indiff.audit.plan.targets import read_targets
+from indiff.audit.plan.values.targets import read_targets
 from indiff.audit.several import DETERMINED, judge_several
+from indiff.audit.synthetic import judge_synthetic
 from indiff.audit.verdict import TEST_LIMITS, Verdict, judge_releases, judge_tests
-from indiff.cli.questions import Answers, answer, check_questions
+from indiff.cli.beside.releases import (
+    check_several,
+    check_synthetic,
+    test_beside,
+    test_made_up,
+    test_several,
+)
+from indiff.cli.questions import (
+    Answers,
+    answer,
+    check_claim_alone,
+    check_questions,
+    finish_claim,
+    refuse_given,
+)
 from indiff.cli.warmup import compile_all
 from indiff.errors import Message, UserError, unknown
 from indiff.files import check_places, write_records, write_text
@@ -24,8 +39,6 @@ from indiff.text import json_text
 if TYPE_CHECKING:
     from indiff.audit.plan.plan import Plan
     from indiff.data.table import Table
-    from indiff.differential.beside.result import ReleaseResult
-    from indiff.differential.beside.several_result import SeveralResult
     from indiff.differential.result import DifferentialResult
     from indiff.differential.strongest import StrongestResult
 
@@ -34,10 +47,8 @@ if TYPE_CHECKING:
 USUAL = "mondrian:k=5"
 # What has no meaning beside --release, which drops rows of one release.
 _NOT_BESIDE = (
-    "sanitizer", "method", "why", "membership", "run", "time", "backend", "individual",
+    "sanitizer", "method", "why", "membership", "run", "time", "backend", "individual", "join",
 )  # fmt: skip
-# Nor this beside several: what their candidate rows leave is found without a model.
-_NOT_SEVERAL = ("model", "prior", "known", "distance", "rows-in-order")
 
 
 def command(recipe: Recipe) -> None:
@@ -54,12 +65,15 @@ def command(recipe: Recipe) -> None:
     check_options(recipe, first)
     check_together(recipe, sanitizers)
     check_several(recipe, releases)
+    check_synthetic(recipe, releases)
+    check_claim_alone(plan, recipe)
     asked = any(recipe[name] not in (None, False) for name in ("why", "membership", "show-values"))
     if asked:
         check_questions(plan, recipe)
     outputs = {"--json": recipe["json"], "--records": recipe["records"]}
     if any(outputs.values()):
-        inputs = [Path(name) for name in (*plan.files, *releases)]
+        held = [recipe["held-out"]] if recipe["held-out"] else []
+        inputs = [Path(name) for name in (*plan.files, *releases, *held)]
         check_places(outputs, inputs, frames=("--records",))
     table = plan.data.read()
     table = replace(table, notes=tuple(map(worded_for_shell, table.notes)))
@@ -67,11 +81,17 @@ def command(recipe: Recipe) -> None:
     if len(releases) > 1:
         several = test_several(plan, table, releases, targets)
         finish(recipe, table, several, judge_several(several, limits), [Answers()] * len(several))
+    if recipe["synthetic"]:
+        made_up = test_made_up(recipe, plan, table)
+        finish(recipe, table, made_up, judge_synthetic(made_up), [Answers()] * len(made_up))
     if plan.release.file is not None:
         beside = test_beside(recipe, plan, table, targets)
         finish(recipe, table, beside, judge_releases(beside, limits), [Answers()] * len(beside))
+    if plan.adversary.claim:
+        finish_claim(table, plan, recipe, targets, first)
     check_knowledge(table, plan)
-    results, untested = run(table, plan, recipe, sanitizers, targets=targets, order=first)
+    others = plan.data.beside(plan.release, len(sanitizers), table)[1:]
+    results, untested = run(table, plan, recipe, sanitizers, others, targets=targets, order=first)
     answers = [
         answer(table, plan, result, recipe) if asked and not result.interrupted else Answers()
         for result in results
@@ -88,13 +108,17 @@ def finish(
     from indiff.differential.beside.result import ReleaseResult
     from indiff.differential.beside.several_result import SeveralResult
     from indiff.differential.strongest import StrongestResult
+    from indiff.differential.synthetic.result import SyntheticResult
     from indiff.report.terminal import results as printed
     from indiff.report.terminal import tables as terminal
+    from indiff.report.terminal.claim import show_membership_by_runs
     from indiff.report.terminal.several import show_several
+    from indiff.report.terminal.synthetic import show_synthetic
 
     shown: dict[Any, Any] = {
         ReleaseResult: printed.show_release_result,
         SeveralResult: show_several,
+        SyntheticResult: show_synthetic,
         StrongestResult: printed.show_strongest,
     }
     console = terminal.open_console()
@@ -113,6 +137,8 @@ def finish(
                 printed.show_why(console, found.why)
             if found.membership:
                 printed.show_membership(console, found.membership)
+            if found.by_runs:
+                show_membership_by_runs(console, found.by_runs.to_dict())
     terminal.show_reasons(console, verdict.reasons, passed=verdict.exit_code == 0)
     raise typer.Exit(verdict.exit_code)
 
@@ -122,6 +148,7 @@ def _worded(result: Any, show_values: bool) -> Any:
     from indiff.differential.beside.result import ReleaseResult
     from indiff.differential.beside.several_result import SeveralResult
     from indiff.differential.strongest import StrongestResult
+    from indiff.differential.synthetic.result import SyntheticResult
 
     def shell(text: Any) -> Any:
         return text.worded(in_shell) if isinstance(text, Message) else text
@@ -130,6 +157,8 @@ def _worded(result: Any, show_values: bool) -> Any:
         each_one = (replace(one, notes=tuple(map(shell, one.notes))) for one in result.considered)
         worded = replace(result, considered=tuple(each_one))
         return worded if show_values else worded.without_values()
+    if isinstance(result, SyntheticResult):
+        return replace(result, notes=tuple(map(shell, result.notes)))
     if isinstance(result, StrongestResult):
         each = {name: _worded(one, show_values) for name, one in result.results.items()}
         return replace(result, results=each)
@@ -155,12 +184,14 @@ def check_options(recipe: Recipe, order: str | None) -> None:
             f"only {'--backend' if recipe['scheduler'] is None else '--scheduler'}",
             field="backend",
         )
-    if order is not None and order not in ORDERS:
-        raise unknown("order", order, ORDERS, field="order")
-    if recipe["individual"] is not None and recipe["why"] is not None:
-        raise UserError(
-            "--why explains single records, not people; leave out --individual.", field="why"
-        )
+    orders = (*ORDERS, "outlying") if recipe["claim"] else ORDERS
+    if order is not None and order not in orders:
+        raise unknown("order", order, orders, field="order")
+    for name in ("individual", "join"):
+        if recipe[name] and recipe["why"] is not None:
+            raise UserError(
+                f"--why explains single records, not people; leave out --{name}.", field="why"
+            )
     how = [recipe["key"] is not None, recipe["rows-in-order"]]
     if recipe["release"] is None:
         return
@@ -168,18 +199,14 @@ def check_options(recipe: Recipe, order: str | None) -> None:
         raise UserError(
             "rows are matched by --key or by --rows-in-order, not by both; leave one.", field="key"
         )
-    defaults = {"sanitizer": USUAL, "method": "auto", "backend": "loky"}
+    defaults = {"sanitizer": USUAL, "method": "auto", "backend": "loky", "join": []}
     given = [f"--{name}" for name in _NOT_BESIDE if recipe[name] != defaults.get(name)
              and recipe[name] not in (None, False)]  # fmt: skip
     given += ["second --model"] if len(recipe["model"]) > 1 else []
     given += ["--order of targets"] if order is not None else []
-    if given:
-        raise UserError(
-            "--release tests one release by dropping its rows, for which there is no "
-            f"{', '.join(given)}",
-            way_out="Leave it out",
-            field="release",
-        )
+    refuse_given(
+        given, "--release tests one release by dropping its rows", "Leave it out", "release"
+    )
 
 
 def check_together(recipe: Recipe, sanitizers: Sequence[str]) -> None:
@@ -195,20 +222,6 @@ def check_together(recipe: Recipe, sanitizers: Sequence[str]) -> None:
         raise UserError(
             f"{given[0]} is about one release; leave it out, or leave out --together.",
             field=given[0].removeprefix("--"),
-        )
-
-
-def check_several(recipe: Recipe, releases: Sequence[str]) -> None:
-    """Refuse what has no meaning for several releases, and a release that is named twice."""
-    if len(set(releases)) < len(releases):
-        raise UserError("a release may be named once", ", ".join(releases), field="release")
-    given = [f"--{name}" for name in _NOT_SEVERAL if name in recipe.given]
-    if len(releases) > 1 and given:
-        raise UserError(
-            "several releases are compared by their candidate rows, for which there is no "
-            f"{', '.join(given)}",
-            way_out="Leave it out, or test one release",
-            field="release",
         )
 
 
@@ -242,12 +255,12 @@ def check_knowledge(table: Table, plan: Plan) -> None:
     from indiff.distances.functions import bind_distance
     from indiff.inference import NaiveBayes
     from indiff.inference.background import with_background
-    from indiff.sanitizers.noise.mechanisms import NoisySanitizer
+    from indiff.sanitizers.noise.mechanisms import CellMechanism
     from indiff.sanitizers.sanitizer import as_sanitizer
 
     who = plan.adversary
     # A noisy table has values of its own, which the test itself checks first.
-    noisy = isinstance(as_sanitizer(plan.release.sanitizer), NoisySanitizer)
+    noisy = isinstance(as_sanitizer(plan.release.sanitizer), CellMechanism)
     informed = who.prior is not None or who.known is not None
     for sensitive in table.sensitives:
         if informed:
@@ -259,8 +272,9 @@ def check_knowledge(table: Table, plan: Plan) -> None:
 
 
 def run(
-    table: Table, plan: Plan, recipe: Recipe, sanitizers: Sequence[str] = (), **choice: Any
-) -> tuple[list[Result], list[str]]:
+    table: Table, plan: Plan, recipe: Recipe, sanitizers: Sequence[str] = (),
+    others: Sequence[Table] = (), **choice: Any,
+) -> tuple[list[Result], list[str]]:  # fmt: skip
     """Test one sensitive attribute after the other; an interruption leaves the rest untested."""
     from indiff.differential import differential_test
     from indiff.differential.people import as_deadline
@@ -285,63 +299,15 @@ def run(
     for place, name in enumerate(names):
         folder = recipe["run"] if len(names) == 1 else part_of(recipe["run"], "attribute", place)
         with terminal.progress(f"testing {plain.name(name)}") as report:
+            own = [one.focus(name) for one in (table, *others)]
             result = differential_test(
-                table.focus(name), sanitizer, progress=report, run=folder, **settings
-            )
+                own if any(one is not table for one in others) else own[0], sanitizer,
+                progress=report, run=folder, **settings,
+            )  # fmt: skip
         results.append(result)
         if result.interrupted or result.out_of_time:
             return results, names[place + 1 :]
     return results, []
-
-
-def test_beside(
-    recipe: Recipe, plan: Plan, table: Table, targets: Sequence[int] | int | None
-) -> list[ReleaseResult]:
-    """Test one release beside its original, without its sanitizer."""
-    from indiff.differential.beside.dropped_row import test_release
-    from indiff.report.terminal import tables as terminal
-
-    terminal.compile_first(compile_all)
-    who, records = plan.adversary, records_of(table, targets, plan.run.seed)
-    return [
-        test_release(
-            table.focus(sensitive.name), recipe["release"], key=plan.release.key,
-            rows_in_order=plan.release.rows_in_order, model=recipe.model, distance=who.distance,
-            targets=records, prior=who.prior, known=who.known, encoding=plan.release.encoding,
-            suppressed=plan.release.suppressed,
-        )
-        for sensitive in table.sensitives
-    ]  # fmt: skip
-
-
-def test_several(
-    plan: Plan, table: Table, releases: Sequence[str], targets: Sequence[int] | int | None
-) -> list[SeveralResult]:
-    """Test what several releases of the same people tell together."""
-    from indiff.differential.beside.several import test_releases
-    from indiff.report.terminal import tables as terminal
-
-    terminal.compile_first(compile_all)
-    return [
-        test_releases(
-            table.focus(sensitive.name), releases, key=plan.release.key,
-            targets=records_of(table, targets, plan.run.seed), encoding=plan.release.encoding,
-            suppressed=plan.release.suppressed,
-        )
-        for sensitive in table.sensitives
-    ]  # fmt: skip
-
-
-def records_of(
-    table: Table, targets: Sequence[int] | int | None, seed: int
-) -> Sequence[int] | None:
-    """Return the records to test where they are needed by number: drawn, if only how many."""
-    if not isinstance(targets, int):
-        return targets
-    from indiff.differential.people import choose_targets, find_people
-
-    drawn = choose_targets(table, find_people(table, None), targets, seed=seed).people
-    return table.records[drawn.rows].tolist()
 
 
 def document_of(

@@ -77,7 +77,7 @@ def read_release(
         columns=columns,
         sensitive_name=table.sensitive.name,
         sensitive_values=table.sensitive.values,
-        classes=_read_classes(frame, table, others),
+        classes=read_classes(frame, table, others),
         weights=weights,
         backend=raw.backend,
         sensitive_columns=table.sensitive.columns,
@@ -221,8 +221,8 @@ def _says_nothing(column: pa.ChunkedArray, suppressed: Collection[str] = ()) -> 
     return all((cell or "").strip() in hidden for cell in cells)
 
 
-def _read_classes(frame: pa.Table, table: Table, others: bool) -> NDArray[np.int32]:
-    """Return the place of each row's sensitive value among the table's."""
+def read_classes(frame: pa.Table, table: Table, others: bool) -> NDArray[np.int32]:
+    """Return the place of each row's sensitive value among the table's; ``others`` come last."""
     sensitive = table.sensitive
     joint = isinstance(sensitive.values[0], tuple)
     values = [value if joint else (value,) for value in sensitive.values]

@@ -12,7 +12,7 @@ from indiff import text as plain
 from indiff.text import apart, number
 
 Status = Literal["measured", "failed", "skipped"]
-Question = Literal["table", "singling-out", "linkability", "inference", "utility"]
+Question = Literal["table", "singling-out", "linkability", "inference", "together", "utility"]
 Rule = Literal["at most", "at least"]
 
 MIN_CELL = 10  # records that hold a value before it is named, unless somebody asks otherwise
@@ -168,6 +168,14 @@ QUESTIONS: dict[Question, Topic] = {
         "published columns does not tell what a person's own record gives away from what the crowd "
         "does.",
     ),
+    "together": Topic(
+        "Together with what was published before",
+        "what do all releases tell?",
+        "Can somebody who lays this release beside those that were published before deduce a "
+        "person's sensitive value?",
+        "Only the releases that are named here were considered. Somebody who is left with two "
+        "values, one of them rare, is hardly better off than one who is left with one.",
+    ),
     "utility": Topic(
         "Utility", "what is the release still good for?", "What is the release still good for?"
     ),
@@ -249,25 +257,6 @@ def encoded(models: Collection[str]) -> str:
     """
     usual = any(one != "frequency" and ":encoding=" not in one for one in models)
     return f", cells read as {USUAL_READING} (encoding {USUAL_ENCODING})" if usual else ""
-
-
-def recommendation(document: Mapping[str, Any]) -> str:
-    """Say in a sentence which setting a comparison recommends, or that it recommends none."""
-    limits = ", ".join(
-        f"{name} {'at least' if name in ('k', 'l') else 'at most'} {value:g}"
-        for name, value in document["limits"].items()
-    )
-    if document["recommended"] is None:
-        return f"no setting keeps {limits}: try stronger ones"
-    best = document["recommended"]
-    row = next(row for row in document["rows"] if row["setting"] == best)
-    models = row["models"]
-    alike = row["k"] is not None and row["k"] >= document["records"]
-    warning = "; BUT all its records look alike: nothing can be learned from its columns"
-    return (
-        f"{plain.message(best)} keeps {limits}{against(models)}{encoded(models)}, and of those "
-        f"that do it keeps most by {MEASURES[document['utility']]}{warning if alike else ''}"
-    )
 
 
 def overshoot(rule: Rule, limit: float, value: float) -> float:

@@ -70,7 +70,10 @@ _WHERE_USED = (
          "table from people who are not: 0 is guessing, 1 certainty.", ("advantage",)),
     Term("strongest adversary", "For every record, whichever of the adversaries that were asked "
          "sees most of it. Its δ is the largest of theirs.",
-         ("delta", "mean", "quantile", "changed_predictions")),
+         ("delta", "mean", "quantile", "changed_predictions", "together.delta")),
+    Term("ε (epsilon)", "How much more probable, as a factor e^ε, one record may at most make any "
+         "outcome of a differentially private release. What is observed is a lower bound.",
+         ("epsilon",)),
     Term("false alarm", "Somebody outside the table who is taken for somebody in it.",
          ("advantage",)),
     Term("average group size", "Released records per group, on average.", ("average_group",)),
@@ -80,6 +83,8 @@ _WHERE_USED = (
         "Of a person: only one sensitive value is left, the person's own.",
         ("determined",),
     ),
+    Term("joined tables", "Tables of the same people, such as visits, put together by a key: a row "
+         "for each combination of rows that belong together.", ("joined.only",)),
     Term("changed predictions", "The share of people for whom the adversary's best guess changes "
          "when their own record is taken out.", ("changed_predictions",)),
     Term("differential test", "For every person, the table is sanitized with and without that "
@@ -169,6 +174,11 @@ _WHERE_USED = (
     Term("recoding", "A sanitizer that coarsens a whole column in the same way.", ("recoding",)),
     Term("noisy counts", "A sanitizer that publishes counts with random noise added.",
          ("laplace", "geometric", "gaussian", "randomized-response")),
+    Term("changed values", "A sanitizer that publishes records with other values: drawn anew, "
+         "traded with similar records, with noise, or averaged over a group.",
+         ("pram", "rank-swap", "additive-noise", "multiplicative-noise", "mdav")),
+    Term("synthetic rows", "Rows drawn from what was measured of the table, with noise, instead of "
+         "the records themselves.", ("dp-marginals",)),
     Term("identity", "The original records, published as they are.", ("identity",)),
     Term("suppress", "A release in which every quasi-identifier is a star.", ("suppress",)),
     Term("program", "A sanitizer that is another program, run as it is.",

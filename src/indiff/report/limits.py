@@ -1,4 +1,4 @@
-"""Lists every limit with its source and what became of it, and counts them in one line."""
+"""Lists every limit with its source and what became of it, and the claim with what refutes it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from indiff import text as plain
 from indiff.report import finding as words
 from indiff.report.plain_words import sentence
 from indiff.text import number
@@ -163,3 +164,37 @@ def _told(source: Any) -> str:
     if isinstance(source, Mapping):
         return ", ".join(str(one) for one in source.values() if one is not None)
     return str(source)
+
+
+def claim_lines(found: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return claim, bound, confidence, runs and what was not tried, as names and words."""
+    claimed, delta = found["claimed"], found["delta"]
+    at = f" at δ = {delta:g}" if delta else ""
+    lines = [
+        ("claim", "none" if claimed is None else f"ε ≤ {claimed:g}{at}"),
+        ("observed", f"ε ≥ {number(found['epsilon'])}{at}: a lower bound"),
+        ("confidence", f"{100 * found['confidence']:g} %, over everything that was tried"),
+        ("runs", f"{found['calls']:,} of {found['requested']:,}, which can show at most ε = "
+         f"{number(found['most'])}"),
+        ("neighbours", found["neighbours"]),
+        ("looked at", f"{found['records']:,} of {found['records_in_table']:,} records"),
+    ]  # fmt: skip
+    for one in found["observed"]:
+        sign = "=" if one["sign"] == "=" else "≥"
+        whole = one["statistic"] == "release as a whole"
+        threshold = "a certain one" if whole else number(one["threshold"])
+        other = "with" if one["more_frequent"] == "without" else "without"
+        lines.append((
+            "told by",
+            f"{plain.name(one['statistic'])} {sign} {threshold}, in {one['hits']:,} of "
+            f"{one['runs']:,} runs {one['more_frequent']} record {one['record']:,}, and in "
+            f"{one['other_hits']:,} of {one['other_runs']:,} {other} it",
+        ))  # fmt: skip
+    guesses = found["guesses"]
+    if guesses is not None:
+        right_of = f"{guesses['right']:,} right of {guesses['made']:,} guesses"
+        by = f"{guesses['canaries']:,} records, by {plain.name(guesses['statistic'])}"
+        lines.append(("told by", f"{right_of} about {by}"))
+    lines += [("not tried", plain.message(one)) for one in found["untried"]]
+    lines += [("failed", plain.message(one)) for one in found["failures"][:1]]
+    return lines + [("note", plain.message(one)) for one in found["notes"]]

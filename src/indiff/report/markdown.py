@@ -11,6 +11,7 @@ from indiff import text as plain
 from indiff.report import finding as words
 from indiff.report.page.html import templates
 from indiff.report.parts import parameter_name, parts
+from indiff.report.plain_words import recommendation
 from indiff.text import number
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def render_comparison(document: Mapping[str, Any]) -> str:
         document=document,
         columns=words.RISK_COLUMNS | words.UTILITY_COLUMNS,
         measure=words.MEASURES[document["utility"]],
-        recommendation=words.recommendation(document),
+        recommendation=recommendation(document),
     )
     return text + "\n"
 

@@ -12,13 +12,14 @@ from indiff.report import adversaries, sheet
 from indiff.report import finding as words
 from indiff.report.adversaries import first_sentence, is_by_adversary, side_by_side
 from indiff.report.glossary import glossary
-from indiff.report.limits import POINTS
+from indiff.report.limits import POINTS, claim_lines
 from indiff.report.plain_words import sanitized, sentence
 from indiff.report.references import references
+from indiff.report.together import is_told, together
 from indiff.text import duration, moment, number, percent
 
 Document = Mapping[str, Any]
-ASKED: tuple[Any, ...] = ("singling-out", "linkability", "inference", "utility")
+ASKED: tuple[Any, ...] = ("singling-out", "linkability", "inference", "together", "utility")
 HEADINGS = {
     "private": "Private: what one person's own record gives away",
     "public": "Public: what the crowd teaches",
@@ -33,6 +34,7 @@ TITLES = {
     "reading": "What a pass is not, and how to read this report",
 }
 APPENDIX = {
+    "claim": "The claim",
     "policy": "The policy",
     "findings": "Every finding in full",
     "why": "Most exposed records, and why",
@@ -127,6 +129,8 @@ def parts(document: Document) -> dict[str, Any]:
     """Return everything that both templates show, by the names that they use."""
     worst = by_distance(document["charts"].get("worst") or [])
     here = {"policy": bool(document.get("policy")), "why": bool(worst), "worst": bool(worst)}
+    here["together"] = is_told(document)
+    here["claim"] = bool(document.get("claim"))
     reasons = not_measured(document["findings"])
     findings = by_question(document["findings"])
     return {
@@ -138,11 +142,13 @@ def parts(document: Document) -> dict[str, Any]:
         "alone": _kinds(findings, lambda own: [one for one in own if not is_by_adversary(one)]),
         "beside": _kinds(findings, side_by_side),
         "points": POINTS,
+        "together": together(document),
         "sanitized": sanitized(plain.name(str(document["release"]["sanitizer"]))),
         "whose_records": RECORD_NUMBERS,
         "headings": HEADINGS,
         "worst": worst,
         "policy": document.get("policy"),
+        "claims": [(one["sentence"], claim_lines(one)) for one in document.get("claim") or ()],
         "notes": notes(document),
         "reasons": reasons,
         "why": {one.text: one.number for one in reasons},

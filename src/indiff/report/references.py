@@ -23,9 +23,13 @@ PAPERS = {
     "report, INRIA, 2018, hal-01681014, version 1.",
     "DIT v2": "A. Kassem, G. Acs, C. Castelluccia and C. Palamidessi: Differential Inference "
     "Testing. Research report, INRIA, 2019, hal-01681014, version 2.",
+    "Clopper and Pearson 1934": "C. J. Clopper and E. S. Pearson: The Use of Confidence or "
+    "Fiducial Limits Illustrated in the Case of the Binomial. Biometrika 26(4), 1934.",
     "Dankar, El Emam, Neisa and Roffey 2012": "F. K. Dankar, K. El Emam, A. Neisa and T. "
     "Roffey: Estimating the Re-Identification Risk of Clinical Data Sets. BMC Medical "
     "Informatics and Decision Making 12, 2012.",
+    "Dwork and Roth 2014": "C. Dwork and A. Roth: The Algorithmic Foundations of Differential "
+    "Privacy. Foundations and Trends in Theoretical Computer Science 9(3–4), 2014.",
     "El Emam 2013": "K. El Emam: Guide to the De-Identification of Personal Health Information. "
     "CRC Press, 2013.",
     "Elliot, Manning and Ford 2002": "M. J. Elliot, A. M. Manning and R. W. Ford: A "
@@ -63,6 +67,8 @@ PAPERS = {
     "Skinner and Shlomo 2008": "C. Skinner and N. Shlomo: Assessing Identification Risk in "
     "Survey Microdata Using Log-Linear Models. Journal of the American Statistical Association "
     "103(483), 2008.",
+    "Steinke, Nasr and Jagielski 2023": "T. Steinke, M. Nasr and M. Jagielski: Privacy Auditing "
+    "with One (1) Training Run. NeurIPS 2023.",
     "Sweeney 2001": "L. Sweeney: Computational Disclosure Control: A Primer on Data Privacy "
     "Protection. PhD thesis, Massachusetts Institute of Technology, 2001.",
     "WP29 opinion 05/2014": "Article 29 Data Protection Working Party: Opinion 05/2014 on "

@@ -12,6 +12,7 @@ from indiff.report.exposed import above_limit, exposed
 from indiff.report.fingerprints import CHECK, file_rows
 from indiff.report.limits import headline, limit_rows, policy_in_full, policy_lines
 from indiff.report.plain_words import sentence, step_words
+from indiff.report.together import is_told
 from indiff.text import number
 
 Document = Mapping[str, Any]
@@ -22,8 +23,8 @@ NO_PROOF = (
     "or one who holds a second release of the same people may learn more. It is no legal opinion."
 )
 NOT_MEASURED = (
-    "No number here is about other releases of the same people, about sources outside this table, "
-    "or about columns that are left out."
+    "No number here is about {others} of the same people, about sources outside this table, or "
+    "about columns that are left out."
 )
 _CONTEXT = {
     "controller": "Controller",
@@ -231,7 +232,10 @@ def _knowledge(document: Document, context: Mapping[str, Any]) -> str:
 
 
 def _tried(document: Document) -> str:
-    tried = document.get("tried")
+    tried, before = document.get("tried"), is_told(document)
+    place = 6 + before + bool(document["charts"].get("worst"))  # of what was released
+    others = "other releases" + (" than those of section 5" if before else "")
+    beyond = NOT_MEASURED.format(others=others)
     asked_for = [one for one in document["findings"] if one["question"] != "table"]
     exact = Counter(
         str(one["exactness"]).replace("-", " ")
@@ -245,16 +249,18 @@ def _tried(document: Document) -> str:
     missed = sum(one["status"] != "measured" for one in asked_for)
     numbers = f"Numbers: {counts}" if counts else "Numbers: none"
     numbers += (
-        f", {missed} not measured; why is said in section 7." if missed else ", none missing."
+        f", {missed} not measured; why is said in section {place}." if missed else ", none missing."
     )
     deciding = words.deciding(document["findings"])
     if deciding and all(one["exactness"] == "exact" for one in deciding):
         numbers += " Every limit was checked on an exact number."
     if tried is None:
-        return f"{numbers} {NOT_MEASURED}"
+        return f"{numbers} {beyond}"
     asked, left = _names(tried["models"]) or "none", len(tried["other_models"])
-    others = f" Not tried: {left} other{'s' * (left > 1)}, named in section 7." if left else ""
-    return f"Adversaries: {asked}.{others} {numbers} {NOT_MEASURED}"
+    untried = (
+        f" Not tried: {left} other{'s' * (left > 1)}, named in section {place}." if left else ""
+    )
+    return f"Adversaries: {asked}.{untried} {numbers} {beyond}"
 
 
 def _decides(document: Document, context: Mapping[str, Any]) -> str:

@@ -18,6 +18,8 @@ from indiff.errors import UserError, unknown
 from indiff.inference.encodings import Encoding, distinct_rows
 from indiff.release.release import Release, ReleasedColumn
 from indiff.sanitizers.mondrian.mondrian import Mondrian
+from indiff.sanitizers.perturbation.mdav import Mdav
+from indiff.sanitizers.perturbation.perturbed import Perturbed
 from indiff.sanitizers.recoding.recoding import Recoding
 from indiff.sanitizers.sanitizer import Identity, Sanitizer, Suppress, as_sanitizer
 
@@ -163,7 +165,9 @@ class Analyst:
         columns = tuple(c for c in release.columns if c.attribute.name != self.predicted)
         values = tuple(range(count))
         if len(columns) == len(release.columns):
-            in_order = isinstance(sanitizer, Mondrian | Recoding | Identity | Suppress)
+            in_order = isinstance(
+                sanitizer, Mondrian | Recoding | Perturbed | Mdav | Identity | Suppress
+            )
             if not in_order or len(release) < len(rows):
                 raise UserError(
                     f"{self.predicted!r} is released beside the records only where each row is a "
@@ -222,7 +226,7 @@ def _predict(release: Release, targets: Table, seed: int) -> NDArray[np.int64]:
         chances = held.weights[taught] / held.weights[taught].sum()
         rng = np.random.default_rng(seed)
         taught = np.sort(rng.choice(taught, MOST_ROWS, replace=False, p=chances))
-    encoders = [_Encoder.of(column) for column in release.columns]
+    encoders = [Encoder.of(column) for column in release.columns]
     features = np.empty((len(taught), sum(one.width for one in encoders)))
     for part in _parts(len(taught)):
         shown = zip(encoders, held.regions, strict=True)
@@ -251,7 +255,7 @@ def _parts(size: int) -> Iterator[slice]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Encoder:
+class Encoder:
     """Features of one column, each cell's summing to 1: QuantilesA for numbers, Hot for others.
 
     ``place`` is the feature of each code. Where there are too many values for one feature each,
@@ -264,7 +268,8 @@ class _Encoder:
     counts_values: bool
 
     @classmethod
-    def of(cls, column: ReleasedColumn) -> _Encoder:
+    def of(cls, column: ReleasedColumn) -> Encoder:
+        """Return the encoder of a released column."""
         attribute = column.attribute
         if attribute.kind != Kind.NUMERIC:
             return cls(column, domain_part(len(attribute.values), MOST_PLACES), True)

@@ -52,6 +52,15 @@ def test_of_two_in_the_middle_the_finer_is_typical() -> None:
     assert age["how"] == "coarser"  # since not every row shows its value
 
 
+def test_the_one_in_the_middle_is_typical() -> None:
+    """Three rows that stand for one, two and four values."""
+    frame = pa.table({"age": [1, 2, 3, 4, 5], "ill": list("ynyny")})
+    table = indiff.read_table(frame, quasi=["age"], sensitive="ill")
+    shown = pa.table({"age": ["1", "[2, 3]", "[2, 5]"], "ill": list("yny")})
+    (age, *_) = released_columns([indiff.read_release(shown, table)], table)
+    assert age["seen"]["typical"] == 2
+
+
 def test_a_range_that_holds_one_value_of_the_table_does_not_show_it() -> None:
     frame = pa.table({"age": [1, 2, 8, 9], "ill": list("ynyn")})
     table = indiff.read_table(frame, quasi=["age"], sensitive="ill")

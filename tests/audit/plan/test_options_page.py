@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from indiff.audit.plan.changes import COMMANDS
-from indiff.audit.plan.options import REQUIRED, SECTIONS
+from indiff.audit.plan.option import REQUIRED
+from indiff.audit.plan.options import SECTIONS
 from indiff.audit.plan.recipe import OPTIONS, Declared, options_of
 
 PAGE = Path(__file__).parents[3] / "docs" / "options.md"

@@ -17,7 +17,7 @@ from indiff.audit.findings.tested import (
 )
 from indiff.audit.metrics import METRICS, metric
 from indiff.audit.plan.plan import Plan
-from indiff.audit.plan.settings import Setting, expand
+from indiff.audit.plan.values.settings import Setting, expand
 from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
 from indiff.differential import differential_test

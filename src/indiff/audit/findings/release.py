@@ -341,3 +341,15 @@ def utility_findings(table: Table, release: Release, plan: Plan, *, suffix: str)
         else:
             findings.append(chosen.found(id, value, exactness="exact"))
     return findings
+
+
+def unmade(subjects: Sequence[Subject]) -> list[str]:
+    """Say of which attributes there is no release, and that several have one each."""
+    notes = [
+        f"no release of {one.table.sensitive.name} could be made: {one.reason}"
+        for one in subjects
+        if one.reason is not None
+    ]
+    if len(subjects) > 1:
+        notes.append("each sensitive attribute has a release of its own, measured on its own")
+    return notes

@@ -11,7 +11,7 @@ from indiff.audit.next_steps.case import MOST_TESTED, Case, Step, step
 from indiff.audit.next_steps.tried import Tried, also_kept, groups_of, is_one_group, unkept
 from indiff.errors import UserError
 from indiff.inference import Frequency, Model, NaiveBayes
-from indiff.sanitizers.noise.mechanisms import NoisySanitizer
+from indiff.sanitizers.noise.mechanisms import CellMechanism
 from indiff.sanitizers.sanitizer import Sanitizer, as_sanitizer
 from indiff.text import counted, describe
 
@@ -141,7 +141,7 @@ def _can_be_fixed(case: Case) -> bool:
     asked = (plan.data.individual, plan.adversary.targets, plan.run.time)
     if case.test is None or case.sanitizer is None or several:
         return False
-    noisy = isinstance(case.sanitizer, NoisySanitizer)
+    noisy = isinstance(case.sanitizer, CellMechanism) or case.sanitizer.randomized
     return not noisy and plan.adversary.method == "auto" and all(one is None for one in asked)
 
 

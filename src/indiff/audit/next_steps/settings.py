@@ -21,7 +21,7 @@ from indiff.audit.next_steps.tried import (
     keeps_tested,
     wider,
 )
-from indiff.audit.plan.settings import Setting, changed
+from indiff.audit.plan.values.settings import Setting, changed
 from indiff.audit.verdict import Check, rule_of
 from indiff.errors import Message, UserError, marked
 from indiff.report.finding import against

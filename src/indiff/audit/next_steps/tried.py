@@ -12,7 +12,7 @@ import numpy as np
 from indiff.audit.findings.exposure import adversaries_of, measure_point
 from indiff.audit.findings.release import measured
 from indiff.audit.next_steps.case import MOST_TESTED, TESTED, Case
-from indiff.audit.plan.settings import Setting, changed
+from indiff.audit.plan.values.settings import Setting, changed
 from indiff.audit.verdict import Check, rule_of
 from indiff.data.table import Table
 from indiff.errors import UserError

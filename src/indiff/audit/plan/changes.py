@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from indiff.audit.plan.options import COMPARISON, METRICS, REQUIRED
+from indiff.audit.plan.option import COMPARISON, METRICS, REQUIRED
 
 # fmt: off
 _READING = (
@@ -12,15 +12,17 @@ _READING = (
 )
 _TABLE = (
     "quasi", "sensitive", "joint", "identifier", "other", "hierarchy", "kind", "order", "bins",
-    "missing", *_READING,
+    "missing", *_READING, "metadata",
 )
 _ADVERSARY = ("model", "prior", "known", "distance")
 _POPULATION = ("population", "sampling", "weight", "household")
+_CLAIM = ("claim", "calls", "canaries")
 _SAMPLING = ("runs", "confidence", "jobs", "seed")
 COMMANDS = {
     "test": (
-        "data", *_TABLE, "individual", "sanitizer", "together", "release", "key", "rows-in-order",
-        "release-encoding", "suppressed", *_ADVERSARY, "targets", "method", *_SAMPLING, "run",
+        "data", *_TABLE, "join", "on", "individual", "sanitizer", "allow-remote", "together",
+        "table", "columns", "release", "key", "rows-in-order", "release-encoding", "suppressed",
+        "synthetic", "held-out", *_ADVERSARY, "targets", "method", *_SAMPLING, *_CLAIM, "run",
         "time", "retries", "backend", "scheduler", "limit", "json", "records", "why",
         "show-values", "membership",
     ),
@@ -29,23 +31,26 @@ COMMANDS = {
         *_POPULATION, "keys", "special", "combinations", "details", "policy", "limit", "engine",
         "master", "threads", "memory-limit", "show-values", "json", "records",
     ),
-    "sanitize": ("data", *_TABLE, "sanitizer", "edges", "domain", "seed", "keep", "out"),
+    "sanitize": (
+        "data", *_TABLE, "sanitizer", "allow-remote", "edges", "domain", "seed", "keep", "out",
+    ),
     "columns": ("data", *_READING, "share", "size", "json"),
     "compare": (
-        "data", *_TABLE, "sanitizer", "task", "utility", "recommend", *_ADVERSARY, *_SAMPLING,
-        "json", "markdown", "chart",
+        "data", *_TABLE, "sanitizer", "allow-remote", "task", "utility", "recommend", *_ADVERSARY,
+        *_SAMPLING, "json", "markdown", "chart",
     ),
     "audit": (
-        "data", "init", *_TABLE, "individual", *_POPULATION, "sanitizer", "release", "before",
-        "key", "rows-in-order", "release-encoding", "suppressed", *_ADVERSARY, "targets", "method",
-        *_SAMPLING, "time", "keys", "special", "policy", "limit", "parameter", "task", "fix",
-        "budget", "worst", "min-cell", "show-values", "title", "out", "write-release", "pdf",
+        "data", "init", *_TABLE, "join", "on", "individual", *_POPULATION, "sanitizer",
+        "allow-remote", "also", "table", "columns", "release", "before", "key", "rows-in-order",
+        "release-encoding", "suppressed", *_ADVERSARY, "targets", "method", *_SAMPLING, *_CLAIM,
+        "time", "keys", "special", "policy", "limit", "parameter", "task", "fix", "budget", "worst",
+        "min-cell", "show-values", "title", "out", "write-release", "pdf", "junit", "summary",
     ),
 }
 CHANGES: dict[tuple[str, str], dict[str, Any]] = {
     ("test", "order"): {
         "help": "An ordinal column's values in order: COLUMN=A,B,C. Of the targets: worst-first, "
-        "random or given.",
+        "random or given; of a claim's also outlying.",
         "metavar": "ORDER",
     },
     ("test", "limit"): {
@@ -56,8 +61,9 @@ CHANGES: dict[tuple[str, str], dict[str, Any]] = {
         "help": "name:parameter=value,…, as in mondrian:k=5,l=2 (mondrian has k, l, distinct_l, "
         "entropy_l, recursive=C/L, t, regions=tight or cut, unmet=error or generalize; default "
         "mondrian:k=5) or recoding:k=5,suppression=0.02 (the same limits; loss, suppressed=keep or "
-        "drop); or a program, 'command:./anonymize.sh {input} {output}'; or a folder of releases, "
-        "releases:DIR; several with --together.",
+        "drop); or a program, 'command:./anonymize.sh {input} {output}'; or a service, "
+        "http://127.0.0.1:8000/anonymize; or a folder of releases, releases:DIR; several with "
+        "--together. Others: laplace, pram, rank-swap, mdav … (docs/sanitizers.md).",
         "typed": list[str], "default": None,
     },
     ("test", "release"): {

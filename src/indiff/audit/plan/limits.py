@@ -49,7 +49,7 @@ _RANGES: dict[str, tuple[float, float | None]] = {
     "h_conditional": (0, None), "h_normalised": (0, 1),
 }  # fmt: skip
 _AT_LEAST = ("h_conditional", "h_normalised")
-_DISTANCES = ("delta", "mean", "quantile")
+_DISTANCES = ("delta", "mean", "quantile", "together.delta")
 
 
 def limit_names() -> list[str]:
@@ -72,6 +72,28 @@ def check_limit_names(names: Iterable[str], sensitive: Sequence[str]) -> None:
             raise unknown("limit", name, limit_names())
         if attribute not in sensitive:
             raise unknown("sensitive attribute", attribute, sensitive)
+
+
+def check_claim(claim: Mapping[str, float]) -> None:
+    """Refuse what is no claim of differential privacy; none at all is none.
+
+    >>> check_claim({"delta": 1e-6})
+    Traceback (most recent call last):
+        ...
+    indiff.errors.UserError: a claim needs an epsilon, as in epsilon=1; got delta alone.
+    """
+    if not claim:
+        return
+    for name in claim:
+        if name not in ("epsilon", "delta"):
+            raise unknown("claim", name, ("epsilon", "delta"), field="claim")
+    if "epsilon" not in claim:
+        rule = "a claim needs an epsilon, as in epsilon=1"
+        raise UserError(rule, "delta alone", field="claim")
+    for name, most in (("epsilon", math.inf), ("delta", 1.0)):
+        if not 0 <= claim.get(name, 0.0) < most:
+            span = "of at least 0" if most == math.inf else "from 0 to below 1"
+            raise UserError(f"a claimed {name} is a number {span}", claim[name], field="claim")
 
 
 def range_of(name: str, distance: Any = None) -> tuple[float, float | None]:
@@ -140,6 +162,7 @@ def narrowest_name(name: str, limits: Mapping[str, float]) -> str | None:
     plane, _, rest = name.partition(".")
     what = rest.rpartition(".")[2]
     broader = [name, f"{plane}.{what}", what] if plane in PLANES else [name]
+    broader += [what] if plane == "together" else []  # a limit on δ is on that of all, too
     return next((one for one in broader if one in limits), None)
 
 

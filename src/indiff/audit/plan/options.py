@@ -2,47 +2,34 @@
 
 The sections below are those of a plan. :mod:`indiff.audit.plan.plan` checks them, the command line
 makes its options of them, the pages take their ranges and descriptions, and ``docs/options.md`` is
-written from them. This module needs neither pydantic nor Typer.
+written from them, without pydantic or Typer.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 
-TABLE, TEST, OUT, POPULATION = "The table", "The test", "Output", "The population"
-BESIDE, LONG = "A release beside its original", "Long runs"
-AUDIT, COMPARISON, METRICS, ENGINE = "The audit", "The comparison", "The metrics", "The engine"
-
-
-@dataclass(frozen=True)
-class Option:
-    """What an option says beside its type: its help, how its value is called, where it is listed.
-
-    ``name`` is the shell's, where it is not the field's; ``typed`` is what the shell hands over
-    where that is neither a list nor what the field holds. ``no`` names the opposite of a flag.
-    """
-
-    help: str
-    metavar: str | None = None
-    panel: str | None = None
-    name: str | None = None
-    typed: Any = None
-    no: str | None = None
-
-    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Any:
-        """Describe the field by its help wherever a schema of it is published."""
-        return handler(schema) | {"description": self.help}
-
-
-MOST_WORKERS = 1024  # more than any machine has cores: each would be started at once
-Names = list[str]
-Bins = int | list[float]
-Count = Annotated[int, Ge(1)]
-NotNegative = Annotated[int, Ge(0)]
+from indiff.audit.plan.option import (
+    AUDIT,
+    BESIDE,
+    CLAIM,
+    COMPARISON,
+    ENGINE,
+    LONG,
+    METRICS,
+    OUT,
+    POPULATION,
+    TABLE,
+    TEST,
+    Bins,
+    Count,
+    Names,
+    NotNegative,
+    Option,
+)  # fmt: skip
 
 
 # From here on these are tables.
@@ -110,6 +97,13 @@ class Data:
     sheet: Annotated[str | int | None, Option(
         "A workbook's sheet: its name, or #0, #1 …", "S", TABLE, typed=str,
     )] = None
+    join: Annotated[Names, Option(
+        "Another table of the people of DATA: visits, prescriptions …; repeatable.", "FILE", TABLE,
+    )] = []
+    on: Annotated[Names, Option(
+        "The columns by which tables are joined: a person's first, then a visit's. They are "
+        "identifiers.", "KEY[,KEY2]", TABLE,
+    )] = []
     individual: Annotated[str | None, Option(
         "The column whose equal values are one person, left out with all records.", "COLUMN", TABLE,
     )] = None
@@ -148,12 +142,17 @@ class Population:
 class Release:
     """How the release is made, or the file of one made elsewhere."""
 
+    allow_remote: Annotated[bool, Option(
+        "Let an http:// sanitizer be outside this machine and its private networks: the table is "
+        "sent there.", None, TEST,
+    )] = False
     sanitizer: Annotated[str, Option(
         "name:parameter=value,…, as in mondrian:k=5,l=2 (mondrian has k, l, distinct_l, entropy_l, "
         "recursive=C/L, t, regions=tight or cut, unmet=error or generalize) or "
         "recoding:k=5,suppression=0.02 (the same limits; loss, suppressed=keep or drop); or a "
-        "program, 'command:./anonymize.sh {input} {output}'; or a folder of releases, "
-        "releases:DIR.",
+        "program, 'command:./anonymize.sh {input} {output}'; or a service, "
+        "http://127.0.0.1:8000/anonymize; or a folder of releases, releases:DIR. Others: "
+        "laplace, pram, rank-swap, mdav … (docs/sanitizers.md).",
         "F", TEST,
     )] = "mondrian:k=5"
     file: Annotated[str | None, Option(
@@ -164,6 +163,15 @@ class Release:
         "A release of the same people that was published before: what it and this one tell "
         "together is found, too; repeatable.", "FILE", BESIDE,
     )] = []
+    also: Annotated[Names, Option(
+        "A sanitizer whose release is published beside this one; repeatable.", "F", TEST,
+    )] = []
+    tables: Annotated[dict[str, str], Option(
+        "The table of the second sanitizer …: 2=2024.csv; repeatable.", "N=FILE", TEST, "table",
+    )] = {}
+    columns: Annotated[dict[str, Names], Option(
+        "Quasi-identifiers of the second sanitizer …: 2=age,sex; repeatable.", "N=A,B", TEST,
+    )] = {}
     encoding: Annotated[str | None, Option(
         "Of the release, where it is neither UTF-8 nor DATA's.", "E", BESIDE, "release-encoding",
     )] = None
@@ -209,9 +217,7 @@ class Adversary:
         "How many records to test, drawn at random (200), or which: 0-49, 7-7 or 3,10-12. Default: "
         "all.", "N|R", TEST, typed=str,
     )] = None
-    runs: Annotated[Count, Option(
-        "Runs with and without a record, where sampled.", "N", TEST,
-    )] = 100
+    runs: Annotated[Count, Option("Runs with and without a record, if sampled.", "N", TEST)] = 100
     confidence: Annotated[float, Gt(0), Lt(1), Option(
         "Of the limits of a sampled result.", "P", TEST,
     )] = 0.95
@@ -221,6 +227,11 @@ class Adversary:
     special: Annotated[NotNegative, Option(
         "Find the records that up to N columns single out (SUDA2).", "N", TEST,
     )] = 0
+    claim: Annotated[dict[str, float], Option(
+        "Test a claim: epsilon=1, delta=1e-6; exit 1 if refuted.", "NAME=X", CLAIM, typed=Names,
+    )] = {}
+    calls: Annotated[Count, Option("Releases to make for the claim.", "N", CLAIM)] = 2000
+    canaries: Annotated[Count | None, Option("One release; so many in by lot.", "N", CLAIM)] = None
     membership: Annotated[bool, Option('How well beliefs tell "in" from "out".', None, OUT)] = True
 
 
@@ -241,9 +252,7 @@ class Context:
     data_period: Annotated[str | None, Option("When the data was collected.", "TEXT")] = None
     attackers: Annotated[str | None, Option("Who might attack, and why.", "TEXT")] = None
     knowledge: Annotated[str | None, Option("What they may know from elsewhere.", "TEXT")] = None
-    limits_by: Annotated[str | None, Option(
-        "Who chose the limits, and why these.", "TEXT",
-    )] = None
+    limits_by: Annotated[str | None, Option("Who chose the limits, and why these.", "TEXT")] = None
     review_by: Annotated[str | None, Option(
         "The day by which this is looked at again: 2027-12-31.", "DATE",
     )] = None
@@ -272,9 +281,7 @@ class Report:
     """What the report shows."""
 
     title: Annotated[str | None, Option("Of the report.", "TEXT", OUT)] = None
-    min_cell: Annotated[Count, Option(
-        "Name a value only if so many records hold it.", "N", OUT,
-    )] = 10
+    min_cell: Annotated[Count, Option("Name a value only if so many hold it.", "N", OUT)] = 10
     show_values: Annotated[bool, Option(
         "Show values of the table; the report is marked.", None, OUT,
     )] = False
@@ -303,6 +310,9 @@ class Run:
 class Shell:
     """What the command line takes beside a plan."""
 
+    metadata: Annotated[Path | None, Option(
+        "Kinds, keys and roles, from Frictionless, CSVW, Croissant or SDV.", "FILE", TABLE,
+    )] = None
     run: Annotated[Path | None, Option(
         "Keep every finished record here; the same command goes on.", "DIR", LONG,
     )] = None
@@ -316,6 +326,10 @@ class Shell:
     together: Annotated[bool, Option(
         "One adversary reads the releases of all sanitizers that are given.", None, TEST,
     )] = False
+    synthetic: Annotated[bool, Option("The release is a synthetic file.", None, BESIDE)] = False
+    held_out: Annotated[Path | None, Option(
+        "Records that the generator of a --synthetic release never saw.", "FILE", BESIDE,
+    )] = None
     why: Annotated[Count | None, Option(
         "Explain the N worst records, without any value.", "N", OUT,
     )] = None
@@ -372,6 +386,8 @@ class Shell:
         "Write one row per record (.csv, .parquet).", "FILE", OUT,
     )] = None
     markdown: Annotated[Path | None, Option("Write the table as Markdown.", "FILE", OUT)] = None
+    junit: Annotated[Path | None, Option("Limits as test cases (JUnit XML).", "FILE", OUT)] = None
+    summary: Annotated[Path | None, Option("Verdict, limits (Markdown).", "FILE", OUT)] = None
     chart: Annotated[Path | None, Option(
         "Draw δ against utility (.html, .svg, .png).", "FILE", OUT,
     )] = None
@@ -381,4 +397,3 @@ SECTIONS = {
     "data": Data, "population": Population, "release": Release, "adversary": Adversary,
     "context": Context, "limits": Limits, "report": Report, "run": Run, "": Shell,
 }
-REQUIRED: Any = ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,9 @@ from pydantic import (
 from indiff.audit.plan import options
 from indiff.audit.plan.limits import check_limit_names, check_ranges, with_stricter
 from indiff.audit.plan.refusals import below, has_truth, refusal
-from indiff.audit.plan.targets import check_targets, read_targets
+from indiff.audit.plan.values.checks import CHECKS
+from indiff.audit.plan.values.tables import READING, as_one, check_join, check_places
+from indiff.audit.plan.values.targets import read_targets
 from indiff.data.schema import Role
 from indiff.data.side_files import read_toml
 from indiff.errors import UserError, option, unknown
@@ -34,79 +36,8 @@ if TYPE_CHECKING:
 # One name may be given for a list of them.
 _LISTS = (
     "quasi", "sensitive", "identifier", "other", "suppressed", "models", "known", "confirmed",
-    "before",
+    "before", "join", "on", "also",
 )  # fmt: skip
-
-
-# What a value can be where its type alone does not say it.
-
-
-def _check_sanitizer(text: str) -> None:
-    from indiff.sanitizers.sanitizer import as_sanitizer
-
-    as_sanitizer(text)
-
-
-def _check_models(names: list[str]) -> None:
-    from indiff.inference import as_model
-
-    for name in filter("auto".__ne__, names):
-        as_model(name)
-    if len(set(names)) < len(names):
-        raise UserError("models need names of their own", ", ".join(names))
-
-
-def _check_distance(name: str) -> None:
-    from indiff.distances.functions import as_distance, as_emd
-
-    if as_emd(name) is None:
-        as_distance(name)
-
-
-def _check_method(name: str) -> None:
-    from indiff.differential.test import METHODS
-
-    if name not in METHODS:
-        raise unknown("method", name, METHODS)
-
-
-def _check_settings(text: str) -> None:
-    from indiff.audit.plan.settings import expand
-
-    for setting in expand(text):
-        _check_sanitizer(setting.text)
-
-
-def _check_time(span: str | float) -> None:
-    from indiff.differential.people import seconds_of
-
-    seconds_of(span)
-
-
-def _check_jobs(jobs: int) -> None:
-    most = options.MOST_WORKERS
-    if jobs != -1 and not 1 <= jobs <= most:
-        raise UserError(f"jobs must be -1 (all cores) or from 1 to {most:,}", jobs)
-
-
-def _check_policy(name: str) -> None:
-    from indiff.audit.plan.policies import check_name
-
-    check_name(name)
-
-
-def _check_day(text: str) -> None:
-    try:
-        datetime.date.fromisoformat(text)
-    except ValueError:
-        raise UserError("a day is written 2027-12-31", f"{text!r}") from None
-
-
-_CHECKS: dict[str, Callable[[Any], None]] = {
-    "sanitizer": _check_sanitizer, "models": _check_models, "targets": check_targets,
-    "distance": _check_distance, "method": _check_method, "parameter": _check_settings,
-    "time": _check_time, "jobs": _check_jobs, "policy": _check_policy, "review_by": _check_day,
-}  # fmt: skip
 
 
 class _Section(BaseModel):
@@ -128,8 +59,14 @@ class _Section(BaseModel):
     @field_validator("*")
     @classmethod
     def _can_be(cls, value: Any, info: ValidationInfo) -> Any:
-        if value is not None and info.field_name in _CHECKS:
-            _CHECKS[info.field_name](value)
+        if value is not None and info.field_name in CHECKS:
+            CHECKS[info.field_name](value)
+        if info.field_name in ("sanitizer", "also") and info.data.get("allow_remote"):
+            from indiff.sanitizers.oracles.http_service import with_remote
+
+            return (
+                [with_remote(x) for x in value] if isinstance(value, list) else with_remote(value)
+            )
         return value
 
 
@@ -140,9 +77,32 @@ class Data(options.Data, _Section):
         """Read the table, or the frame that is given instead, with these roles and kinds."""
         from indiff.data.table import read_table
 
-        names = [name for name in type(self).model_fields if name not in ("path", "individual")]
-        given = {name: getattr(self, name) for name in names}
-        return read_table(self.path if source is None else source, **given)
+        beside = ("path", "individual", "join", "on")
+        given = {name: one for name, one in self if name not in beside}
+        first = self.path if source is None else source
+        if self.join:
+            from indiff.data.joining.joined import join_tables
+
+            reading = {name: given[name] for name in READING}
+            first = join_tables([first, *self.join], on=self.on, **reading)
+        return read_table(first, **given)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _joined(cls, value: Any) -> Any:
+        return check_join(value) if isinstance(value, Mapping) else value
+
+    def beside(self, made: Release, count: int, table: Table) -> list[Table]:
+        """Return the table of each of several sanitizers; the first is the one that was read."""
+        check_places("tables", made.tables, count)
+        check_places("columns", made.columns, count)
+        found = [table]
+        for place in map(str, range(2, count + 1)):
+            path, quasi = made.tables.get(place, self.path), made.columns.get(place, self.quasi)
+            same = place not in made.tables and place not in made.columns
+            changed = self.model_copy(update={"path": path, "quasi": quasi})
+            found.append(table if same else changed.read())
+        return found
 
 
 class Population(options.Population, _Section):
@@ -157,6 +117,19 @@ class Release(options.Release, _Section):
         from indiff.release.reading import read_release
 
         return read_release(self.file, table, encoding=self.encoding, suppressed=self.suppressed)
+
+    @model_validator(mode="after")
+    def _published_beside(self) -> Release:
+        for name in ("tables", "columns") if self.also else ():
+            check_places(name, getattr(self, name), 1 + len(self.also))
+        if self.also and self.file is not None:
+            raise UserError(
+                f"{option('also')} is for releases that are made here",
+                f"one made elsewhere, {Path(self.file).name!r}",
+                f"Name what was published before with {option('before')}",
+                field="also",
+            )
+        return self
 
     @model_validator(mode="after")
     def _made_elsewhere(self) -> Release:
@@ -248,6 +221,12 @@ class Plan(_Section):
             cause = error.errors()[0].get("ctx", {}).get("error")
             raise refusal(error.errors()[0], cause, type(self).model_fields) from cause
 
+    @field_validator("data", mode="before")
+    @classmethod
+    def _one_table(cls, value: Any) -> Any:
+        """Read several tables, ``[[data]]``, as one that the others are joined to."""
+        return as_one(value) if isinstance(value, list) else value
+
     @field_validator("limits", mode="before")
     @classmethod
     def _flat(cls, value: Any) -> Any:
@@ -275,8 +254,9 @@ class Plan(_Section):
     def files(self) -> tuple[str, ...]:
         """Every file that the audit reads."""
         who = self.adversary
-        named = [self.data.path, self.release.file, who.prior, who.ground_file]
+        named = [self.data.path, *self.data.join, self.release.file, who.prior, who.ground_file]
         named += [self.context.policy_file, self.population.file, *self.release.before]
+        named += self.release.tables.values()
         named += self.data.hierarchies.values()
         return tuple(name for name in named if name is not None)
 
@@ -348,11 +328,13 @@ def _beside(plan: Plan, folder: Path) -> Plan:
     policy = why.policy if why.policy_file is None else placed(why.policy_file)
     released = {"file": placed(made.file), "write": placed(made.write)}
     released |= {"before": [placed(path) for path in made.before]}
+    released |= {"tables": {place: placed(path) for place, path in made.tables.items()}}
+    tables = {"path": placed(data.path), "join": [placed(path) for path in data.join]}
     hierarchies = {name: placed(path) for name, path in data.hierarchies.items()}
     distance = who.distance if who.ground_file is None else f"emd:{placed(who.ground_file)}"
     changed = {
         "population": plan.population.model_copy(update={"source": placed(plan.population.source)}),
-        "data": data.model_copy(update={"path": placed(data.path), "hierarchies": hierarchies}),
+        "data": data.model_copy(update=tables | {"hierarchies": hierarchies}),
         "release": made.model_copy(update=released),
         "adversary": who.model_copy(update={"prior": placed(who.prior), "distance": distance}),
         "context": why.model_copy(update={"policy": policy}),
@@ -372,9 +354,14 @@ def check_files(plan: Plan) -> None:
     named |= {"[context] policy": plan.context.policy_file}
     named |= {"[population] source": plan.population.file}
     named |= {f"[release] before ({path})": path for path in plan.release.before}
+    named |= {f"[release] tables.{place}": path for place, path in plan.release.tables.items()}
     for place, path in named.items():
         if path is not None and not Path(path).exists():
             raise UserError(f"{place} must exist; there is no {path!r}", way_out="Check its name")
+    made = plan.release
+    if not made.also:  # what is said of others than this release would not be heeded
+        check_places("tables", made.tables, 1)
+        check_places("columns", made.columns, 1)
     _ = plan.policy  # a policy that cannot be read is refused before the table is
 
 

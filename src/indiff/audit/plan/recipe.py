@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, g
 from annotated_types import Ge, Gt, Le, Lt
 
 from indiff.audit.plan.changes import CHANGES, COMMANDS
-from indiff.audit.plan.options import MOST_WORKERS, REQUIRED, SECTIONS, Bins, Option
-from indiff.audit.plan.targets import read_targets
+from indiff.audit.plan.option import MOST_WORKERS, REQUIRED, Bins, Option
+from indiff.audit.plan.options import SECTIONS
+from indiff.audit.plan.values.targets import read_targets
 from indiff.errors import UserError, option, unknown
 
 if TYPE_CHECKING:
@@ -199,7 +200,9 @@ def _release(given: Path | Sequence[str]) -> str:
     return str(given if isinstance(given, Path) else given[-1])
 
 
-def read_limits(texts: Iterable[str] | None, known: Iterable[str] = ()) -> dict[str, float]:
+def read_limits(
+    texts: Iterable[str] | None, known: Iterable[str] = (), what: str = "limit"
+) -> dict[str, float]:
     """Read ``name=number`` limits, of which only ``known`` ones may be named where there are any.
 
     >>> read_limits(["delta=0.1", "mean=0.01"], ["delta", "mean"])
@@ -211,9 +214,9 @@ def read_limits(texts: Iterable[str] | None, known: Iterable[str] = ()) -> dict[
             part.strip() for part in (text.rpartition("=") if "=" in text else (text, "", ""))
         )
         if known and name not in known:
-            raise unknown("limit", name, known)
+            raise unknown(what, name, known, field=what)
         if name in read:
-            raise UserError("a limit may be given once", f"{name!r} twice", field="limit")
+            raise UserError(f"a {what} may be given once", f"{name!r} twice", field=what)
         try:
             number = float(value)
         except ValueError:
@@ -221,7 +224,7 @@ def read_limits(texts: Iterable[str] | None, known: Iterable[str] = ()) -> dict[
         if not name or not 0 <= number < math.inf:
             shown = name or "NAME"
             raise UserError(
-                f"a limit is written {shown}=NUMBER, of at least 0", f"{text!r}", field="limit"
+                f"a {what} is written {shown}=NUMBER, of at least 0", f"{text!r}", field=what
             )
         read[name] = number
     return read
@@ -249,6 +252,8 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "missing_tokens": lambda texts: ["", *texts],
     "suppressed": list,
     "before": list,
+    "join": list,
+    "also": list,
     "file": _release,
     "sheet": sheet,
     "source": read_population,
@@ -257,6 +262,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "targets": read_targets,
     "jobs": _jobs,
     "limits": list,
+    "claim": lambda texts: read_limits(texts, ("epsilon", "delta"), "claim"),
     "recommend": list,
 }
 
@@ -317,7 +323,12 @@ class Recipe:
         self._options = {one.name: one for one in options_of(command)}
 
     def __getitem__(self, name: str) -> Any:
-        return self._options[name].read(self.raw.get(name))
+        found = self._options[name].read(self.raw.get(name))
+        if name != "sanitizer" or not self.raw.get("allow-remote") or not found:
+            return found
+        from indiff.sanitizers.oracles.http_service import with_remote
+
+        return with_remote(found) if isinstance(found, str) else list(map(with_remote, found))
 
     def section(self, section: str, instead: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return what a section of a plan holds, by its own names; some of it given instead."""

@@ -13,8 +13,10 @@ from indiff.report import finding as words
 from indiff.report.exposed import above_limit
 from indiff.report.sheet import HOLD
 from indiff.report.terminal import tables as terminal
+from indiff.report.terminal.claim import show_claim
 from indiff.report.terminal.policy import show_policy
 from indiff.report.terminal.tables import print_clean, right, section, show_grid
+from indiff.report.together import narrow
 from indiff.text import number
 
 if TYPE_CHECKING:
@@ -66,6 +68,9 @@ def show_findings(console: Console, document: Document) -> None:
         found = [_finding(one) for one in document["findings"] if one["question"] == name]
         if name != "table" and found:
             show_grid(console, question.heading, columns, found)
+            for grid in narrow(document) if name == "together" else ():
+                heads = [(grid.heads[0], "left"), *right(*grid.heads[1:])]
+                show_grid(console, grid.title, heads, grid.rows)
     marked = [x["exactness"] for x in document["findings"] if x["status"] == "measured"]
     unsure = [_UNSURE[x] for x in dict.fromkeys(marked) if x not in (None, "exact")]
     known = f"Numbers are exact but for those marked {'; '.join(unsure)}."
@@ -79,6 +84,8 @@ def show_findings(console: Console, document: Document) -> None:
             for point in charts["parameter"]["points"]
         ]
         section(console, "Other parameters", lines)
+    for one in document.get("claim") or ():
+        show_claim(console, one)
     if document["policy"] is not None:
         show_policy(console, document["policy"])
     few = document["min_cell"]

@@ -157,7 +157,7 @@ def as_text(command: str) -> str:
     >>> as_text("shell:./anonymize.sh < {input} > {output}")
     'shell:./anonymize.sh < {input} > {output}'
     """
-    said = re.match(r"(command|shell)(\([^)]*\))?:", command)
+    said = re.match(r"(command|shell|https?)(\([^)]*\))?:", command)
     return command if said else f"command:{command}"
 
 

@@ -89,7 +89,7 @@ def guess(plan: Mapping[str, Any], records: int) -> Guess:
         tree = ["tree"] * (made == "mondrian" and records <= MOST_FOR_TREE)
         named = [*(one for one in named if one != "auto"), *COUNTING, *tree]
     low, high = (start + each * records for start, each in zip(START, RECORD, strict=True))
-    is_program = made.startswith(("command", "shell"))
+    is_program = made.startswith(("command", "shell", "http"))
     for name in named:
         if is_program:
             low += CALL * targets

@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from indiff.audit.plan.settings import expand
+from indiff.audit.plan.values.settings import expand
 from indiff.errors import UserError
 from indiff.web.api import results
 from indiff.web.api import runs as api

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from indiff.errors import UserError
+from indiff.sanitizers.sanitizer import is_black_box
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,11 @@ def sweep(text: str) -> list[Setting]:
     ['mondrian:k=2,l=2', 'mondrian:k=2,l=3', 'mondrian:k=5,l=2', 'mondrian:k=5,l=3']
     >>> sweep("identity")
     [Setting(text='identity', parameter=None, value=None)]
+    >>> sweep("http://127.0.0.1:8000/anonymize?k=2,5")[0].text
+    'http://127.0.0.1:8000/anonymize?k=2,5'
     """
+    if is_black_box(text):
+        return [Setting(text.strip(), None, None)]
     name, _, rest = text.partition(":")
     name, values = name.strip(), _values(text, rest)
     several = [key for key, found in values.items() if len(found) > 1]
