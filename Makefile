@@ -8,7 +8,7 @@ WORKERS ?= auto
 SYSTEM_WORKERS ?= 0
 COVERAGE ?=
 
-.PHONY: demo test test-system test-long test-lowest mutants fuzz benchmarks lint format wheel clean help
+.PHONY: demo test test-system test-long test-lowest mutants fuzz benchmarks lint format wheel docs paper clean help
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 16
@@ -24,7 +24,11 @@ $(VENV)/.installed: pyproject.toml requirements/constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(PIP) install --constraint requirements/constraints.txt --editable '.[dev,transport,dp,spark,dask,web,stats]'
+	$(PIP) install --constraint requirements/constraints.txt --editable '.[dev,transport,dp,spark,dask,web,stats,pytest,sql]'
+	@touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.installed
+	$(PIP) install --constraint requirements/constraints.txt --editable '.[docs]'
 	@touch $@
 
 # Tools that we compare with pin old libraries, so they live in an environment of their own.
@@ -37,7 +41,7 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 .lowest/.installed: pyproject.toml requirements/lowest.py
 	$(PYTHON) -m venv --clear .lowest
 	.lowest/bin/python requirements/lowest.py > .lowest/constraints.txt
-	.lowest/bin/python -m pip --disable-pip-version-check --quiet install --constraint .lowest/constraints.txt --editable '.[dev,transport,dp,spark,dask,web,stats]'
+	.lowest/bin/python -m pip --disable-pip-version-check --quiet install --constraint .lowest/constraints.txt --editable '.[dev,transport,dp,spark,dask,web,stats,pytest,sql]'
 	@touch $@
 
 # The accessibility checker that the browser tests inject into a page.
@@ -59,7 +63,7 @@ lint: $(VENV)/.installed-dev ## ruff, mypy --strict and the order of the folders
 test: lint .rivals/.installed .axe/.installed ## lint, types, unit and property tests; under five minutes
 	$(PYTEST) -n $(WORKERS) --dist loadgroup -m 'not system and not long' $(COVERAGE)
 
-test-system: $(VENV)/.installed-dev .rivals/.installed .axe/.installed ## cluster, kill, browser and load tests; under twenty minutes; SYSTEM_WORKERS=2 for two files at a time
+test-system: $(VENV)/.installed-dev $(VENV)/.installed-docs .rivals/.installed .axe/.installed ## cluster, kill, browser and load tests; under twenty minutes; SYSTEM_WORKERS=2 for two files at a time
 	$(PYTEST) -n $(SYSTEM_WORKERS) --dist loadfile -m system
 
 test-long: $(VENV)/.installed-dev .rivals/.installed ## long property runs
@@ -76,6 +80,15 @@ fuzz: $(VENV)/.installed-dev ## what nobody expects, at the command line and the
 
 benchmarks: $(VENV)/.installed-dev .rivals/.installed ## every speed claim, as a ratio in one run
 	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+docs: $(VENV)/.installed-docs ## the documentation's site, in build/docs; a warning is an error
+	$(BIN)/python -m sphinx -E -W --keep-going -q -b html docs build/docs
+	@echo "build/docs/index.html"
+
+paper: $(VENV)/.installed-docs ## the note on the two theorems, as build/note.pdf
+	@mkdir -p build
+	$(BIN)/python -c 'import typst; typst.compile("docs/paper/note.typ", output="build/note.pdf", root="docs")'
+	@echo "build/note.pdf"
 
 format: $(VENV)/.installed-dev ## let ruff rewrite the code
 	$(BIN)/ruff check --fix .
