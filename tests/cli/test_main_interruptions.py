@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from indiff.engines.duckdb import DuckDBEngine
+from indiff.systems import ENDINGS
 from tests.command_line import announce, call, write_people
 
 ORACLE = """
@@ -36,8 +37,9 @@ def environment(temporary: Path) -> dict[str, str]:
 
 
 def heed() -> None:
-    """Let a process start with the usual signals, though ours may ignore Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """Let a process start with the usual signals, though ours may ignore some, as nohup does."""
+    for number in ENDINGS:
+        signal.signal(number, signal.SIG_DFL)
 
 
 def start_slow(folder: Path, begin: Any = heed) -> tuple[subprocess.Popen[bytes], int]:
