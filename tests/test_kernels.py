@@ -67,6 +67,20 @@ def test_the_walk_uncompiled_gives_the_same_bits_and_writes_no_cache(tmp_path: P
     assert not list(cache.iterdir())
 
 
+def test_another_installation_or_another_source_has_kernels_of_its_own(tmp_path: Path) -> None:
+    from indiff.kernels import _fingerprint
+
+    found = []
+    for place, text in (("here", "@kernel\n"), ("there", "@kernel\n"), ("here", "@kernel\n\n")):
+        (tmp_path / place).mkdir(exist_ok=True)
+        (tmp_path / place / "walk.py").write_text(text)
+        (tmp_path / place / "other.py").write_text(f"{len(found)} has no kernel")
+        found.append(_fingerprint(tmp_path / place))
+    assert len(set(found)) == 3
+    (tmp_path / "here" / "other.py").write_text("something else")
+    assert _fingerprint(tmp_path / "here") == found[-1]
+
+
 def test_nothing_is_left_to_compile_where_nothing_is_compiled(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -51,10 +51,14 @@ def _cache_of_nobody() -> Path:
     return Path(tempfile.mkdtemp(prefix="indiff-"))
 
 
-def _fingerprint() -> str:
-    """Hash the sources: numba does not notice that a kernel called from another file changed."""
-    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
-    for path in sorted(_PACKAGE.rglob("*.py")):
+def _fingerprint(package: Path = _PACKAGE) -> str:
+    """Hash the sources: numba does not notice that a kernel called from another file changed.
+
+    And the place where they are, by which numba finds what it compiled: another installation has
+    kernels of its own to compile, and is not warm because this one is.
+    """
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version} {package}".encode())
+    for path in sorted(package.rglob("*.py")):
         text = path.read_bytes()
         if b"@kernel" in text or b"@inner" in text or b"@inline" in text:
             digest.update(text)
