@@ -1,8 +1,9 @@
 """Keeps libraries out of the command line that others look for at start-up and it does not need.
 
 PyArrow loads pandas, where it is installed, before it converts its first number; numba loads
-SciPy's linear algebra, which no kernel calls, and coverage. Each takes longer than many a run. A
-process of a user's own loads what it likes: only the program ``indiff`` does this.
+SciPy's linear algebra, which no kernel calls, coverage, and YAML for settings of its own. Each
+takes longer than many a run. A process of a user's own loads what it likes: only the program
+``indiff`` does this.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ _UNASKED = {
     "pandas": ("pyarrow", "indiff"),  # PyArrow's own code is compiled: its caller is seen
     "scipy.linalg": ("numba",),
     "coverage": ("numba",),
+    "yaml": ("numba",),
 }
 
 

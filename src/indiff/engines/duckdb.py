@@ -13,9 +13,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import duckdb
-import pyarrow as pa
+import pyarrow as pa  # and pyarrow.parquet, slow to import, only where it is used
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from indiff.data.fingerprint import Dialect, duckdb_spelling, spelled
 from indiff.data.reading.kinds import missing_pattern, nested, require_columns
@@ -102,6 +101,8 @@ class DuckDBEngine:
                 found = self._connection.read_parquet(paths, hive_partitioning=False)
             except duckdb.Error as error:
                 raise unreadable(source, reason_of(error)) from None
+            import pyarrow.parquet as pq
+
             # DuckDB renames an empty name, and "Age" beside "age".
             names = pq.read_schema(source.paths[0]).names
             self._renamed = dict(zip(names, found.columns, strict=True))

@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow as pa  # and pyarrow.parquet, slow to import, only where it is used
 from numpy.typing import NDArray
 
 from indiff.data.reading.source import in_utc
@@ -26,6 +25,9 @@ from indiff.engines.duckdb import DuckDBEngine
 from indiff.engines.protocol import UNCOUNTED, Countings, no_records, unreadable
 from indiff.engines.tally import BATCH, Coder, NotCountedHere, Tally
 from indiff.errors import option, reason_of
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 MOST_COLUMNS = 32  # as many dimensions as any version of NumPy has
 PROBE = 2**12
@@ -37,6 +39,8 @@ def _parts_of(engine: DuckDBEngine) -> list[Callable[[], Batches]]:
     """Return what one thread reads at a time: a row group, or a stretch of a frame."""
     source, names = engine.source, engine.columns
     if source.kind == "parquet":
+        import pyarrow.parquet as pq
+
         footers = [(path, pq.read_metadata(path)) for path in source.paths]
         return [
             partial(_row_group, path, footer, group, names)
@@ -52,6 +56,8 @@ def _parts_of(engine: DuckDBEngine) -> list[Callable[[], Batches]]:
 
 
 def _row_group(path: str, footer: pq.FileMetaData, group: int, names: Sequence[str]) -> Batches:
+    import pyarrow.parquet as pq
+
     with pq.ParquetFile(path, metadata=footer, read_dictionary=list(names)) as file:
         batches = file.iter_batches(BATCH, [group], columns=list(names), use_threads=False)
         yield from ([batch.column(name) for name in names] for batch in batches)
