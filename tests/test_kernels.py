@@ -70,7 +70,7 @@ def test_the_walk_uncompiled_gives_the_same_bits_and_writes_no_cache(tmp_path: P
 def test_another_installation_or_another_source_has_kernels_of_its_own(tmp_path: Path) -> None:
     from indiff.kernels import _fingerprint
 
-    found = []
+    found: list[str] = []
     for place, text in (("here", "@kernel\n"), ("there", "@kernel\n"), ("here", "@kernel\n\n")):
         (tmp_path / place).mkdir(exist_ok=True)
         (tmp_path / place / "walk.py").write_text(text)

@@ -13,7 +13,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from indiff.inference.encodings import Tally
-from indiff.inference.training import grown_by, sure_belief
+from indiff.inference.training import Criterion, grown_by, sure_beliefs
 
 Counts = NDArray[np.float64]
 
@@ -32,6 +32,14 @@ def counts(draw: st.DrawFn) -> Counts:
         drawn[-1] = 0
     drawn[0, :2] += 1  # two classes at least
     return drawn.astype(np.float64)
+
+
+def sure_belief(
+    held: Counts, criterion: Criterion = "gini", max_depth: int | None = None
+) -> Counts | None:
+    """Return the belief of every tree about one target; None where trees may differ."""
+    beliefs, sure = sure_beliefs(held[None], criterion, max_depth)
+    return beliefs[0] if sure[0] else None
 
 
 def of_scikit_learn(held: Counts, *, repeated: bool, **options: Any) -> Counts:
@@ -112,6 +120,20 @@ def test_the_two_criteria_may_go_different_ways() -> None:
                 entropy, of_scikit_learn(held, repeated=False, criterion="entropy"), atol=1e-12
             )
     assert differing > 0
+
+
+def test_targets_together_are_believed_what_each_is_alone() -> None:
+    dice = np.random.default_rng(8)
+    held = dice.integers(0, 3, (300, 8, 3)).astype(np.float64)
+    held[:, 0, :2] += 1
+    held[::2, -1] = 0  # nobody covers every other one on all features
+    beliefs, sure = sure_beliefs(held)
+    assert 0 < sure.sum() < len(sure)
+    for place, one in enumerate(held):
+        alone = sure_belief(one)
+        assert (alone is not None) == sure[place]
+        if alone is not None:
+            np.testing.assert_array_equal(beliefs[place], alone)
 
 
 def test_many_equal_ways_are_left_to_scikit_learn() -> None:

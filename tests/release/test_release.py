@@ -61,6 +61,17 @@ def test_equal_numbers_are_equal_cells(sample: Sample, sanitizer: Any) -> None:
             assert len(pairs) == len(set(texts)) == len(set(numbers.tolist()))
 
 
+@given(samples(most=25), sanitizers())
+def test_many_values_are_looked_up_as_each_is(sample: Sample, sanitizer: Mondrian) -> None:
+    release = sanitizer.sanitize(sample.table)
+    for column in release.columns:
+        codes = np.resize(np.arange(len(column.attribute.values), dtype=np.int32)[::-1], 30)
+        found = column.regions_covering_each(codes)
+        assert found.shape == (30, column.count)
+        for row, code in zip(found, codes.tolist(), strict=True):
+            np.testing.assert_array_equal(row, column.regions_covering(code))
+
+
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
 @pytest.mark.parametrize("sanitizer", [Mondrian(k=3), Mondrian(k=3, regions="cut"), Identity()])
 def test_files_hold_the_same_rows_in_another_order_for_their_owner_only(

@@ -35,6 +35,7 @@ def compile_all() -> None:
         _warm_counting()
         _warm_sets()
         _warm_keys()
+        _warm_tree()
         _warm_noise()
         _warm_recoding()
     finally:
@@ -104,7 +105,16 @@ def _warm_keys() -> None:
     from indiff.differential.mondrian.leave_one_out import MondrianReleases
     from indiff.sanitizers.mondrian.mondrian import Mondrian
 
-    MondrianReleases(_tiny_table(), Mondrian(k=2)).without(2)
+    MondrianReleases(_tiny_table(), Mondrian(k=2)).tally(2)
+
+
+def _warm_tree() -> None:
+    """What a tree believes."""
+    from indiff.inference.classifier import Classifier
+    from indiff.sanitizers.mondrian.mondrian import Mondrian
+
+    table = _tiny_table()
+    Classifier("tree").beliefs(Mondrian(k=2).sanitize(table), table)
 
 
 def _warm_walk() -> None:

@@ -164,9 +164,11 @@ class Classifier:
         distinct, back = np.unique(codes, axis=0, return_inverse=True)
         encoded = self._encoding.of(release)
         beliefs = np.empty((len(distinct), len(release.sensitive_values)))
+        sure = self._write_sure(encoded, distinct, beliefs)
         with self._training():
             for places in encoded.sharing(distinct):
-                beliefs[places] = self._ask(encoded, distinct[places])
+                if not sure[places].all():
+                    beliefs[places] = self._ask(encoded, distinct[places])
         return beliefs[back.ravel()]
 
     def learns_from_tally(self, columns: int) -> bool:
@@ -178,12 +180,18 @@ class Classifier:
 
     def belief_from_tally(self, tally: Tally, target: Table) -> Floats:
         """Return the belief about the target of a tally, just as :meth:`beliefs` has it."""
-        sure = self._sure(tally)
-        if sure is not None:
-            return sure
+        beliefs, sure = self.sure_from_tallies(tally.counts[None])
+        if sure[0]:
+            return beliefs
         with self._training():
             asked = np.ones((1, len(tally.names)))
             return self._learn(tally.lesson(), asked, tally.class_totals(), len(tally))
+
+    def sure_from_tallies(self, counts: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return what needs no scikit-learn to be known: beliefs, and whose they are."""
+        if self._grown_by is None:
+            return np.empty((len(counts), counts.shape[2])), np.zeros(len(counts), np.bool_)
+        return training.sure_beliefs(counts, *self._grown_by)
 
     @property
     def _encoding(self) -> Encoding:
@@ -216,11 +224,7 @@ class Classifier:
 
     def _ask(self, encoded: EncodedRelease, targets: NDArray[np.int32]) -> Floats:
         """Return one model's beliefs about all of these targets."""
-        tally = encoded.tally(targets[0]) if self._grown_by is not None else None
-        sure = None if tally is None else self._sure(tally)
-        if sure is not None:
-            return sure
-        lesson = self._lesson(encoded, targets[0]) if tally is None else tally.lesson()
+        lesson = self._lesson(encoded, targets[0])
         release, asked = encoded.release, encoded.targets(targets)
         return self._learn(lesson, asked, release.class_totals(), len(release))
 
@@ -237,12 +241,15 @@ class Classifier:
                 way_out="Change its parameters",
             ) from error
 
-    def _sure(self, tally: Tally) -> Floats | None:
-        """Return the belief about a tally's target where it needs no scikit-learn to know it."""
-        if self._grown_by is None:
-            return None
-        belief = training.sure_belief(tally.counts, *self._grown_by)
-        return None if belief is None else belief[None]
+    def _write_sure(
+        self, encoded: EncodedRelease, targets: NDArray[np.int32], beliefs: Floats
+    ) -> NDArray[np.bool_]:
+        """Write the beliefs that need no scikit-learn to be known, and tell whose they are."""
+        known = np.zeros(len(targets), np.bool_)
+        if self._grown_by is not None:
+            for some, tallies in encoded.tallies(targets):
+                beliefs[some], known[some] = self.sure_from_tallies(tallies)
+        return known
 
     @cached_property
     def _grown_by(self) -> tuple[training.Criterion, int | None] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 
 # Up to so many TF features all their patterns are counted, in 8 kB per sensitive value.
 MOST_COUNTED = 10
+CELLS_AT_ONCE = 2**20  # groups and counts of several targets: some megabytes
 
 Lesson = tuple[Floats, NDArray[np.int32], Floats]
 
@@ -217,22 +218,33 @@ class EncodedRelease:
         return np.hstack(parts).astype(np.float64), held.classes[some], weights
 
     def tally(self, target: NDArray[np.int32]) -> Tally | None:
-        """Return all that TF shows of a partition: it is looked up by group, not by row.
+        """Return all that TF shows of a partition; None where that is not counted by group."""
+        names = tuple(column.attribute.name for column in self.release.columns)
+        each = (Tally(names, counts[0]) for _, counts in self.tallies(target[None]))
+        return next(each, None)
 
-        None where a column is not TF, rows have weights or share no groups, or there are too many
-        columns to count all patterns.
+    def tallies(self, targets: NDArray[np.int32]) -> Iterator[tuple[slice, Floats]]:
+        """Yield the counts of some targets' tallies after the other, looked up by group.
+
+        Nothing where a column is not TF, rows have weights or share no groups, or there are too
+        many columns to count all patterns.
         """
         held, classes = self._distinct_rows, len(self.release.sensitive_values)
         if not held.by_group or any(block is not None for block in self.blocks):
-            return None
-        pattern = np.zeros(self.release.columns[0].count, np.int64)
-        for column, code in zip(self.release.columns, target, strict=True):
-            pattern = 2 * pattern + column.regions_covering(int(code))
-        keys = (pattern * classes)[held.regions[0]] + held.classes
-        patterns = 2 ** len(self.blocks)
-        total = np.bincount(keys, held.weights, minlength=patterns * classes)
-        names = tuple(column.attribute.name for column in self.release.columns)
-        return Tally(names, total.reshape(patterns, classes).astype(np.float64))
+            return
+        from indiff.inference.patterns import add_patterns
+
+        columns, patterns = self.release.columns, 2 ** len(self.blocks)
+        step = max(1, CELLS_AT_ONCE // (columns[0].count + patterns * classes))
+        for start in range(0, len(targets), step):
+            some = slice(start, min(start + step, len(targets)))
+            covered = np.zeros((some.stop - start, columns[0].count), np.int32)
+            for place, column in enumerate(columns):
+                covered *= 2
+                covered += column.regions_covering_each(targets[some, place])
+            counts = np.zeros((len(covered), patterns, classes))
+            add_patterns(covered, held.regions[0], held.classes, held.weights, counts)
+            yield some, counts
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from indiff.data.table import Table
 from indiff.errors import UserError, unknown
 from indiff.inference.classifier import CLASSIFIERS, Classifier, is_estimator
-from indiff.inference.encodings import Tally
+from indiff.inference.encodings import CELLS_AT_ONCE, Tally
 from indiff.release.release import Release
 
 
@@ -36,6 +36,17 @@ class TallyModel(Model, Protocol):
 
     def belief_from_tally(self, tally: Tally, target: Table) -> NDArray[np.float64]:
         """Return the one row that ``beliefs`` has for the tally's release and target."""
+        ...
+
+
+@runtime_checkable
+class SureModel(TallyModel, Protocol):
+    """One that knows some beliefs from tallies without being fitted, of many targets at once."""
+
+    def sure_from_tallies(
+        self, counts: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return beliefs from each target's counts, and of which targets they are known."""
         ...
 
 
@@ -191,12 +202,31 @@ def covering_counts(
     """
     size = len(release.sensitive_values)
     distinct, back = np.unique(release.codes_of(targets), axis=0, return_inverse=True)
+    if release.weights is None and release.shares_groups:
+        return _covering_groups(release, distinct), back.ravel()
     counts = np.empty((len(distinct), size))
     for place, combination in enumerate(distinct):
         mask = covering_rows(release, combination)
         weights = None if release.weights is None else release.weights[mask]
         counts[place] = np.bincount(release.classes[mask], weights=weights, minlength=size)
     return counts, back.ravel()
+
+
+def _covering_groups(release: Release, targets: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Count so by group: whole numbers, whatever the order in which they are added up."""
+    groups, size = release.columns[0].count, len(release.sensitive_values)
+    cells = release.columns[0].index.astype(np.int64) * size + release.classes
+    held = np.bincount(cells, minlength=groups * size).reshape(groups, size).astype(np.float64)
+    counts, step = np.empty((len(targets), size)), max(1, CELLS_AT_ONCE // max(1, groups))
+    for start in range(0, len(targets), step):
+        some = targets[start : start + step]
+        covers = np.ones((len(some), groups), np.bool_)
+        for place, column in enumerate(release.columns):
+            covers &= column.regions_covering_each(some[:, place])
+        target, group = np.nonzero(covers)
+        counts[start : start + step] = 0.0
+        np.add.at(counts, target + start, held[group])
+    return counts
 
 
 def covering_rows(release: Release, codes: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -153,6 +153,6 @@ def test_what_targets_share_is_made_before_the_first(monkeypatch: pytest.MonkeyP
     people = each_record(np.arange(len(table)))
     ask = Without(table, Mondrian(k=3), as_model("tree"), people, MondrianReleases)
     ask.prepare()
-    assert {"_tree", "_laid_out", "_from_scratch"} <= vars(ask.releases).keys()
+    assert {"_tree", "_changed", "_from_scratch"} <= vars(ask.releases).keys()
     monkeypatch.setattr(Releases, "without", lambda *_: pytest.fail("it was sanitized"))
     Without(table, Mondrian(k=3), as_model("tree"), people, Releases).prepare()

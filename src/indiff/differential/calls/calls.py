@@ -15,7 +15,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +93,21 @@ def attempt(ask: Ask, place: int, retries: int) -> Answer:
     return Answer(place, None, told.shortened(LONGEST_FAILURE), retries + 1)
 
 
+@runtime_checkable
+class AskMany(Protocol):
+    """Answers for several places sooner together, ``at_once`` of them, as far as it can."""
+
+    at_once: int
+
+    def __call__(self, place: int) -> Any:
+        """Answer for one place."""
+        ...
+
+    def many(self, places: Sequence[int]) -> Mapping[int, Any]:
+        """Return the answers by their places; a place that is missing is asked for alone."""
+        ...
+
+
 def answers(ask: Ask, places: Sequence[int], calls: Calls) -> Generator[list[Answer], None, None]:
     """Yield what comes of each place, in whatever order it comes.
 
@@ -104,17 +119,27 @@ def answers(ask: Ask, places: Sequence[int], calls: Calls) -> Generator[list[Ans
         yield from _share(pools.DaskPool(work, calls.scheduler), places, calls, 1)
         return
     start = monotonic()
-    for number, place in enumerate(places):
-        if calls.is_over:
-            return
-        yield [work(place)]
-        taken = monotonic() - start
-        seconds, left = taken / (number + 1), len(places) - number - 1
+    step = ask.at_once if isinstance(ask, AskMany) else 1
+    for first in range(0, len(places), step):
+        some = places[first : first + step]
+        known: Mapping[int, Any] = {}
+        if isinstance(ask, AskMany) and step > 1 and not calls.is_over:
+            known = ask.many(some)
+        if known:
+            yield [Answer(place, value, None, 1) for place, value in known.items()]
+        for place in some:
+            if place in known:
+                continue
+            if calls.is_over:
+                return
+            yield [work(place)]
+        taken, done = monotonic() - start, first + len(some)
+        seconds, left = taken / done, len(places) - done
         watched = taken > WATCHED * WORTH_SHARING
         if calls.jobs != 1 and watched and seconds * left > WORTH_SHARING:
             size = max(1, min(int(CHUNK_SECONDS / max(seconds, 1e-6)), left // 8 + 1))
             pool = pools.LokyPool(work, calls.jobs)
-            yield from _share(pool, places[number + 1 :], calls, 1 if calls.one_by_one else size)
+            yield from _share(pool, places[done:], calls, 1 if calls.one_by_one else size)
             return
 
 

@@ -277,27 +277,31 @@ def find_keys(
 
 
 @kernel
-def changed_node(problem: Any, tree: Any, place: Any) -> Any:
-    """The node below which the partition changes when the record at ``place`` leaves.
+def changed_nodes(problem: Any, tree: Any) -> Any:
+    """For each record the node below which the partition changes when it leaves.
 
     The problem's records lie in the order of the tree.
     """
-    node = 0
-    while tree.nodes[node, layout.END] <= place:
-        node += 1
-    known, room = empty_node(problem), empty_room(problem, problem.codes.shape[1])
-    keys, target = np.empty_like(tree.order), np.zeros_like(tree.order)
-    target[place] = 1
-    while tree.nodes[node, layout.ATTRIBUTE] != layout.LEAF:
+    n = problem.codes.shape[1]
+    known, room = empty_node(problem), empty_room(problem, n)
+    keys, changed, staying = np.empty(n, np.int32), np.empty(n, np.int32), np.ones(n, np.int32)
+    for node in range(tree.nodes.shape[0]):  # a node's number is smaller than its children's
+        start, end = (
+            np.int64(tree.nodes[node, layout.START]),
+            np.int64(tree.nodes[node, layout.END]),
+        )
+        if tree.nodes[node, layout.ATTRIBUTE] == layout.LEAF:
+            for place in range(start, end):
+                if staying[place]:
+                    changed[place] = node
+            continue
         found = find_keys(
-            problem, np.int64(tree.nodes[node, layout.START]),
-            np.int64(tree.nodes[node, layout.END]), tree.nodes[node, layout.ATTRIBUTE],
-            tree.nodes[node, layout.CUT], tree.own_low[node], tree.own_high[node], known, target,
+            problem, np.int64(start), np.int64(end), tree.nodes[node, layout.ATTRIBUTE],
+            tree.nodes[node, layout.CUT], tree.own_low[node], tree.own_high[node], known, staying,
             keys, room,
         )  # fmt: skip
-        if found == SOME_CHANGE and keys[place] != STAYS:
-            return node
-        node = tree.nodes[node, layout.CHILD]
-        while tree.nodes[node, layout.END] <= place:
-            node += 1
-    return node
+        if found == SOME_CHANGE:
+            for place in range(start, end):
+                if staying[place] and keys[place] != STAYS:
+                    changed[place], staying[place] = node, 0
+    return changed

@@ -30,12 +30,12 @@ from indiff.differential.mondrian.counts import (
     empty_outcome,
     finish_generalized,
 )
-from indiff.differential.mondrian.decisions import changed_node
+from indiff.differential.mondrian.decisions import changed_nodes
+from indiff.differential.mondrian.tallies import tallies_without
 from indiff.differential.mondrian.walk import finish_alone, walk
 from indiff.differential.path import Beliefs
 from indiff.differential.refit.refit import Releases
 from indiff.inference import Frequency, NaiveBayes
-from indiff.inference.encodings import Tally
 from indiff.kernels import Shared
 from indiff.release.release import Release
 from indiff.sanitizers.mondrian import layout
@@ -284,8 +284,14 @@ class MondrianReleases(Releases):
         return np.argsort(self._tree.order)
 
     @cached_property
-    def _laid_out(self) -> _Groups:
-        return _Groups(self._problem, self._tree)
+    def _laid(self) -> Tree:
+        """The partition of the records in its own order."""
+        return self._tree._replace(order=np.arange(len(self.table), dtype=np.int32))
+
+    @cached_property
+    def _changed(self) -> NDArray[np.int32]:
+        """The node below which the partition changes without the record at each place."""
+        return changed_nodes(self._in_order, self._laid)
 
     @cached_property
     def _from_scratch(self) -> NDArray[np.bool_]:
@@ -309,20 +315,21 @@ class MondrianReleases(Releases):
         left = np.delete(groups, row)
         return release_of_groups(others, self._problem, left, low, high, self.sanitizer)
 
-    def tally(self, row: int) -> Tally | None:
-        """Return what TF features show of f(D⁻ⁱ) to its record; None where it is made anew."""
-        if self._from_scratch[row]:
-            return None
-        first, last, fresh = self._regrown(row)
-        target = self._problem.codes[:, row]
-        counts = self._laid_out.counts(target, undone=slice(first, last))
-        counts += _Groups(self._problem, fresh).counts(target)
-        return Tally(tuple(a.name for a in self.table.attributes), counts)
+    def tallies(self, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
+        """Return what TF features show of f(D⁻ⁱ) to each of these records."""
+        shape = len(rows), 2 ** len(self.table.attributes), int(self._problem.class_count)
+        counts, followed = np.zeros(shape), ~self._from_scratch[rows]
+        if followed.any():
+            places = self._place[rows[followed]]
+            counts[followed] = tallies_without(
+                self._in_order, self._laid, places, self._changed[places]
+            )
+        return counts
 
     def _regrown(self, row: int) -> tuple[int, int, Tree]:
         """Return the groups that change, from the first to before the last, and the new ones."""
         tree, place = self._tree, int(self._place[row])
-        node = changed_node(self._in_order, tree, place)
+        node = int(self._changed[place])
         start, end = tree.nodes[node, layout.START], tree.nodes[node, layout.END]
         first, last = np.searchsorted(tree.nodes[tree.leaves, layout.START], [start, end]).tolist()
         members = np.delete(tree.order[start:end], place - start)
@@ -330,39 +337,3 @@ class MondrianReleases(Releases):
         room = empty_room(self._problem, len(members))
         fresh = grow(self._problem, members, np.array([len(members)], np.int32), *box, room)
         return first, last, fresh
-
-
-class _Groups:
-    """Which codes each group's regions span, and its records, one group behind the other."""
-
-    def __init__(self, problem: Problem, tree: Tree) -> None:
-        leaves = tree.nodes[tree.leaves]
-        self.low = np.ascontiguousarray(tree.low[tree.leaves].T)  # attribute by group
-        self.high = np.ascontiguousarray(tree.high[tree.leaves].T)
-        self.sizes = leaves[:, layout.END] - leaves[:, layout.START]
-        self.group = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        self.classes = problem.classes[tree.order]
-        self.class_count = int(problem.class_count)
-        # Where a region is the set of the values that its records hold: those, by attribute.
-        sets = np.flatnonzero(problem.meta[:, layout.LABEL] == layout.MEMBERS).tolist()
-        self.members = {place: problem.codes[place, tree.order] for place in sets}
-
-    def counts(self, target: Codes, undone: slice | None = None) -> NDArray[np.float64]:
-        """Return a tally's counts for a target's codes; the groups ``undone`` take no part."""
-        pattern = np.zeros(len(self.sizes), np.int64)
-        for place, code in enumerate(target.tolist()):
-            pattern *= 2
-            held = self.members.get(place)
-            if held is None:
-                pattern += (self.low[place] <= code) & (code <= self.high[place])
-            else:
-                holders = np.zeros(len(pattern), np.bool_)
-                holders[self.group[held == code]] = True
-                pattern += holders
-        patterns = 2 ** len(target)
-        if undone is not None:
-            pattern[undone] = patterns  # one more, to be forgotten
-        keys = np.repeat(pattern * self.class_count, self.sizes) + self.classes
-        cells = (patterns + 1) * self.class_count
-        counted = np.bincount(keys, minlength=cells).reshape(patterns + 1, self.class_count)
-        return counted[:patterns].astype(np.float64)

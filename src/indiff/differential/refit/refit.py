@@ -27,7 +27,7 @@ from indiff.differential.people import People, distinct_people, each_record, fal
 from indiff.errors import UserError, option
 from indiff.inference import Frequency, Model
 from indiff.inference.encodings import Tally
-from indiff.inference.models import SmoothedFrequency, TallyModel
+from indiff.inference.models import SmoothedFrequency, SureModel, TallyModel
 from indiff.release.release import Release
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer, OnGrid
 from indiff.sanitizers.oracles.function import BlackBox, OracleFailed
@@ -38,6 +38,9 @@ Floats = NDArray[np.float64]
 
 # How far two calls on the same table may be apart: rounding, no more.
 SAME = 1e-9
+
+# People who are asked for together: so many that Python's share is small, and an end is near.
+MOST_AT_ONCE, RECORDS_AT_ONCE = 256, 2**22
 
 
 class Refit:
@@ -102,9 +105,19 @@ class Releases:
         made: Release = self.sanitizer.sanitize(self.table.without(row))
         return made
 
+    def tallies(self, rows: NDArray[np.intp]) -> Floats | None:
+        """Return what TF features show of f(D⁻ⁱ) to each of these records, by pattern and class.
+
+        Nothing but 0 of a record, or None, where f(D⁻ⁱ) must be made.
+        """
+        return None
+
     def tally(self, row: int) -> Tally | None:
         """Return what TF features show of f(D⁻ⁱ) to its record; None where f(D⁻ⁱ) must be made."""
-        return None
+        counts = self.tallies(np.array([row]))
+        if counts is None or not counts.any():
+            return None
+        return Tally(tuple(a.name for a in self.table.attributes), counts[0])
 
 
 def refit(
@@ -220,6 +233,30 @@ class Without:
         if len(rows) == 1:
             return self.releases.without(int(rows[0]))
         return self.sanitizer.sanitize(without_rows(self.table, rows))
+
+    @cached_property
+    def at_once(self) -> int:
+        """How many people :meth:`many` is asked for: some, where tallies may tell everything."""
+        alone = bool((self.people.sizes == 1).all())
+        if not (alone and self._tally_suffices and isinstance(self.model, SureModel)):
+            return 1
+        return int(np.clip(RECORDS_AT_ONCE // len(self.table), 1, MOST_AT_ONCE))
+
+    def many(self, places: Sequence[int]) -> dict[int, Outcome]:
+        """Do so for several at once, as far as the model is sure without being fitted."""
+        rows = self.people.firsts[np.array(places)]
+        counts = self.releases.tallies(rows)
+        if counts is None or not isinstance(self.model, SureModel):
+            return {}
+        sized = counts.any(axis=(1, 2))
+        beliefs, sure = self.model.sure_from_tallies(counts[sized])
+        told = np.flatnonzero(sized)[sure]
+        beliefs, covered = beliefs[sure], counts[told, -1].any(axis=1)
+        check_beliefs(beliefs, self.table, rows[told], self.model, OracleFailed)
+        return {
+            places[place]: Outcome(beliefs[at : at + 1], ~covered[at : at + 1], True)
+            for at, place in enumerate(told.tolist())
+        }
 
     def evidence(self, place: int) -> str | None:
         """Return a digest of the file that the release comes from, where it was made before."""
