@@ -113,23 +113,26 @@ def kernel(function: Callable[..., Any]) -> Any:
     >>> double(21)
     42
     """
-    if numba.config.DISABLE_JIT:
-        return np.errstate(all="ignore")(function)
-    try:
-        return numba.jit(cache=True, **_numba_options)(function)
-    except RuntimeError:  # numba's way of saying that no cache folder is writable
-        return numba.jit(**_numba_options)(function)
+    return _compiled(function)
 
 
 def inner(function: Callable[..., Any]) -> Any:
     """Compile a function that kernels call, and Python never does: without a way in from there.
 
     Taking named tuples of arrays apart, which that way in does, is most of what a function costs
-    to compile. Nothing is kept on disk: the kernels hold its machine code.
+    to compile. The kernels hold its machine code; it is kept beside them for another process that
+    compiles a kernel which calls it, too.
     """
+    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def _compiled(function: Callable[..., Any], **options: bool) -> Any:
     if numba.config.DISABLE_JIT:
         return np.errstate(all="ignore")(function)
-    return numba.jit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_numba_options)(function)
+    try:
+        return numba.jit(cache=True, **_numba_options, **options)(function)
+    except RuntimeError:  # numba's way of saying that no cache folder is writable
+        return numba.jit(**_numba_options, **options)(function)
 
 
 def inline(function: Callable[..., Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Compiles every kernel by one tiny run of it, in two processes where there are two cores.
+"""Compiles kernels by one tiny run of each, in two processes where there are two cores.
 
 ``python -m indiff.cli.warmup`` compiles everything now; ``make`` does so as part of set-up.
 """
@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 
 def compile_all() -> None:
-    """Call each kernel once with the argument types that real runs use.
+    """Call each kernel of most runs once, with the argument types that real runs use.
 
     The walk takes about as long as all others together: another process compiles it and leaves it
-    in the cache on disk. Without a second core, or where that process fails, everything is
-    compiled here.
+    in the cache on disk. Both begin with what they alone need, and find what they share there:
+    the walk the partition, and whatever looks for keys those of the walk. Without a second core,
+    or where that process fails, everything is compiled here.
     """
     other = None
     if (os.cpu_count() or 1) > 1:
@@ -34,15 +35,19 @@ def compile_all() -> None:
         _warm_partition()
         _warm_counting()
         _warm_sets()
-        _warm_keys()
         _warm_tree()
-        _warm_noise()
-        _warm_recoding()
+        _warm_keys()
     finally:
         if other is not None:
             other.wait()
     _leave_out(2, range(6))
     _warm_membership()
+
+
+def compile_rest() -> None:
+    """Do so for what few runs need: otherwise each is compiled when it is needed, in 2 or 3 s."""
+    _warm_noise()
+    _warm_recoding()
     _warm_several()
 
 
@@ -188,5 +193,6 @@ if __name__ == "__main__":
 
         start = time.perf_counter()
         compile_all()
+        compile_rest()
         mark_warm()
         sys.stderr.write(f"kernels compiled in {time.perf_counter() - start:.1f} s\n")
