@@ -118,28 +118,28 @@ def answers(ask: Ask, places: Sequence[int], calls: Calls) -> Generator[list[Ans
     if calls.backend == "dask" and len(places):
         yield from _share(pools.DaskPool(work, calls.scheduler), places, calls, 1)
         return
-    start = monotonic()
-    step = ask.at_once if isinstance(ask, AskMany) else 1
-    for first in range(0, len(places), step):
-        some = places[first : first + step]
-        known: Mapping[int, Any] = {}
-        if isinstance(ask, AskMany) and step > 1 and not calls.is_over:
-            known = ask.many(some)
-        if known:
-            yield [Answer(place, value, None, 1) for place, value in known.items()]
-        for place in some:
-            if place in known:
-                continue
-            if calls.is_over:
-                return
-            yield [work(place)]
-        taken, done = monotonic() - start, first + len(some)
-        seconds, left = taken / done, len(places) - done
-        watched = taken > WATCHED * WORTH_SHARING
+    together = ask if isinstance(ask, AskMany) and ask.at_once > 1 else None
+    start, first = monotonic(), 0
+    waiting: list[int] = []  # to be asked alone
+    while waiting or first < len(places):
+        if calls.is_over:
+            return
+        if waiting:
+            yield [work(waiting.pop(0))]
+        else:
+            some = places[first : first + (together.at_once if together else 1)]
+            known = together.many(some) if together else {}
+            waiting, first = [place for place in some if place not in known], first + len(some)
+            if known:
+                yield [Answer(place, value, None, 1) for place, value in known.items()]
+        taken, done = monotonic() - start, first - len(waiting)
+        seconds, left = taken / max(1, done), len(places) - done
+        watched = done > 0 and taken > WATCHED * WORTH_SHARING
         if calls.jobs != 1 and watched and seconds * left > WORTH_SHARING:
             size = max(1, min(int(CHUNK_SECONDS / max(seconds, 1e-6)), left // 8 + 1))
+            rest = [*waiting, *places[first:]]
             pool = pools.LokyPool(work, calls.jobs)
-            yield from _share(pool, places[done:], calls, 1 if calls.one_by_one else size)
+            yield from _share(pool, rest, calls, 1 if calls.one_by_one else size)
             return
 
 

@@ -265,6 +265,8 @@ class MondrianReleases(Releases):
     from scratch.
     """
 
+    counts_many = True
+
     def __init__(self, table: Table, sanitizer: Mondrian) -> None:
         super().__init__(table, sanitizer)
         self._parts = missing_parts(table)

@@ -94,7 +94,12 @@ def _without_noise(
 
 
 class Releases:
-    """Where f(D⁻ⁱ) comes from: here every D⁻ⁱ is sanitized anew, which is right for anything."""
+    """Where f(D⁻ⁱ) comes from: here every D⁻ⁱ is sanitized anew, which is right for anything.
+
+    ``counts_many`` tells whether :meth:`tallies` of many records take less than of each alone.
+    """
+
+    counts_many: ClassVar[bool] = False
 
     def __init__(self, table: Table, sanitizer: Any) -> None:
         self.table = table
@@ -237,7 +242,7 @@ class Without:
     @cached_property
     def at_once(self) -> int:
         """How many people :meth:`many` is asked for: some, where tallies may tell everything."""
-        alone = bool((self.people.sizes == 1).all())
+        alone = self.source.counts_many and bool((self.people.sizes == 1).all())
         if not (alone and self._tally_suffices and isinstance(self.model, SureModel)):
             return 1
         return int(np.clip(RECORDS_AT_ONCE // len(self.table), 1, MOST_AT_ONCE))
