@@ -111,7 +111,8 @@ def answers(ask: Ask, places: Sequence[int], calls: Calls) -> Generator[list[Ans
         taken = monotonic() - start
         seconds, left = taken / (number + 1), len(places) - number - 1
         watched = taken > WATCHED * WORTH_SHARING
-        if calls.jobs != 1 and watched and seconds * left > WORTH_SHARING:
+        worth = calls.jobs != 1 and watched and seconds * left > WORTH_SHARING
+        if worth and pools.processes(calls.jobs) > 1:  # one process alone is this one
             size = max(1, min(int(CHUNK_SECONDS / max(seconds, 1e-6)), left // 8 + 1))
             pool = pools.LokyPool(work, calls.jobs)
             yield from _share(pool, places[number + 1 :], calls, 1 if calls.one_by_one else size)
