@@ -50,6 +50,7 @@ def test_python_example(tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.system  # a process for every command; tests/cli/test_main.py runs the demo
 def test_shell_example(tmp_path: Path) -> None:
     announce()
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
