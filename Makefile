@@ -7,6 +7,8 @@ PYTEST := $(BIN)/python -m pytest
 WORKERS ?= auto
 SYSTEM_WORKERS ?= 0
 COVERAGE ?=
+# Compiled modules are kept, whatever the surroundings say: every process of the tests needs them.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test test-system test-long test-lowest mutants fuzz benchmarks lint format wheel docs paper clean help
 

@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, settings
 
 # No test makes a key in the home of whoever runs it, and golden files are the same for all.
 os.environ["INDIFF_KEY"] = str(Path(__file__).parent / "fingerprint.key")
+if "PYTEST_XDIST_WORKER" in os.environ:  # the other cores run other tests
+    os.environ["LOKY_MAX_CPU_COUNT"] = "1"
 
 settings.register_profile(
     "quick", max_examples=60, deadline=None, derandomize=True,

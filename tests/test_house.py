@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,7 @@ def test_the_first_line_is_a_sentence(path: Path) -> None:
     assert text.splitlines()[0].endswith((".", ":", "?"))
 
 
+@cache
 def functions() -> list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
     """Return every function of the package that is not a kernel, with the name of its place."""
     found = []

@@ -105,12 +105,10 @@ def once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("make", "faults"),
     [
-        (a_test, ("failing", "memory", "killed")),
         (a_release, FAULTS),
-        (an_audit, ("full",)),
         (a_risk, ("failing",)),
-        pytest.param(a_test, ("full",), marks=pytest.mark.system),
-        pytest.param(an_audit, ("failing", "memory", "killed"), marks=pytest.mark.system),
+        pytest.param(a_test, FAULTS, marks=pytest.mark.system),
+        pytest.param(an_audit, FAULTS, marks=pytest.mark.system),
         pytest.param(a_risk, ("full", "memory", "killed"), marks=pytest.mark.system),
     ],
 )

@@ -183,7 +183,7 @@ def test_output_to_a_device(people: Path) -> None:
     assert call("columns", people, "--json", "/dev/null").code == 0
 
 
-@pytest.mark.parametrize("column", ["age", "ill"])
+@pytest.mark.parametrize("column", ["age", pytest.param("ill", marks=pytest.mark.system)])
 def test_every_type_of_arrow_is_read_or_refused(tmp_path: Path, column: str) -> None:
     """Whatever a column holds: numbers are counted, and what is no value is named."""
     path = tmp_path / "typed.feather"

@@ -36,6 +36,7 @@ k = 50
 """
 
 
+@pytest.mark.system  # a process for every command
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
     announce()

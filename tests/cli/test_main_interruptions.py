@@ -65,7 +65,10 @@ def start_slow(folder: Path, begin: Any = heed) -> tuple[subprocess.Popen[bytes]
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes have no files here")
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+@pytest.mark.parametrize(
+    "name",
+    ["SIGTERM", *(pytest.param(name, marks=pytest.mark.system) for name in ("SIGHUP", "SIGINT"))],
+)
 def test_a_signal_ends_a_command_with_all_it_began(tmp_path: Path, name: str) -> None:
     process, oracle = start_slow(tmp_path)
     process.send_signal(getattr(signal, name))
@@ -76,6 +79,7 @@ def test_a_signal_ends_a_command_with_all_it_began(tmp_path: Path, name: str) ->
     assert not is_running(oracle)
 
 
+@pytest.mark.system
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes have no files here")
 def test_any_command_removes_what_a_killed_one_left(tmp_path: Path) -> None:
     process, oracle = start_slow(tmp_path)
@@ -91,6 +95,7 @@ def test_any_command_removes_what_a_killed_one_left(tmp_path: Path) -> None:
     assert not is_running(oracle)
 
 
+@pytest.mark.system
 def test_who_ignores_hang_ups_goes_on(tmp_path: Path) -> None:
     def ignore() -> None:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
@@ -105,6 +110,7 @@ def test_who_ignores_hang_ups_goes_on(tmp_path: Path) -> None:
     assert process.returncode == 130
 
 
+@pytest.mark.system
 def test_a_spill_folder_says_whose_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     script = (

@@ -8,10 +8,8 @@ from typing import Any
 
 import httpx
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, Phase, given, reject, settings
 from hypothesis import strategies as st
-from schemathesis import GenerationMode
 
 from tests.web.site import ADDRESS, V1, Site, open_site, people
 
@@ -38,6 +36,9 @@ def test_no_request_makes_a_server_error(
     fuzzed: tuple[Site, dict[str, str]], record_property: Any
 ) -> None:
     """Every operation, with what its description allows and with what it forbids."""
+    import schemathesis  # heavy: the quick tests are collected without it
+    from schemathesis import GenerationMode
+
     site, known = fuzzed
     schema = schemathesis.openapi.from_dict(site.app.openapi())
     operations = [found.ok() for found in schema.get_all_operations()]

@@ -10,6 +10,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
+from functools import cache
 from keyword import iskeyword
 from pathlib import Path
 from typing import Annotated, Any
@@ -197,12 +198,18 @@ def _interruptions() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
+@cache
+def _command() -> Any:
+    """Build the command with all its options: a fifth of a short call, and always the same."""
+    return typer.main.get_command(app)
+
+
 def _run(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
     if "_INDIFF_COMPLETE" in os.environ:  # the shell asks what could be typed next
         app(prog_name="indiff")
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        command = typer.main.get_command(app)
+        command = _command()
         # Not command.main: it ends a broken pipe with 1, which here means an exceeded limit.
         with command.make_context("indiff", words) as context:
             command.invoke(context)

@@ -24,6 +24,7 @@ import pytest
 import indiff
 from indiff.errors import UserError
 from indiff.risk import measure_risk
+from tests.command_line import call
 
 PEOPLE = pa.table(
     {
@@ -198,11 +199,12 @@ def test_standard_input_and_output(data: bytes) -> None:
 def test_a_test_of_standard_input_is_that_of_its_file(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_bytes(text())
     roles = ("--quasi", "age,sex", "--sensitive", "ill", "--sanitizer", "mondrian:k=5")
-    asked = (*roles, "--model", "frequency", "--json", "-")
-    typed = indiff_reads(text(), "test", "-", *asked)
-    named = indiff_reads(b"", "test", str(tmp_path / "people.csv"), *asked)
-    assert typed.returncode == named.returncode == 0, typed.stderr
-    one, other = json.loads(typed.stdout), json.loads(named.stdout)
+    asked = (*roles, "--model", "frequency", "--json")
+    typed = indiff_reads(text(), "test", "-", *asked, "-")
+    named = call("test", tmp_path / "people.csv", *asked, tmp_path / "named.json")
+    assert typed.returncode == named.code == 0, typed.stderr
+    one = json.loads(typed.stdout)
+    other = json.loads((tmp_path / "named.json").read_text(encoding="utf-8"))
     assert one["delta"] == other["delta"] > 0
     assert one["fingerprint"] == other["fingerprint"]
 

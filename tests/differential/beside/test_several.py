@@ -188,7 +188,9 @@ def by_definition(table: Table, releases: list[pa.Table], present: Any) -> dict[
     }
 
 
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize(
+    "block", [0, 1, *(pytest.param(block, marks=pytest.mark.long) for block in range(2, 10))]
+)
 def test_against_the_definition(block: int) -> None:
     rng = np.random.default_rng(block)
     for _ in range(50):

@@ -27,3 +27,10 @@ def test_what_cannot_be_pickled_is_said(monkeypatch: pytest.MonkeyPatch) -> None
     lock = threading.Lock()
     with pytest.raises(UserError, match=r"must be picklable; .* Use jobs=1"):
         run(lambda frame: frame if lock else None, jobs=2)
+
+
+def test_one_core_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
+    monkeypatch.setattr(calls, "WORTH_SHARING", 0.0)
+    lock = threading.Lock()  # cannot be pickled
+    assert run(lambda frame: frame if lock else None, jobs=-1).complete

@@ -135,7 +135,8 @@ def answers(ask: Ask, places: Sequence[int], calls: Calls) -> Generator[list[Ans
         taken, done = monotonic() - start, first - len(waiting)
         seconds, left = taken / max(1, done), len(places) - done
         watched = done > 0 and taken > WATCHED * WORTH_SHARING
-        if calls.jobs != 1 and watched and seconds * left > WORTH_SHARING:
+        worth = calls.jobs != 1 and watched and seconds * left > WORTH_SHARING
+        if worth and pools.processes(calls.jobs) > 1:  # one process alone is this one
             size = max(1, min(int(CHUNK_SECONDS / max(seconds, 1e-6)), left // 8 + 1))
             rest = [*waiting, *places[first:]]
             pool = pools.LokyPool(work, calls.jobs)

@@ -89,14 +89,19 @@ def _unpickled(payload: bytes) -> Any:
         ) from error
 
 
+def processes(jobs: int) -> int:
+    """Return how many processes of this machine are asked for; -1 is one for each core."""
+    import joblib
+
+    return max(1, int(joblib.effective_n_jobs(jobs)))
+
+
 class LokyPool:
     """Processes of this machine, by the executor that joblib has."""
 
     def __init__(self, work: Work, jobs: int) -> None:
-        import joblib
-
         self._payload = _pickled(work)
-        self._jobs = max(1, joblib.effective_n_jobs(jobs))
+        self._jobs = processes(jobs)
         self._executor = self._start()
 
     def _start(self) -> Any:
