@@ -28,6 +28,7 @@ from indiff.differential.people import People, fallback, without_rows
 from indiff.inference import Model
 from indiff.release.release import Release
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer, NotDifferentiallyPrivate
+from indiff.sanitizers.oracles.folder import Releases
 from indiff.sanitizers.sanitizer import Sanitizer
 from indiff.text import describe
 
@@ -133,12 +134,15 @@ def release_of(sanitizer: Sanitizer, table: Table, seed: int, call: Call) -> Rel
     """Make the release of one call, from random numbers that no other call has.
 
     A noisy table is made as it would be published, by OpenDP where it is installed: the noise of
-    a seed has digits that tell what it was added to (Mironov 2012), and is never published.
+    a seed has digits that tell what it was added to (Mironov 2012), and is never published. Of a
+    folder of releases every call reads a file of its own.
     """
     if isinstance(sanitizer, NoisySanitizer):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotDifferentiallyPrivate)
             return sanitizer.sanitize(table)
+    if isinstance(sanitizer, Releases):
+        return sanitizer.read_run(table, call.run)
     key = (_CLAIM, call.person + 1, call.run)
     return sanitizer.sanitize(table, np.random.default_rng(SeedSequence(seed, spawn_key=key)))
 
