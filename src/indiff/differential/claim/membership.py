@@ -280,6 +280,8 @@ def _rates(present: Floats, absent: Floats, *, error: float, fresh: bool) -> Rat
     values = np.append(np.unique(np.concatenate([one.ravel() for one in counted])), np.inf)
     highest = _shared_limits(counted[0], values, error / 4)[1]
     lowest = _independent_limits(counted[1], values, error / 4)[0]
+    if exact[0] is not present:  # the best threshold may lie between a step and the next one
+        lowest = np.append(lowest[1:], 0.0)
     best = np.array([_lead(*first)[0]])
     low = _shared_limits(second[0], best, error / 4)[0] - _independent_limits(
         second[1], best, error / 4
