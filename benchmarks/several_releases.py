@@ -58,7 +58,7 @@ def main(place: str) -> None:
         sys.stdout.write(f"{name}: {found.pairs[:2]}\n")
     x = alt.X("releases:O", title="releases, each 5-anonymous", axis=alt.Axis(labelAngle=0))
     y = alt.Y("share:Q", title="records whose value is determined", axis=alt.Axis(format=".0%"))
-    color = alt.Color("of:N", title=None, legend=alt.Legend(orient="top"))
+    color = alt.Color("of:N", title=None, legend=alt.Legend(orient="top", columnPadding=30))
     chart = alt.Chart(alt.Data(values=rows)).mark_line(point=True).encode(x, y, color)
     chart.properties(width=420, height=240).save(place)
 

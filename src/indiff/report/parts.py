@@ -148,7 +148,9 @@ def parts(document: Document) -> dict[str, Any]:
         "headings": HEADINGS,
         "worst": worst,
         "policy": document.get("policy"),
-        "claims": [(one["sentence"], claim_lines(one)) for one in document.get("claim") or ()],
+        "claims": [
+            (sentence(one["sentence"]), claim_lines(one)) for one in document.get("claim") or ()
+        ],
         "notes": notes(document),
         "reasons": reasons,
         "why": {one.text: one.number for one in reasons},

@@ -47,6 +47,20 @@ def test_a_claim_that_is_not_refuted_is_no_pass() -> None:
     assert any("not refuted with 95 % confidence" in one for one in found.verdict["reasons"])
 
 
+def test_a_claim_about_a_file_is_never_kept(tmp_path: Path) -> None:
+    demo, file = indiff.datasets.demo(records=100), tmp_path / "release.csv"
+    table = indiff.read_table(demo, quasi=["age", "sex"], sensitive="diagnosis")
+    indiff.Mondrian(k=3).sanitize(table).write(file)
+    plan = indiff.Plan(
+        data={"quasi": ["age", "sex"], "sensitive": "diagnosis"}, release={"file": str(file)},
+        adversary={"models": ["frequency"], "claim": {"epsilon": 5.0}}, limits={"k": 1},
+        run={"jobs": 1},
+    )  # fmt: skip
+    verdict = indiff.run_audit(plan, demo).verdict
+    assert verdict["status"] == "incomplete"
+    assert "here is one release alone" in verdict["reasons"][0]
+
+
 def test_without_a_claim_there_is_no_section() -> None:
     found = audited("suppress")
     assert found.document["claim"] == []

@@ -11,7 +11,9 @@ import pytest
 
 import indiff
 from indiff.data.table import Table
-from indiff.differential.claim.claim import Rounds, as_models
+from indiff.differential.claim.bound import epsilon_lower
+from indiff.differential.claim.claim import Rounds, as_models, observe
+from indiff.differential.people import each_record
 from indiff.errors import UserError
 from tests.differential.claim import gallery
 
@@ -123,6 +125,19 @@ def test_calls_that_fail_are_told_and_refute_nothing(people: Table) -> None:
     assert "not like this" in found.failures[0]
 
 
+@pytest.mark.parametrize("canaries", [None, 20])
+def test_what_fails_on_the_whole_table_is_said_at_once(people: Table, canaries: int | None) -> None:
+    asked = []
+
+    def never(frame: pa.Table, rng: np.random.Generator) -> pa.Table:
+        asked.append(frame.num_rows)
+        raise ValueError("no service here")
+
+    with pytest.raises(UserError, match="no service here"):
+        indiff.test_claim(people, never, epsilon=1, calls=80, canaries=canaries, jobs=1, retries=1)
+    assert len(asked) == 2  # the call, and once more
+
+
 def test_time_that_is_up_leaves_it_incomplete(people: Table) -> None:
     found = indiff.test_claim(people, gallery.uniform, epsilon=1, calls=2000, jobs=1, time=0.2)
     assert found.out_of_time
@@ -162,6 +177,25 @@ def test_what_makes_no_sense_is_refused(
 ) -> None:
     with pytest.raises(UserError, match=message):
         indiff.test_claim(people, gallery.uniform, **{"epsilon": 1, "calls": 40} | settings)
+
+
+def test_several_that_are_counted_share_the_error() -> None:
+    class Told:
+        names = ("count",)
+
+        def look(
+            self, people: Any, stage: str, present: range, absent: Any
+        ) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+            whole = np.ones((len(people), len(present), 1))
+            return whole, {one: np.zeros((len(runs), 1)) for one, runs in absent.items()}
+
+    everybody = each_record(np.arange(4))
+    found, done = observe(Told(), everybody, Rounds.of(400, 4, False, 3), counted=3)
+    assert done
+    assert len(found) == 3
+    for one in found:
+        alone = epsilon_lower(one.counted, error=0.05 / 3, split=one.event.split)
+        assert one.epsilon == pytest.approx(alone)
 
 
 def test_rounds_never_ask_for_more_than_was_allowed() -> None:

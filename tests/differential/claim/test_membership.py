@@ -45,12 +45,26 @@ def test_a_generator_that_publishes_half_of_the_records() -> None:
     assert found.to_dict()["kind"] == "membership-runs"
 
 
-def test_runs_that_all_fail_are_refused() -> None:
+def test_runs_that_fail_without_a_record_are_refused() -> None:
     def never(frame, rng):  # type: ignore[no-untyped-def]
-        raise ValueError
+        if frame.num_rows < 50:
+            raise ValueError
+        return frame
 
     with pytest.raises(UserError, match="at least 2 finished runs"):
         indiff.infer_membership(gallery.people(50), never, targets=2, runs=4, jobs=1, retries=0)
+
+
+def test_what_was_learned_on_some_runs_is_counted_on_others() -> None:
+    # Told apart in the even runs alone: what is standardised or learned there has to forget them.
+    present, absent = np.zeros((1, 40, 1)), np.zeros((1, 40, 1))
+    present[:, ::2] = 1
+    for name, value in (("count of its cell", 0.0), ("belief of frequency", 0.5)):
+        rates = membership_rates((name,), present, absent, error=0.05)[0][name]
+        assert rates.advantage.value == pytest.approx(value)
+        assert rates.advantage.lower == 0
+    learned = membership_rates(("count of its cell",), present, absent, error=0.05)[0]
+    assert learned["likelihood ratio"].advantage.value == 0
 
 
 # Three generators of which the truth is known. Each draws the scores of 6 records: runs that share

@@ -106,3 +106,11 @@ def test_confidence_is_a_probability(confidence: float) -> None:
     original, _, fresh = drawn(6, 60)
     with pytest.raises(UserError, match="confidence"):
         test_synthetic(read(original), fresh, confidence=confidence)
+
+
+def test_all_comparisons_together_err_as_rarely_as_one() -> None:
+    frame = pa.table({"age": list(range(20, 40)), "ill": ["a", "b"] * 10})
+    table = indiff.read_table(frame.slice(0, 10), quasi=["age"], sensitive="ill")
+    found = indiff.test_synthetic(table, frame.slice(0, 5), held_out=frame.slice(10))
+    assert sum(one.share for one in found.excesses) == pytest.approx(1)
+    assert found.excesses[0].share == 0.5

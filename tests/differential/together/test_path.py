@@ -77,30 +77,49 @@ def test_two_groups_by_hand() -> None:
     assert found.exactness == "exact"
     assert found.method == "leave-one-out"
     assert "0 of 8 records share their groups of all 2 releases with nobody" in str(found.notes)
+    # 51 and 57 hold flu alone, in the pairs already.
+    assert "2 of 8 records have their own value alone in common" in str(found.notes)
+    assert "0 of them though with none of the groups by itself" in str(found.notes)
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_against_the_definition(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    size = int(rng.integers(8, 15))
-    frame = pa.table(
-        {
-            "who": [str(row) for row in range(size)],
-            "age": rng.integers(20, 30, size),
-            "sex": rng.choice(["m", "f"], size),
-            "ill": [*"uv", *rng.choice(list("uvw"), size - 2)],
-        }
-    )
-    table = read(frame)
-    choices = [Mondrian(k=2), Mondrian(k=3, regions="cut"), Mondrian(k=4), "identity", "suppress"]
-    picked = rng.choice(len(choices), int(rng.integers(2, 5)), replace=False)
-    sanitizers = [choices[place] for place in picked]
-    found = differential_test(table, sanitizers, model="frequency", together=True, distance="tv")
-    for row in range(size):
-        present, absent = by_definition(table, sanitizers, row)
-        assert found.beliefs[row] == pytest.approx(present, abs=1e-12)
-        assert found.beliefs_without[row] == pytest.approx(absent, abs=1e-12)
-        assert found.distances[row] == pytest.approx(abs(present - absent).sum() / 2, abs=1e-12)
+def test_groups_that_leave_one_value_only_together() -> None:
+    # Mondrian's groups are the men and the women below 40 and from 40 on; recoding's are decades.
+    # 21 is flu or asthma in the one and flu or cancer in the other; so it goes for 36 (flu), 45
+    # (flu) and 51 (asthma). 48 and 57 both hold cancer, and are a group of Mondrian's.
+    ill = ["flu", "cancer", "asthma", "flu", "flu", "cancer", "asthma", "cancer"]
+    table = read(FRAME.set_column(3, "ill", pa.array(ill)))
+    decades = Recoding(k=2, weights={"age": 100.0, "sex": 0.001})
+    assert decades.sanitize(table).to_frame()["age"].to_pylist()[:2] == ["[20, 29]"] * 2
+    found = differential_test(table, [Mondrian(k=2), decades], model="frequency", together=True)
+    notes = str(found.notes)
+    assert "6 of 8 records have their own value alone in common with all their groups" in notes
+    assert "4 of them though with none of the groups by itself" in notes
+    assert "8 of 8 records share their groups of all 2 releases with nobody" in notes
+
+
+@pytest.mark.parametrize("block", range(20))
+def test_against_the_definition(block: int) -> None:
+    for seed in range(25 * block, 25 * block + 25):
+        rng = np.random.default_rng(seed)
+        size = int(rng.integers(8, 15))
+        frame = pa.table(
+            {
+                "who": [str(row) for row in range(size)],
+                "age": rng.integers(20, 30, size),
+                "sex": rng.choice(["m", "f"], size),
+                "ill": [*"uv", *rng.choice(list("uvw"), size - 2)],
+            }
+        )
+        table, cut = read(frame), Mondrian(k=3, regions="cut")
+        choices = [Mondrian(k=2), cut, Mondrian(k=4), "identity", "suppress"]
+        picked = rng.choice(len(choices), int(rng.integers(2, 5)), replace=False)
+        chosen = [choices[place] for place in picked]
+        found = differential_test(table, chosen, model="frequency", together=True, distance="tv")
+        for row in range(size):
+            present, absent = by_definition(table, chosen, row)
+            assert found.beliefs[row] == pytest.approx(present, abs=1e-12)
+            assert found.beliefs_without[row] == pytest.approx(absent, abs=1e-12)
+            assert found.distances[row] == pytest.approx(abs(present - absent).sum() / 2, abs=1e-12)
 
 
 @pytest.mark.parametrize("model", [None, "frequency", ["naive-bayes", "frequency"]])

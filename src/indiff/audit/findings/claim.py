@@ -13,6 +13,7 @@ from indiff.audit.metrics import counted, metric, percent
 from indiff.audit.plan.plan import Plan
 from indiff.audit.verdict import Check, Exit, Verdict
 from indiff.differential.path import part_of
+from indiff.errors import UserError
 from indiff.report.finding import Finding
 
 if TYPE_CHECKING:
@@ -106,7 +107,10 @@ class Claims:
             folder = part_of(self.run, "claim", len(self.tests))
             return test_claim(subject.table, self.sanitizer, run=folder, **settings)
 
-        result = self.audit.attempt(STEP, find)
+        try:
+            result = self.audit.attempt(STEP, find)
+        except UserError as error:  # what others measured must survive it
+            result, self.audit.lost[STEP] = None, str(error)
         if result is None:
             return [what.missed(id, "failed", self.audit.lost.get(STEP, ""), about=about)]
         self.tests.append(result)

@@ -21,15 +21,17 @@ from indiff.data.table import Table
 from indiff.differential.calls.calls import Calls, Progress
 from indiff.differential.claim.bound import check_budget, epsilon_lower, most_that_runs_show
 from indiff.differential.claim.events import Event, choose_event
+from indiff.differential.claim.made_runs import TRUSTED, people_with_runs
 from indiff.differential.claim.one_run import observe_once, one_run_lower
 from indiff.differential.claim.result import NEIGHBOURS_PEOPLE, ClaimResult, Observed
 from indiff.differential.claim.runs import Caller
 from indiff.differential.claim.statistics import default_models
 from indiff.differential.claim.targets import Order, choose_records, record_multiplicity
 from indiff.differential.noise.bracket import check_confidence
-from indiff.differential.people import Deadline, People, as_deadline, find_people
-from indiff.errors import check_whole
+from indiff.differential.people import Deadline, People, as_deadline, as_rows, find_people
+from indiff.errors import UserError, check_whole
 from indiff.inference import Model, as_model
+from indiff.sanitizers.oracles.folder import Releases
 from indiff.sanitizers.sanitizer import as_sanitizer
 from indiff.text import describe
 
@@ -62,6 +64,16 @@ class Rounds:
     first: tuple[int, int]  # with everybody; without each of the people
     second: tuple[int, int]
     count: tuple[int, int]
+
+    @classmethod
+    def of_made(cls, present: int, absent: int) -> Rounds:
+        """Let one half of the runs that were made choose, and the other half count.
+
+        >>> Rounds.of_made(101, 40)
+        Rounds(scout=0, first=(50, 20), second=(0, 0), count=(51, 20))
+        """
+        first = present // 2, absent // 2
+        return cls(0, first, (0, 0), (present - first[0], absent - first[1]))
 
     @classmethod
     def of(cls, calls: int, people: int, scout: bool, counted: int) -> Rounds:
@@ -176,7 +188,8 @@ def test_claim(
     (record numbers, or how many to look at; 20, chosen by ``order``). The first half of the calls
     chooses the target and the event that tell best, from many statistics; the second half counts
     it (Clopper–Pearson). With ``canaries`` there is one call only, of a table in which each of so
-    many records is in or out by lot (:mod:`~indiff.differential.claim.one_run`).
+    many records is in or out by lot (:mod:`~indiff.differential.claim.one_run`). Of a folder of
+    releases (:class:`~indiff.Releases`) all runs that it holds are read.
 
     The bound holds with ``confidence`` over everything that was tried, for neighbours by adding or
     removing one record, provided that calls are independent of each other. It is one-sided: a
@@ -213,10 +226,12 @@ def test_claim(
     )  # fmt: skip
     if canaries is not None:
         result = _by_one_run(result, caller, canaries, order)
+    elif isinstance(chosen, Releases):
+        result = _by_made_runs(result, caller, chosen, targets, individual)
     else:
         result = _by_runs(result, caller, targets, order, individual)
     return replace(
-        result, calls=caller.done, interrupted=caller.interrupted,
+        result, calls=caller.done, requested=caller.total, interrupted=caller.interrupted,
         out_of_time=caller.calls.is_over and caller.done < caller.total and not result.complete,
         failures=tuple(caller.failures.values()), seconds=perf_counter() - start,
     )  # fmt: skip
@@ -232,6 +247,13 @@ def as_models(model: str | Model | Sequence[str | Model] | None) -> tuple[Model,
 
 def _by_one_run(result: ClaimResult, caller: Caller, canaries: int, order: Order) -> ClaimResult:
     table = caller.table
+    if isinstance(caller.sanitizer, Releases):
+        raise UserError(
+            "canaries are put into the table or left out by lot before a release is made; those of "
+            f"{describe(caller.sanitizer)} are there already",
+            way_out="Leave them out",
+            field="canaries",
+        )
     check_whole("canaries", canaries, 10, "Use 100 or more: each is one guess at most")
     rows = choose_records(table, min(canaries, len(table) - 2), order=order, seed=caller.seed)
     error = 1 - result.confidence
@@ -263,6 +285,32 @@ def _by_runs(
     people = people_with(everyone, rows)
     if not isinstance(number, int):
         rounds = Rounds.of(calls, len(people), False, 1)
+    return _counted(result, caller, people, rounds, individual)
+
+
+def _by_made_runs(
+    result: ClaimResult, caller: Caller, folder: Releases,
+    targets: Iterable[int] | int | None, individual: str | None,
+) -> ClaimResult:  # fmt: skip
+    """Observe the runs that a folder holds, without the people who have such runs."""
+    table, everyone = caller.table, find_people(caller.table, individual)
+    number = targets if isinstance(targets, int) else None
+    if targets is not None and number is None:
+        everyone = people_with(everyone, as_rows(table, list(targets)))  # type: ignore[arg-type]
+    people, present, absent = people_with_runs(
+        folder, table, everyone, least=LEAST_CALLS // 2, most=number
+    )
+    rounds = Rounds.of_made(present, absent)
+    caller.total = present + len(people) * rounds.first[1] + rounds.count[1]
+    found = _counted(result, caller, people, rounds, individual)
+    return replace(found, notes=(*found.notes, TRUSTED))
+
+
+def _counted(
+    result: ClaimResult, caller: Caller, people: People, rounds: Rounds, individual: str | None
+) -> ClaimResult:
+    """Observe these people, and put what was found into the result."""
+    table = caller.table
     error, done = 1 - result.confidence, False
     found: list[Observed] = []
     if not caller.stopped:

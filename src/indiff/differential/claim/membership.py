@@ -21,19 +21,22 @@ from indiff.differential.calls.calls import Calls, Progress
 from indiff.differential.claim.bound import share_lower, share_upper
 from indiff.differential.claim.claim import as_models, people_with
 from indiff.differential.claim.events import LEARNED, learn_ratio
+from indiff.differential.claim.made_runs import TRUSTED, people_with_runs
 from indiff.differential.claim.runs import Caller
 from indiff.differential.claim.targets import Order, choose_records
 from indiff.differential.explain.membership import DECIMALS, RATES, Estimate
 from indiff.differential.noise.bracket import check_confidence
-from indiff.differential.people import Deadline, as_deadline, find_people
+from indiff.differential.people import Deadline, as_deadline, as_rows, find_people
 from indiff.errors import UserError, check_whole
 from indiff.inference import Model
+from indiff.sanitizers.oracles.folder import Releases
 from indiff.sanitizers.sanitizer import as_sanitizer
 from indiff.text import describe
 
 Floats = NDArray[np.float64]
 
 TARGETS, RUNS = 20, 100
+LEAST_MADE = 10  # runs in a folder of releases
 MOST_THRESHOLDS = 300
 LEAST_TO_LEARN = 8  # runs
 BELIEF = "belief"  # how the names of beliefs begin: their thresholds are the same for everybody
@@ -147,8 +150,15 @@ def infer_membership(
     check_whole("runs", runs, 2, "Use 100 or more: the intervals narrow with the number of runs")
     check_whole("seed", seed, 0)
     start, chosen, deadline = perf_counter(), as_sanitizer(sanitizer), as_deadline(time)
-    rows = choose_records(table, targets, order=order, seed=seed)
-    people = people_with(find_people(table, individual), rows)
+    people, notes = find_people(table, individual), []
+    if isinstance(chosen, Releases):
+        number = targets if isinstance(targets, int) else None
+        if number is None:
+            people = people_with(people, as_rows(table, list(targets)))  # type: ignore[arg-type]
+        people, *made = people_with_runs(chosen, table, people, least=LEAST_MADE, most=number)
+        runs, notes = min(runs, *made), [TRUSTED]
+    else:
+        people = people_with(people, choose_records(table, targets, order=order, seed=seed))
     caller = Caller(
         table, chosen, as_models(model), seed,
         Calls(jobs, backend, scheduler, retries, None if deadline is None else deadline.moment),
@@ -166,14 +176,13 @@ def infer_membership(
             "membership inference needs at least 2 finished runs with and without every target",
             f"{least:,}", "Give it more time, or fewer targets",
         )  # fmt: skip
-    notes = []
     if least < runs:
         notes.append(f"{least:,} of {runs:,} runs were finished with and without every target")
     absent = np.stack([apart[person][:least] for person in everybody])
     overall, each, strongest = membership_rates(
         caller.names, whole[:, :least], absent, error=1 - confidence
     )
-    if not chosen.randomized:
+    if not chosen.randomized and not isinstance(chosen, Releases):
         notes.append("runs that are all alike count as so many: differential_test is exact here")
     return MembershipRuns(
         table.sensitive.name, describe(chosen), tuple(table.records[people.firsts].tolist()), least,
@@ -271,6 +280,8 @@ def _rates(present: Floats, absent: Floats, *, error: float, fresh: bool) -> Rat
     values = np.append(np.unique(np.concatenate([one.ravel() for one in counted])), np.inf)
     highest = _shared_limits(counted[0], values, error / 4)[1]
     lowest = _independent_limits(counted[1], values, error / 4)[0]
+    if exact[0] is not present:  # the best threshold may lie between a step and the next one
+        lowest = np.append(lowest[1:], 0.0)
     best = np.array([_lead(*first)[0]])
     low = _shared_limits(second[0], best, error / 4)[0] - _independent_limits(
         second[1], best, error / 4

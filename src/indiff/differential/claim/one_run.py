@@ -6,6 +6,7 @@ Steinke, Nasr and Jagielski (2023), "Privacy auditing with one (1) training run"
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -24,6 +25,7 @@ LARGEST = 20.0  # beyond it nobody claims anything
 STEP = 0.01
 _LOTS = 12
 MOST_CUTS = 40  # of a statistic
+MOST_BY_ITSELF = 300  # guesses, up to which every number of them is looked at
 
 
 def p_value(canaries: int, made: int, right: int, epsilon: float, delta: float = 0.0) -> float:
@@ -35,6 +37,10 @@ def p_value(canaries: int, made: int, right: int, epsilon: float, delta: float =
     guesses may be helped F times, where F depends on the release alone and has a mean of at most
     2·canaries·δ; P(W ≥ right − F) ≤ β + E[F] max_i P(right > W ≥ right − i)/i.
 
+    The theorem is about a number of guesses that is fixed beforehand. Here the release has a say in
+    it, and F may be large just where few are made: so the last factor is the largest for any
+    number of guesses, each with as many right ones as have a probability of β at most.
+
     >>> round(p_value(10, 10, 10, 0.0), 6)  # ten coins, all guessed
     0.000977
     """
@@ -42,13 +48,44 @@ def p_value(canaries: int, made: int, right: int, epsilon: float, delta: float =
 
     if right <= 0:
         return 1.0
-    share = 1 / (1 + np.exp(-epsilon))
-    beta = float(binom.sf(right - 1, made, share))
+    beta = float(binom.sf(right - 1, made, 1 / (1 + np.exp(-epsilon))))
     if not delta:
         return beta
-    fewer = np.cumsum(binom.pmf(np.arange(right - 1, -1, -1), made, share))
-    helped = float((fewer / np.arange(1, right + 1)).max())
-    return min(1.0, beta + 2 * canaries * delta * helped)
+    return min(1.0, beta + 2 * canaries * delta * _help(canaries, epsilon, beta))
+
+
+def _help(canaries: int, epsilon: float, beta: float) -> float:
+    """Return the largest max_i P(v > W ≥ v − i)/i of any number n of guesses, up to the canaries.
+
+    W is Binomial(n, e^ε/(1 + e^ε)), v the smallest number with P(W ≥ v) ≤ β; an n without
+    one never speaks against a claim. Where n is very large no mean of probabilities is above the
+    largest one, which falls with n.
+    """
+    from scipy.stats import binom
+
+    size = min(canaries, MOST_BY_ITSELF)
+    ways, number = _ways(size), np.arange(size + 1)
+    inside, outside = -np.log1p(np.exp(-epsilon)), -np.log1p(np.exp(epsilon))
+    shares = np.exp(ways + number * inside + (number[:, None] - number) * outside)
+    below = np.cumsum(shares, axis=1) - shares  # P(W < w), a row for each n
+    above = np.cumsum(shares[:, ::-1], axis=1)[:, ::-1]  # P(W ≥ w)
+    few = (above <= beta * (1 + 1e-9)) & (number <= number[:, None])
+    reached = few.any(axis=1)
+    least = few.argmax(axis=1)[reached, None]
+    between = np.take_along_axis(below[reached], least, 1) - below[reached]
+    means = np.where(number < least, between / np.maximum(least - number, 1), 0.0)
+    mode = binom.pmf(int((size + 2) * np.exp(inside)), size + 1, np.exp(inside))
+    return max(float(means.max(initial=0.0)), float(mode) if canaries > size else 0.0)
+
+
+@lru_cache(maxsize=2)
+def _ways(most: int) -> Floats:
+    """Return ln of n over w for every n and w up to ``most``; −∞ where w is larger."""
+    from scipy.special import gammaln
+
+    n, w = np.ogrid[: most + 1, : most + 1]
+    ways = gammaln(n + 1) - gammaln(w + 1) - gammaln(np.maximum(n - w, 0) + 1)
+    return np.where(w <= n, ways, -np.inf)
 
 
 def one_run_lower(

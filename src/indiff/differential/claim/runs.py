@@ -25,9 +25,12 @@ from indiff.differential.calls.identity import identity, table_identity
 from indiff.differential.calls.journal import Journal
 from indiff.differential.claim.statistics import copies_of, statistic_names, statistics_of
 from indiff.differential.people import People, fallback, without_rows
+from indiff.errors import marked
 from indiff.inference import Model
 from indiff.release.release import Release
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer, NotDifferentiallyPrivate
+from indiff.sanitizers.oracles.folder import Releases
+from indiff.sanitizers.oracles.function import OracleFailed
 from indiff.sanitizers.sanitizer import Sanitizer
 from indiff.text import describe
 
@@ -133,12 +136,15 @@ def release_of(sanitizer: Sanitizer, table: Table, seed: int, call: Call) -> Rel
     """Make the release of one call, from random numbers that no other call has.
 
     A noisy table is made as it would be published, by OpenDP where it is installed: the noise of
-    a seed has digits that tell what it was added to (Mironov 2012), and is never published.
+    a seed has digits that tell what it was added to (Mironov 2012), and is never published. Of a
+    folder of releases every call reads a file of its own.
     """
     if isinstance(sanitizer, NoisySanitizer):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotDifferentiallyPrivate)
             return sanitizer.sanitize(table)
+    if isinstance(sanitizer, Releases):
+        return sanitizer.read_run(table, call.run)
     key = (_CLAIM, call.person + 1, call.run)
     return sanitizer.sanitize(table, np.random.default_rng(SeedSequence(seed, spawn_key=key)))
 
@@ -217,6 +223,20 @@ class Caller:
         return self._collect(ask, (call,), "one-run", told).get(call)
 
     def _collect(
+        self, ask: Any, calls: Sequence[Call], stage: str, told: Mapping[str, str]
+    ) -> dict[Call, Floats]:
+        """Make calls; the very first one alone, since where it fails the others would, too."""
+        if self.done:
+            return self._make(ask, calls, stage, told)
+        first, rest = calls[:1], calls[1:]
+        found = self._make(replace(ask, calls=first) if rest else ask, first, stage, told)
+        if self.failures:
+            raise OracleFailed(marked(next(iter(self.failures.values()))))
+        if not found or not rest:
+            return found
+        return found | self._make(replace(ask, calls=rest), rest, stage, told)
+
+    def _make(
         self, ask: Any, calls: Sequence[Call], stage: str, told: Mapping[str, str]
     ) -> dict[Call, Floats]:
         found: dict[Call, Floats] = {}

@@ -235,7 +235,10 @@ def _notes(test: Test, together: Together, parts: Sequence[Part]) -> list[str]:
 
 
 def _shared_groups(test: Test, together: Together) -> list[str]:
-    """Count the people who share all groups of a record, where releases are groups of the table."""
+    """Put groups of all releases side by side: whom they leave alone, and with one value.
+
+    That is said where releases are groups of the table; of records, whichever person they are of.
+    """
     releases: list[Release] = []
     for sanitizer, table in zip(together.parts, together.tables, strict=True):
         if isinstance(sanitizer, Mondrian | Recoding) and table is None:
@@ -243,19 +246,28 @@ def _shared_groups(test: Test, together: Together) -> list[str]:
             releases += [release] if len(release) == len(test.table) else []
     if len(releases) < 2:
         return []
-    keys = np.zeros(len(test.table), np.int64)
-    alone = []
+    size, codes = len(test.table), test.table.sensitive.codes
+    keys, alone = np.zeros(size, np.int64), []
+    possible = np.ones((size, len(test.table.sensitive.values)), np.bool_)
+    by_one = np.zeros(size, np.bool_)
     for release in releases:
-        own = np.zeros(len(test.table), np.int64)
+        own = np.zeros(size, np.int64)
         for numbers in release.told_apart().values():
             own = np.unique(own * (int(numbers.max()) + 1) + numbers, return_inverse=True)[1]
         alone.append(int((np.bincount(own)[own] == 1).sum()))
         keys = np.unique(keys * (int(own.max()) + 1) + own, return_inverse=True)[1]
-    shared = np.bincount(keys)[keys]
+        held = np.zeros((int(own.max()) + 1, possible.shape[1]), np.bool_)
+        held[own, codes] = True
+        by_one |= held.sum(axis=1)[own] == 1
+        possible &= held[own]
+    shared, determined = np.bincount(keys)[keys], possible.sum(axis=1) == 1
     return [
-        f"{int((shared == 1).sum()):,} of {len(shared):,} records share their groups of all "
+        f"{int((shared == 1).sum()):,} of {size:,} records share their groups of all "
         f"{len(releases)} releases with nobody, against {max(alone):,} in one of them; the fewest "
-        f"people who share all groups of a record are {int(shared.min()):,}"
+        f"people who share all groups of a record are {int(shared.min()):,}",
+        f"{int(determined.sum()):,} of {size:,} records have their own value alone in common "
+        f"with all their groups, {int((determined & ~by_one).sum()):,} of them though with none "
+        "of the groups by itself",
     ]
 
 

@@ -55,7 +55,7 @@ def addresses_of(host: str, port: int, *, remote: bool) -> list[str]:
         raise OracleFailed(
             "a service must be on this machine or in a private network, since the table is sent "
             f"there; {shown} is not. If the table may leave the building, say so with "
-            f"{option('allow_remote')}, or remote=yes in Python."
+            f"{option('allow_remote')}, or remote=True in Python."
         )
     return addresses
 

@@ -6,6 +6,8 @@ import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
@@ -31,7 +33,9 @@ class Releases(BlackBox):
     ``without-3-7-12.csv``. A target without a file cannot be tested and is an error of its own.
 
     Each file must come from one run of the same sanitizer, and one that is not random: nothing
-    here can tell a record's influence from that of chance.
+    here can tell a record's influence from that of chance. Of a random one there are many runs, in
+    folders ``release`` and ``without-<record>``, each file a run of its own under any name; those
+    are read by :func:`~indiff.test_claim` and :func:`~indiff.infer_membership`.
 
     >>> import pyarrow as pa, tempfile
     >>> from indiff import differential_test, read_table
@@ -54,30 +58,67 @@ class Releases(BlackBox):
         object.__setattr__(self, "folder", folder)
         if not os.path.isdir(folder):
             raise UserError(f"releases are in a folder; there is no folder {folder!r}.")
-        self._file()
+        if not self.runs():
+            self._file()
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the release of the whole table; :meth:`evidence` has those of the others."""
-        return self.evidence(())
+        """SHA-256 of the release of the whole table; :meth:`evidence` has those of the others.
+
+        Of many runs it is that of all of them.
+        """
+        return self._of_all_runs if self.runs() else self.evidence(())
+
+    @cached_property
+    def _sides(self) -> dict[str, list[Path]]:
+        """The files of many runs, in the order of their names, by the folder that they are in."""
+        named = [*Path(self.folder).glob("release"), *Path(self.folder).glob("without-*")]
+        return {side.name: _files(side) for side in sorted(named) if side.is_dir()}
+
+    @cached_property
+    def _of_all_runs(self) -> str:
+        digest = hashlib.sha256()
+        for file in chain.from_iterable(self._sides.values()):
+            told = hashlib.sha256(file.read_bytes()).hexdigest()
+            digest.update(f"{file.parent.name}/{file.name} {told}\n".encode())
+        return digest.hexdigest()
 
     def __str__(self) -> str:
         return f"releases:{self.folder}"
 
     def sanitize(self, table: Table, rng: Generator | None = None) -> Release:
         """Read the release of the table, told by the records that it lacks."""
+        if self.runs():
+            raise OracleFailed(
+                f"one release is read where there is one; {str(self)!r} has runs of a random "
+                "sanitizer. Test a claim with them, or in Python members with infer_membership."
+            )
         return read_returned(self._file(_absent(table)), table, str(self))
+
+    def runs(self, absent: Sequence[int] = ()) -> list[Path]:
+        """Return the files of the runs without these records, in the order of their names."""
+        return self._sides.get(_stem(sorted(absent)), [])
+
+    def read_run(self, table: Table, run: int) -> Release:
+        """Read one run of the table, told by the records that it lacks."""
+        absent = _absent(table)
+        files = self.runs(absent)
+        if run >= len(files):
+            raise OracleFailed(
+                f"a run is a file of its own; {str(self)!r} has {len(files):,} in "
+                f"{_stem(absent)!r}, and no run {run:,}."
+            )
+        return read_returned(files[run], table, str(self))
 
     def evidence(self, records: Sequence[int]) -> str:
         """SHA-256 of the release without these records."""
         return hashlib.sha256(self._file(sorted(records)).read_bytes()).hexdigest()
 
     def _file(self, absent: Sequence[int] = ()) -> Path:
-        stem, what = "release", "the release of the whole table"
+        stem, what = _stem(absent), "the release of the whole table"
         if absent:
-            numbers = "-".join(map(str, absent[:_NAMED])) + ("-…" if len(absent) > _NAMED else "")
-            named = f"record{'s' if len(absent) > 1 else ''} {numbers.replace('-', ', ')}"
-            stem, what = f"without-{numbers}", f"the release without {named}"
+            numbers = stem.removeprefix("without-").replace("-", ", ")
+            what = f"the release without record{'s' if len(absent) > 1 else ''} {numbers}"
         found = [path for end in ENDINGS if (path := Path(self.folder, stem + end)).is_file()]
         if len(found) == 1:
             return found[0]
@@ -90,6 +131,17 @@ class Releases(BlackBox):
             f"{what} must be in the folder; {self.folder!r} has no {stem}.csv, .tsv or .parquet. "
             "Add it, or name only targets that have one."
         )
+
+
+def _stem(absent: Sequence[int]) -> str:
+    """Return how the files or the folder of releases without these records are called."""
+    if not absent:
+        return "release"
+    return f"without-{'-'.join(map(str, absent[:_NAMED]))}{'-…' * (len(absent) > _NAMED)}"
+
+
+def _files(side: Path) -> list[Path]:
+    return sorted(path for path in side.iterdir() if path.suffix in ENDINGS and path.is_file())
 
 
 def _absent(table: Table) -> list[int]:
