@@ -6,7 +6,7 @@
   name(".toc-drawer", "On this page");
   const mark = () => {
     for (const box of document.querySelectorAll(".table-wrapper, .formula, pre")) {
-      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+      if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
     }
   };
