@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -254,6 +255,16 @@ def test_every_block_of_code_says_its_language() -> None:
     for name, text in PAGES.items():
         fences = re.findall(r"^```(.*)$", text, re.MULTILINE)
         assert all(fences[::2]), name
+
+
+@pytest.mark.system
+def test_the_script_beside_a_tutorial_measures_a_table_of_any_size() -> None:
+    measure = runpy.run_path(str(DOCS / "tutorials" / "billion_rows.py"))["measure"]
+    found = measure(10_000)
+    recorded = json.loads((DOCS / "tutorials" / "billion-rows.json").read_text(encoding="utf-8"))
+    assert found["rows"] == 10_000
+    assert found["processor_seconds"] > 0
+    assert [found.keys()] * len(recorded) == [one.keys() for one in recorded]
 
 
 def test_the_papers_numbers_come_out_again() -> None:

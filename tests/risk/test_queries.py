@@ -177,6 +177,14 @@ def test_every_dialect_reads_its_own_text(dialect: str, measure: str) -> None:
     assert f"{quote}order{quote}" in text
 
 
+def test_names_that_a_database_keeps_for_itself_are_quoted() -> None:
+    for name in ("range", "groups", "offset", "interval"):
+        text = query("k", quasi=[name], dialect="bigquery")
+        assert f"CAST(`{name}` AS STRING)" in text
+        ((found,),) = on_duckdb(pa.table({name: [1, 1, 2]}), query("k", quasi=[name]))
+        assert found == 1
+
+
 def test_what_dbt_fills_in_stays_as_it_is() -> None:
     text = query("k", quasi=["age"], table="{{ ref('release') }}", dialect="snowflake")
     assert "FROM {{ ref('release') }}" in text
