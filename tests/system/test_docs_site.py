@@ -25,6 +25,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 SEEN = (
     "index", "start", "concepts", "tutorials/hospital", "closed-form", "options", "commands", "api",
     "coming-from", "papers/dit-v2-figure-1", "decisions/house", "tutorials/epsilon",
+    "papers/itpr-table-7", "search",
 )  # fmt: skip
 # What somebody looks for, and the page that has the answer.
 ASKED = {
