@@ -101,8 +101,8 @@ wheel: $(VENV)/.installed-dev ## build the wheel and the source archive, and try
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
 	$(PYTHON) -m venv --clear build/wheel
-	build/wheel/bin/python -m pip --disable-pip-version-check --quiet install --constraint requirements/constraints.txt dist/*.whl
-	cd build/wheel && bin/indiff --version && bin/indiff demo --out demo
+	build/wheel/bin/python -m pip --disable-pip-version-check --quiet install --only-binary :all: --constraint requirements/constraints.txt "$$(echo dist/*.whl)[pytest]"
+	build/wheel/bin/python tests/from_wheel.py
 
 clean: ## remove what set-up made
 	rm -rf $(VENV) .rivals .lowest .axe .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -14,6 +14,8 @@ os.environ["PYTHONPATH"] = os.pathsep.join([*HERE, os.environ.get("PYTHONPATH", 
 os.environ["INDIFF_DOCS"] = str(DOCS)
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
+from nbclient import NotebookClient  # noqa: E402
+
 import indiff  # noqa: E402
 
 project = "indiff"
@@ -33,7 +35,8 @@ nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_in_temp = True
 nb_execution_timeout = 300
-nb_merge_streams = True
+# What a shell prints comes in pieces that end anywhere: they are joined as they are.
+NotebookClient.coalesce_streams = True
 
 autodoc_default_options = {"members": True, "show-inheritance": False}
 autodoc_member_order = "bysource"

@@ -26,16 +26,7 @@ def measure(rows: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         table, found = Path(folder) / "people.parquet", Path(folder) / "risk.json"
         subprocess.run([sys.executable, "-c", MAKE, str(table), str(rows)], check=True)
-        words = [
-            sys.executable,
-            "-m",
-            "indiff.cli.main",
-            "risk",
-            str(table),
-            *ROLES,
-            "--json",
-            str(found),
-        ]
+        words = ["-m", "indiff.cli.main", "risk", str(table), *ROLES, "--json", str(found)]
         process = subprocess.Popen([sys.executable, *words], stdout=subprocess.DEVNULL)
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)

@@ -22,6 +22,8 @@ from tests.command_line import announce, write_people
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs" / "howto").glob("*.md"))
+# What is typed is run by this environment, from this checkout.
+TYPED = 'python() { "$PYTHON" "$@"; }\nindiff() { python -m indiff.cli.main "$@"; }\n'
 PLAN = """
 [data]
 path = "people.csv"
@@ -47,7 +49,7 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
     blocks = re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert blocks
     done = subprocess.run(
-        ["bash", "-euc", 'indiff() { "$PYTHON" -m indiff.cli.main "$@"; }\n' + "".join(blocks)],
+        ["bash", "-euc", TYPED + "".join(blocks)],
         capture_output=True,
         check=False,
         cwd=tmp_path,

@@ -27,6 +27,13 @@ _RESERVED = (
     "natural not null of on or order outer primary references right select set some table then to "
     "union unique user using when where window with "
 )
+# Reserved in some. Quotes do no harm where small letters stay small; Snowflake stores capitals.
+_RESERVED_BUT_FOR_SNOWFLAKE = (
+    " array both collate constraint cube current current_date current_time do exclude false fetch "
+    "following grant groups hash if ignore interval lateral leading new no nulls offset only over "
+    "partition preceding qualify range returning rollup rows struct symmetric trailing treat true "
+    "unbounded values within "
+)
 _STANDS_FOR_TABLE = "indiff_stands_for_the_table"
 
 # Empty text and NULL are one missing value, as in `indiff risk`, and NULLs group together.
@@ -141,7 +148,7 @@ def query(
     tree = sqlglot.parse_one(text, read="duckdb")
     for one in tree.find_all(exp.Column):
         if one.name in stands:
-            one.set("this", _identifier(exp, stands[one.name]))
+            one.set("this", _identifier(exp, stands[one.name], dialect))
     written: str = tree.sql(dialect=dialect, pretty=True)
     return written.replace(_STANDS_FOR_TABLE, _table(table, dialect))
 
@@ -162,9 +169,10 @@ def _check(
         raise UserError(rule, field="sensitive")
 
 
-def _identifier(exp: Any, name: str) -> Any:
-    """Return a name, in the dialect's quotes unless every database reads it without."""
-    plain = _PLAIN_NAME.fullmatch(name) is not None and f" {name.lower()} " not in f" {_RESERVED}"
+def _identifier(exp: Any, name: str, dialect: str) -> Any:
+    """Return a name, in the dialect's quotes unless the database reads it without."""
+    reserved = " " + _RESERVED + ("" if dialect == "snowflake" else _RESERVED_BUT_FOR_SNOWFLAKE)
+    plain = _PLAIN_NAME.fullmatch(name) is not None and f" {name.lower()} " not in reserved
     return exp.to_identifier(name, quoted=not plain)
 
 
@@ -174,5 +182,5 @@ def _table(name: str, dialect: str) -> str:
 
     if "{{" in name:
         return name
-    parts = [_identifier(exp, part) for part in name.split(".")]
+    parts = [_identifier(exp, part, dialect) for part in name.split(".")]
     return ".".join(part.sql(dialect=dialect) for part in parts)
