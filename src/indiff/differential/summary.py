@@ -25,7 +25,8 @@ def sum_up(test: Test, measurement: Measurement, name: str, seconds: float) -> D
     owner[people.rows] = people.owners
     owners = owner[beliefs.rows]
     column, place = fold(measurement.columns[name], owners)
-    tested, starts = np.unique(owners, return_index=True)
+    starts = np.flatnonzero(np.diff(owners, prepend=-1))  # of each person's records
+    tested = owners[starts]
     changes = None if measurement.changes is None else measurement.changes.fold(starts)
     limits = None if changes is None else change_limits(changes, test.confidence)
     chances = None if changes is None else changes.each
@@ -53,12 +54,18 @@ def sum_up(test: Test, measurement: Measurement, name: str, seconds: float) -> D
 
     def count(flags: NDArray[np.bool_]) -> int:
         """Count the people with a flag on any of their records."""
-        return int(np.logical_or.reduceat(flags, starts).sum()) if len(starts) else 0
+        if len(starts) < len(flags):
+            flags = np.logical_or.reduceat(flags, starts)
+        return int(np.count_nonzero(flags))
+
+    # Nothing needs copying where each person has one record and all come as they are.
+    same = len(place) == len(owners) and not np.any(np.diff(place) != 1)
+    shown = slice(None) if same else place
 
     return DifferentialResult(
         distances=column.distances,
-        beliefs=beliefs.with_record[place],
-        beliefs_without=beliefs.without[place],
+        beliefs=beliefs.with_record[shown],
+        beliefs_without=beliefs.without[shown],
         records=table.records[people.firsts[tested]],
         classes=measurement.classes[place],
         sensitive_name=table.sensitive.name,
