@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -68,10 +69,10 @@ def check(problem: Problem, tree: Tree, left: Ints, spans: NDArray[np.float64]) 
         assert children[-1, layout.END] == copied.nodes[node, layout.END]
         assert (children[1:, layout.START] == children[:-1, layout.END]).all()
     bounds = copied.own_low, copied.own_high
-    for node, (start, end) in enumerate(copied.nodes[:, : layout.END + 1]):
+    for place, (start, end) in enumerate(copied.nodes[:, : layout.END + 1]):
         held = problem.codes[:, copied.order[start:end]]
-        assert (bounds[0][node] <= held.min(axis=1)).all()
-        assert (held.max(axis=1) <= bounds[1][node]).all()
+        assert (bounds[0][place] <= held.min(axis=1)).all()
+        assert (held.max(axis=1) <= bounds[1][place]).all()
     _, (changed, only_new, gone_again) = both(problem, tree, left, 0, spans)
     assert groups(changed, only_new) == groups(copied, fresh)
     assert groups(changed, changed.leaves) == groups(copied, fresh)
@@ -82,7 +83,7 @@ def check(problem: Problem, tree: Tree, left: Ints, spans: NDArray[np.float64]) 
 @pytest.mark.parametrize("regions", ["tight", "cut"])
 @pytest.mark.parametrize("seed", range(30))
 def test_what_a_group_and_its_twin_share_is_copied_and_the_rest_is_grown(
-    seed: int, regions: str
+    seed: int, regions: Literal["tight", "cut"]
 ) -> None:
     dice = random.Random(seed)
     kinds = [dice.choice(KINDS) for _ in range(dice.randrange(1, 4))]
