@@ -52,16 +52,7 @@ def sum_up(test: Test, measurement: Measurement, name: str, seconds: float) -> D
         several = people.column is not None
         guarantee = say(column.distances, test.population, test.confidence, failed, people=several)
 
-    def count(flags: NDArray[np.bool_]) -> int:
-        """Count the people with a flag on any of their records."""
-        if len(starts) < len(flags):
-            flags = np.logical_or.reduceat(flags, starts)
-        return int(np.count_nonzero(flags))
-
-    # Nothing needs copying where each person has one record and all come as they are.
-    same = len(place) == len(owners) and not np.any(np.diff(place) != 1)
-    shown = slice(None) if same else place
-
+    shown = _shown(place, len(owners))
     return DifferentialResult(
         distances=column.distances,
         beliefs=beliefs.with_record[shown],
@@ -79,9 +70,9 @@ def sum_up(test: Test, measurement: Measurement, name: str, seconds: float) -> D
         fingerprint=lambda: table.fingerprint,  # of most tests of an audit, nobody asks for it
         constraint_met=promise.kept,
         unmet=promise.why_not,
-        generalized_without=count(beliefs.generalized),
-        uncovered=count(beliefs.uncovered),
-        uncovered_without=count(beliefs.uncovered_without),
+        generalized_without=_count(beliefs.generalized, starts),
+        uncovered=_count(beliefs.uncovered, starts),
+        uncovered_without=_count(beliefs.uncovered_without, starts),
         dropped=table.dropped,
         requested=len(people),
         failures=tuple(
@@ -107,6 +98,19 @@ def sum_up(test: Test, measurement: Measurement, name: str, seconds: float) -> D
         guarantee=guarantee,
         unmeasured=unmeasured,
     )
+
+
+def _count(flags: NDArray[np.bool_], starts: NDArray[np.intp]) -> int:
+    """Count the people with a flag on any of their records, which begin at ``starts``."""
+    if len(starts) < len(flags):
+        flags = np.logical_or.reduceat(flags, starts)
+    return int(np.count_nonzero(flags))
+
+
+def _shown(place: NDArray[np.intp], records: int) -> NDArray[np.intp] | slice:
+    """Return which records are shown; nothing needs copying where all are, as they come."""
+    same = len(place) == records and not np.any(np.diff(place) != 1)
+    return slice(None) if same else place
 
 
 def _unmeasured(release: Release | None, table: Table) -> tuple[Unmeasured, ...]:
