@@ -281,7 +281,7 @@ class CompiledBruteForce:
         tree = self.without(target)
         counts = np.zeros((len(self.table.attributes), len(self.totals)), np.int64)
         nobody = np.zeros_like(self.totals)
-        cover_one(self.problem, tree, 0, len(tree.leaves), 1, target, counts, nobody)
+        cover_one(self.problem, tree, tree.leaves, 1, target, counts, nobody)
         totals = self.totals.copy()
         totals[self.problem.classes[target]] -= 1
         belief = NaiveBayes().from_counts(totals, counts[None].astype(np.float64))[0]

@@ -6,6 +6,7 @@ from indiff.data.joining.memory import free_memory
 from indiff.errors import UserError, option
 
 BELIEFS = 4  # arrays of beliefs at a time
+LITTLE = 10**8  # bytes that are there: finding out how many are free takes longer than a test
 
 
 def check_memory(records: int, values: int) -> None:
@@ -14,7 +15,8 @@ def check_memory(records: int, values: int) -> None:
     A belief is a number for every record and every sensitive value, with and without the record;
     comparing them takes as much again.
     """
-    needed, free = BELIEFS * 8 * records * values, free_memory()
+    needed = BELIEFS * 8 * records * values
+    free = None if needed <= LITTLE else free_memory()
     if free is not None and needed > free:
         raise UserError(
             f"the beliefs about {records:,} records over {values:,} sensitive values need about "

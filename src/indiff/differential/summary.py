@@ -25,7 +25,8 @@ def sum_up(test: Test, measurement: Measurement, name: str, seconds: float) -> D
     owner[people.rows] = people.owners
     owners = owner[beliefs.rows]
     column, place = fold(measurement.columns[name], owners)
-    tested, starts = np.unique(owners, return_index=True)
+    starts = np.flatnonzero(np.diff(owners, prepend=-1))  # of each person's records
+    tested = owners[starts]
     changes = None if measurement.changes is None else measurement.changes.fold(starts)
     limits = None if changes is None else change_limits(changes, test.confidence)
     chances = None if changes is None else changes.each
@@ -51,14 +52,11 @@ def sum_up(test: Test, measurement: Measurement, name: str, seconds: float) -> D
         several = people.column is not None
         guarantee = say(column.distances, test.population, test.confidence, failed, people=several)
 
-    def count(flags: NDArray[np.bool_]) -> int:
-        """Count the people with a flag on any of their records."""
-        return int(np.logical_or.reduceat(flags, starts).sum()) if len(starts) else 0
-
+    shown = _shown(place, len(owners))
     return DifferentialResult(
         distances=column.distances,
-        beliefs=beliefs.with_record[place],
-        beliefs_without=beliefs.without[place],
+        beliefs=beliefs.with_record[shown],
+        beliefs_without=beliefs.without[shown],
         records=table.records[people.firsts[tested]],
         classes=measurement.classes[place],
         sensitive_name=table.sensitive.name,
@@ -72,9 +70,9 @@ def sum_up(test: Test, measurement: Measurement, name: str, seconds: float) -> D
         fingerprint=lambda: table.fingerprint,  # of most tests of an audit, nobody asks for it
         constraint_met=promise.kept,
         unmet=promise.why_not,
-        generalized_without=count(beliefs.generalized),
-        uncovered=count(beliefs.uncovered),
-        uncovered_without=count(beliefs.uncovered_without),
+        generalized_without=_count(beliefs.generalized, starts),
+        uncovered=_count(beliefs.uncovered, starts),
+        uncovered_without=_count(beliefs.uncovered_without, starts),
         dropped=table.dropped,
         requested=len(people),
         failures=tuple(
@@ -100,6 +98,19 @@ def sum_up(test: Test, measurement: Measurement, name: str, seconds: float) -> D
         guarantee=guarantee,
         unmeasured=unmeasured,
     )
+
+
+def _count(flags: NDArray[np.bool_], starts: NDArray[np.intp]) -> int:
+    """Count the people with a flag on any of their records, which begin at ``starts``."""
+    if len(starts) < len(flags):
+        flags = np.logical_or.reduceat(flags, starts)
+    return int(np.count_nonzero(flags))
+
+
+def _shown(place: NDArray[np.intp], records: int) -> NDArray[np.intp] | slice:
+    """Return which records are shown; nothing needs copying where all are, as they come."""
+    same = len(place) == records and not np.any(np.diff(place) != 1)
+    return slice(None) if same else place
 
 
 def _unmeasured(release: Release | None, table: Table) -> tuple[Unmeasured, ...]:

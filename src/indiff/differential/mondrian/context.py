@@ -15,17 +15,18 @@ from indiff.differential.mondrian.counts import (
     NAIVE_BAYES,
     Counted,
     add_leaves,
-    leaves_under,
     locate,
     sum_steps,
 )
 from indiff.differential.mondrian.node import Node, empty_node
-from indiff.kernels import borrow, inline, inner, kernel
+from indiff.kernels import borrow, first_at_least, inline, inner, kernel
 from indiff.sanitizers.mondrian import cuts, layout, partition
 from indiff.sanitizers.mondrian.cuts import Room
+from indiff.sanitizers.mondrian.twins import leaves_under
 
 FEW = 48  # so many numbers are sorted by insertion
 DIGIT, DIGITS = 8, 256
+SPARSE = 8  # up to so many codes a record are counted, others are sorted
 
 
 class Desk(NamedTuple):
@@ -94,42 +95,105 @@ def sort_pairs(pairs: Any, size: Any, most: Any) -> Any:
 
 
 @inner
-def shrink(problem: Any, tree: Any, node: Any, counted: Any, pairs: Any) -> Any:
-    """The problem of one group alone, and the codes that its own ones had before, by attribute.
+def renumber(tree: Any, a: Any, tight: Any, codes: Any, low: Any, ranks: Any) -> Any:
+    """Number the bounds and cuts of a tree on attribute a as the codes that its records hold.
 
-    An attribute with many more values than the group has records gets only those that occur; on a
-    line they are numbered anew.
+    ``codes`` are those, ascending. Where ``ranks`` is not empty, ``ranks[code - low]`` says how
+    many of them are below a code.
     """
-    start, end = tree.nodes[node, layout.START], tree.nodes[node, layout.END]
-    d, size = problem.codes.shape[0], end - start
-    most = 0
+    most = np.int64(codes.shape[0])
+    for node in range(tree.nodes.shape[0]):
+        for which in range(3 if tight else 5):
+            if which == 0:
+                code = np.int64(tree.nodes[node, layout.CUT])
+            elif which < 3:
+                code = np.int64(tree.low[node, a] if which == 1 else tree.high[node, a])
+            else:
+                code = np.int64(tree.own_low[node, a] if which == 3 else tree.own_high[node, a])
+            if which == 0 and tree.nodes[node, layout.ATTRIBUTE] != a:
+                continue
+            below = which == 1 or which == 3  # the first that is not lower, or the last not higher
+            code += 0 if below else 1
+            if code <= low:
+                place = np.int64(0)
+            elif code > codes[most - 1]:
+                place = most
+            elif ranks.shape[0] > 0:
+                place = np.int64(ranks[code - low])
+            else:
+                place = first_at_least(codes, np.int64(0), most, code)
+            place -= 0 if below else 1
+            if which == 0:
+                tree.nodes[node, layout.CUT] = place
+            elif which == 1:
+                tree.low[node, a] = place
+            elif which == 2:
+                tree.high[node, a] = place
+            elif which == 3:
+                tree.own_low[node, a] = place
+            else:
+                tree.own_high[node, a] = place
+
+
+@inner
+def shrink(problem: Any, tree: Any, counted: Any, pairs: Any) -> Any:
+    """The problem of a tree's records alone, and the codes that its own ones had before.
+
+    An attribute with many more values than there are records gets only those that occur; on a line
+    they are numbered anew, also in the tree. The records lie in the order of the tree.
+    """
+    problem, order, counted, pairs = borrow(problem), tree.order, borrow(counted), borrow(pairs)
+    d, size, most = problem.codes.shape[0], order.shape[0], 0
     for a in range(d):
         values = counted.starts[a + 1] - counted.starts[a]
         most += values if values <= 2 * size else size
-    before, starts = np.empty(most, np.int32), np.zeros(d + 1, np.int64)
+    before, starts = np.empty(most + 1, np.int32), np.zeros(d + 1, np.int64)
     codes, meta, filled = np.empty((d, size), np.int32), problem.meta.copy(), 0
     points = np.empty(most + d, np.float64)
     for a in range(d):
-        old, first = problem.codes[a], counted.starts[a]
+        old, own, first = problem.codes[a], codes[a], counted.starts[a]
         values = counted.starts[a + 1] - first
         on_line = meta[a, layout.CUT_BY] != layout.BY_TREE
+        low = high = np.int64(old[order[0]])
+        for place in range(size):
+            code = old[order[place]]
+            own[place] = code
+            low, high = min(low, code), max(high, code)
+        spread = high - low + 2
         if values <= 2 * size:
-            for place in range(size):
-                codes[a, place] = old[start + place]
             for spot in range(values):
                 before[filled + spot] = counted.codes[first + spot]
-        else:
-            low = tree.own_low[node, a]
+        elif spread <= SPARSE * size and spread <= pairs.shape[0]:
+            for code in range(spread):
+                pairs[code] = 0
             for place in range(size):
-                pairs[place] = (np.int64(old[start + place] - low) << 32) | place
-            source = sort_pairs(pairs, size, np.int64(tree.own_high[node, a] - low))
-            values, last = 0, -1
+                pairs[own[place] - low] = 1
+            values = 0
+            for code in range(spread):
+                held = pairs[code]
+                pairs[code] = values
+                before[filled + values] = low + code
+                values += held
+            if on_line:
+                for place in range(size):
+                    own[place] = pairs[own[place] - low]
+                held = before[filled : filled + values]
+                renumber(tree, np.int64(a), problem.tight, held, low, pairs[:spread])
+        else:
+            for place in range(size):
+                pairs[place] = ((own[place] - low) << 32) | place
+            source = sort_pairs(pairs, size, high - low)
+            values, last = 0, np.int64(-1)
             for place in range(source, source + size):
                 code, spot = (pairs[place] >> 32) + low, pairs[place] & 0xFFFFFFFF
                 if code != last:
                     before[filled + values] = code
                     values, last = values + 1, code
-                codes[a, spot] = values - 1 if on_line else code
+                if on_line:
+                    own[spot] = values - 1
+            if on_line:
+                held = before[filled : filled + values]
+                renumber(tree, np.int64(a), problem.tight, held, low, pairs[:0])
         if on_line:
             base = problem.meta[a, layout.POINTS]
             for spot in range(filled, filled + values):
@@ -138,24 +202,14 @@ def shrink(problem: Any, tree: Any, node: Any, counted: Any, pairs: Any) -> Any:
         points[most + a] = problem.points[problem.meta[a, layout.RANGE_AT]]
         filled += values
         starts[a + 1] = filled
-    own = layout.Problem(
-        codes, problem.classes[start:end].copy(), problem.class_count, problem.tight, meta, points,
-        problem.trees, problem.path, problem.limits,
+    classes = np.empty(size, np.int32)
+    for place in range(size):
+        classes[place] = problem.classes[order[place]]
+    own_problem = layout.Problem(
+        codes, classes, problem.class_count, problem.tight, meta, points, problem.trees,
+        problem.path, problem.limits,
     )  # fmt: skip
-    return own, before[:filled], starts
-
-
-@inline
-def rest_of(
-    problem: Any, tree: Any, node: Any, counted: Any, before: Any, starts: Any, models: Any
-) -> Any:
-    """Steps to the counts of a release without the leaves below a node, for some codes."""
-    rows = before.shape[0] if models & NAIVE_BAYES else 0
-    rest = Counted(before, starts, np.zeros((rows, problem.class_count), np.int32))
-    if rows > 0:
-        first, last = leaves_under(tree, node)
-        add_leaves(problem, tree, first, last, np.int64(-1), rest)
-    return rest
+    return own_problem, before[:filled], starts
 
 
 @inner
@@ -173,46 +227,122 @@ def complete(meta: Any, rest: Any, counted: Any) -> Any:
                 rest.counts[spot, c] += counted.counts[old, c]
 
 
-@inline
-def force(problem: Any, tree: Any, node: Any, a: Any, cut: Any, counted: Any, desk: Any) -> Any:
-    """Cut a group on attribute a, and partition every part anew.
+@inner
+def grow_parts(
+    problem: Any, tree: Any, node: Any, a: Any, cut: Any, order: Any, ends: Any, chosen: Any,
+    which: Any, room: Any,
+) -> Any:  # fmt: skip
+    """Partition some parts of a group that was cut: those that are ``chosen`` as ``which`` says.
 
-    Returns the problem of its records in their old order and in the order of the partition, the
-    partition, how many parts it begins with, and the codes that its own ones had before.
+    They are compared with the children of the group where it was cut on the same attribute, and
+    copied where targets walk on into them (``which`` is 1).
     """
-    own, before, starts = shrink(problem, tree, node, counted, desk.pairs)
-    d, size = own.codes.shape
-    order = np.empty(size, np.int32)
-    for place in range(size):
-        order[place] = place
-    low, high = np.empty(d, np.int32), np.empty(d, np.int32)
-    for b in range(d):
-        low[b], high[b] = tree.low[node, b], tree.high[node, b]
-        if own.meta[b, layout.CUT_BY] != layout.BY_TREE:
-            low[b] = locate(before, starts[b], starts[b + 1], np.int64(low[b])) - starts[b]
-            high[b] = locate(before, starts[b], starts[b + 1], high[b] + 1) - starts[b] - 1
-    if own.meta[a, layout.CUT_BY] != layout.BY_TREE:
-        cut = locate(before, starts[a], starts[a + 1], np.int64(cut)) - starts[a]
-    parts = partition.split(own, order, 0, size, a, cut, desk.room)
-    ends = desk.room.parts[cuts.ENDS, :parts].copy()
-    lows, highs = np.empty((parts, d), np.int32), np.empty((parts, d), np.int32)
+    d, parts, records, number = problem.codes.shape[0], ends.shape[0], 0, 0
     for part in range(parts):
-        for b in range(d):
-            lows[part, b], highs[part, b] = low[b], high[b]
+        if chosen[part] == which:
+            records += ends[part] - (ends[part - 1] if part > 0 else 0)
+            number += 1
+    own_order, own_ends = np.empty(records, np.int32), np.empty(number, np.int32)
+    lows, highs = np.empty((number, d), np.int32), np.empty((number, d), np.int32)
+    twins = np.empty(number, np.int32)
+    like = tree.nodes[node, layout.ATTRIBUTE] == a and tree.nodes[node, layout.CHILDREN] == parts
+    records = number = 0
+    for part in range(parts):
+        if chosen[part] != which:
+            continue
         begin = ends[part - 1] if part > 0 else 0
-        partition.narrow(own, a, cut, part, order[begin], lows[part], highs[part])
-    forest = partition.grow(own, order, ends, lows, highs, desk.room)
-    codes, classes = np.empty((d, size), np.int32), np.empty(size, np.int32)
-    for b in range(d):
-        for place in range(size):
-            codes[b, place] = own.codes[b, order[place]]
-    for place in range(size):
-        classes[place] = own.classes[order[place]]
-    laid = layout.Problem(
-        codes, classes, own.class_count, own.tight, own.meta, own.points, own.trees, own.path,
-        own.limits,
+        for place in range(begin, ends[part]):
+            own_order[records] = order[place]
+            records += 1
+        for b in range(d):
+            lows[number, b], highs[number, b] = tree.low[node, b], tree.high[node, b]
+        partition.narrow(problem, a, cut, part, order[begin], lows[number], highs[number])
+        twins[number] = tree.nodes[node, layout.CHILD] + part if like else -1
+        own_ends[number] = records
+        number += 1
+    return partition.grow(
+        problem, own_order, own_ends, lows, highs, tree, twins, np.empty(0), which, room
+    )
+
+
+@inline
+def stretch(start: Any, end: Any) -> Any:
+    """The numbers from ``start`` to before ``end``."""
+    numbers = np.empty(end - start, np.int32)
+    for place in range(end - start):
+        numbers[place] = start + place
+    return numbers
+
+
+@inline
+def force(
+    problem: Any, tree: Any, node: Any, a: Any, cut: Any, keys: Any, key: Any, counted: Any,
+    models: Any, desk: Any,
+) -> Any:  # fmt: skip
+    """Cut a group on attribute a, and partition its parts anew: the context of the targets there.
+
+    Returns the parts into which the targets with this key walk on: the problem of their records
+    alone, their partition, where its records lay in the group's problem, how many parts they are;
+    and the counts of the whole release for their values.
+    """
+    start, end = np.int64(tree.nodes[node, layout.START]), np.int64(tree.nodes[node, layout.END])
+    order = stretch(start, end)
+    parts = partition.split(problem, order, np.int64(0), end - start, a, cut, desk.room)
+    ends, chosen = desk.room.parts[cuts.ENDS, :parts].copy(), np.zeros(parts, np.int32)
+    begin = 0
+    for part in range(parts):
+        for place in range(begin, ends[part]):
+            if keys[order[place]] == key:
+                chosen[part] = 1
+                break
+        begin = ends[part]
+    a, node, cut = np.int64(a), np.int64(node), np.int64(cut)
+    others, new, gone = grow_parts(
+        problem, tree, node, a, cut, order, ends, chosen, np.int64(0), desk.room
+    )
+    forest, own_new, own_gone = grow_parts(
+        problem, tree, node, a, cut, order, ends, chosen, np.int64(1), desk.room
+    )
+    roots = np.int64(0)
+    for part in range(parts):
+        roots += chosen[part]
+    places = np.empty_like(forest.order)
+    own, before, starts = shrink(problem, forest, counted, desk.pairs)
+    for place in range(places.shape[0]):
+        places[place], forest.order[place] = forest.order[place], place
+    rows = before.shape[0] if models & NAIVE_BAYES else 0
+    rest = Counted(before, starts, np.zeros((rows, problem.class_count), np.int32))
+    fresh = Counted(own_codes(own.meta, before, starts), starts, rest.counts)
+    if rows > 0:
+        like = tree.nodes[node, layout.ATTRIBUTE] == a
+        if like and tree.nodes[node, layout.CHILDREN] == parts:
+            add_leaves(problem, tree, gone, np.int64(-1), rest)
+            add_leaves(problem, tree, own_gone, np.int64(-1), rest)
+        else:
+            first, last = leaves_under(tree, node)
+            add_leaves(problem, tree, tree.leaves[first:last], np.int64(-1), rest)
+        add_leaves(problem, others, new, np.int64(1), rest)
+        add_leaves(own, forest, own_new, np.int64(1), fresh)
+    complete(own.meta, rest, counted)
+    return own, forest, places, roots, fresh
+
+
+@inline
+def rest_of(problem: Any, tree: Any, node: Any, counted: Any, models: Any, pairs: Any) -> Any:
+    """The counts of a release without the leaves below a node, for its records' values."""
+    start, end = tree.nodes[node, layout.START], tree.nodes[node, layout.END]
+    first, last = leaves_under(tree, node)
+    alone = layout.Tree(
+        stretch(start, end), tree.nodes[:0], tree.low[:0], tree.high[:0], tree.own_low[:0],
+        tree.own_high[:0], tree.leaves[:0],
     )  # fmt: skip
-    return laid, forest, parts, before, starts
+    own, before, starts = shrink(problem, alone, counted, pairs)
+    rows = before.shape[0] if models & NAIVE_BAYES else 0
+    rest = Counted(before, starts, np.zeros((rows, problem.class_count), np.int32))
+    if rows > 0:
+        add_leaves(problem, tree, tree.leaves[first:last], np.int64(-1), rest)
+    complete(own.meta, rest, counted)
+    return rest
 
 
 @inline

@@ -107,7 +107,7 @@ def count_all(table: Table, problem: Problem, tree: Tree, adversary: Adversary) 
     counts = np.zeros((len(codes) if asked else 0, int(problem.class_count)), np.int32)
     counted = Counted(codes, np.cumsum([0, *sizes]).astype(np.int64), counts)
     if asked:
-        add_leaves(problem, tree, 0, len(tree.leaves), 1, counted)
+        add_leaves(problem, tree, tree.leaves, 1, counted)
         sum_steps(problem.meta, counted)
     return counted
 
@@ -132,34 +132,18 @@ def by_products(
 ) -> Any:  # fmt: skip
     """Write prior · Π_a (N_ac + α) / scale of every class, over their sum.
 
-    Four classes are multiplied side by side, in registers.
+    The classes are multiplied side by side, attribute by attribute; whole numbers are added as
+    floating-point numbers, which is as exact and can be done for several at once.
     """
-    classes, d, c = belief.shape[0], terms.shape[1], 0
-    plain: Any = True
+    classes, d = belief.shape[0], terms.shape[1]
+    for c in range(classes):
+        belief[c] = prior[0, c]
     for a in range(d):
-        plain = plain and terms[TIMES, a] == 0
-    while plain and c + 4 <= classes:
-        first, second, third, fourth = (
-            prior[0, c],
-            prior[0, c + 1],
-            prior[0, c + 2],
-            prior[0, c + 3],
-        )
-        for a in range(d):
-            spot = terms[SPOT, a]
-            first *= table[spot, c] + alpha
-            second *= table[spot, c + 1] + alpha
-            third *= table[spot, c + 2] + alpha
-            fourth *= table[spot, c + 3] + alpha
-        belief[c], belief[c + 1] = first / scale[0, c], second / scale[0, c + 1]
-        belief[c + 2], belief[c + 3] = third / scale[0, c + 2], fourth / scale[0, c + 3]
-        c += 4
-    while c < classes:
-        score = prior[0, c]
-        for a in range(d):
-            score *= table[terms[SPOT, a], c] + terms[TIMES, a] * group[c] + alpha
-        belief[c] = score / scale[0, c]
-        c += 1
+        row, times = table[terms[SPOT, a]], np.float64(terms[TIMES, a])
+        for c in range(classes):
+            belief[c] *= np.float64(row[c]) + times * np.float64(group[c]) + alpha
+    for c in range(classes):
+        belief[c] /= scale[0, c]
     if own != EVERYBODY:
         score = prior[1, own]
         for a in range(d):
@@ -288,41 +272,41 @@ def locate(codes: Any, start: Any, stop: Any, bound: Any) -> Any:
 
 
 @kernel
-def add_leaves(problem: Any, tree: Any, first: Any, last: Any, sign: Any, counted: Any) -> Any:
-    """Add the leaves ``tree.leaves[first:last]`` to counts that are still steps.
+def add_leaves(problem: Any, tree: Any, leaves: Any, sign: Any, counted: Any) -> Any:
+    """Add some leaves of a tree to counts that are still steps.
 
     A region from low to high is a step up at low and one down after high; :func:`sum_steps` adds
-    them up. One that is a set of values is added to each of them. The problem's records lie in the
-    order of the tree.
+    them up. One that is a set of values is added to each of them.
     """
     problem, tree, counted = borrow(problem), borrow(tree), borrow(counted)
-    codes, starts, steps, classes = counted.codes, counted.starts, counted.counts, problem.classes
+    leaves, order, classes = borrow(leaves), tree.order, problem.classes
+    codes, starts, steps = counted.codes, counted.starts, counted.counts
     for a in range(problem.codes.shape[0]):
         begin, stop, row = starts[a], starts[a + 1], problem.codes[a]
-        for position in range(first, last):
-            leaf = tree.leaves[position]
+        for position in range(leaves.shape[0]):
+            leaf = leaves[position]
             s, e = tree.nodes[leaf, START], tree.nodes[leaf, END]
             if problem.meta[a, LABEL] == MEMBERS:
                 for place in range(s, e):
-                    seen, code = s, row[place]
-                    while row[seen] != code:
+                    seen, code = s, row[order[place]]
+                    while row[order[seen]] != code:
                         seen += 1
                     if seen < place:
                         continue
                     up = locate(codes, begin, stop, np.int64(code))
                     if up < stop and codes[up] == code:
                         for other in range(s, e):
-                            steps[up, classes[other]] += sign
+                            steps[up, classes[order[other]]] += sign
                 continue
             up = locate(codes, begin, stop, np.int64(tree.low[leaf, a]))
             down = locate(codes, begin, stop, tree.high[leaf, a] + 1)
             if up == down:
                 continue
             for place in range(s, e):
-                steps[up, classes[place]] += sign
+                steps[up, classes[order[place]]] += sign
             if down < stop:
                 for place in range(s, e):
-                    steps[down, classes[place]] -= sign
+                    steps[down, classes[order[place]]] -= sign
 
 
 @kernel
@@ -347,16 +331,16 @@ def somebody_holds(codes: Any, order: Any, start: Any, end: Any, code: Any) -> A
 
 @kernel
 def cover_one(
-    problem: Any, tree: Any, first: Any, last: Any, sign: Any, record: Any, counts: Any, group: Any
+    problem: Any, tree: Any, leaves: Any, sign: Any, record: Any, counts: Any, group: Any
 ) -> Any:
     """Add to ``counts[a, c]`` the records of leaves whose region covers one record's values.
 
     Those of leaves that cover all of its values are added to ``group[c]`` as well.
     """
-    problem, tree = borrow(problem), borrow(tree)
+    problem, tree, leaves = borrow(problem), borrow(tree), borrow(leaves)
     d, classes, order = problem.codes.shape[0], problem.classes, tree.order
-    for position in range(first, last):
-        leaf = tree.leaves[position]
+    for position in range(leaves.shape[0]):
+        leaf = leaves[position]
         s, e = tree.nodes[leaf, START], tree.nodes[leaf, END]
         covered = 0
         for a in range(d):
@@ -371,22 +355,3 @@ def cover_one(
         if covered == d:
             for place in range(s, e):
                 group[classes[order[place]]] += sign
-
-
-@inline
-def leaves_under(tree: Any, node: Any) -> Any:
-    """The leaves below a node, as a range of positions in ``tree.leaves``."""
-    return leaf_position(tree, tree.nodes[node, START]), leaf_position(tree, tree.nodes[node, END])
-
-
-@inner
-def leaf_position(tree: Any, place: Any) -> Any:
-    """How many leaves begin before ``place``; leaves lie in the order of their segments."""
-    low, high = 0, tree.leaves.shape[0]
-    while low < high:
-        middle = (low + high) // 2
-        if tree.nodes[tree.leaves[middle], START] < place:
-            low = middle + 1
-        else:
-            high = middle
-    return low

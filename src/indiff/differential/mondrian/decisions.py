@@ -268,12 +268,13 @@ def find_keys(
                 own = 2 * attribute + BELOW_A
             if ints[CUT_B, attribute] == cut:
                 other = 2 * attribute + UP_TO_B
+    changes = 0
     for place in range(start, end):
-        if keys[place] == OPEN:
-            keys[place] = BECOMES_LEAF
-        if keys[place] == own or keys[place] == other:
-            keys[place] = STAYS
-    return SOME_CHANGE
+        key = BECOMES_LEAF if keys[place] == OPEN else keys[place]
+        key = STAYS if key in (own, other) else key
+        keys[place] = key
+        changes += key != STAYS and key != NOBODY
+    return SOME_CHANGE if changes > 0 else ALL_STAY
 
 
 @kernel

@@ -32,7 +32,7 @@ from indiff.differential.mondrian.counts import (
 )
 from indiff.differential.mondrian.decisions import changed_nodes
 from indiff.differential.mondrian.tallies import tallies_without
-from indiff.differential.mondrian.walk import finish_alone, walk
+from indiff.differential.mondrian.walk import rebuild_alone, walk
 from indiff.differential.path import Beliefs
 from indiff.differential.refit.refit import Releases
 from indiff.inference import Frequency, NaiveBayes
@@ -43,11 +43,11 @@ from indiff.sanitizers.mondrian.cuts import empty_room
 from indiff.sanitizers.mondrian.layout import Problem, Tree, meets, relative_to, total_extremes
 from indiff.sanitizers.mondrian.mondrian import (
     Mondrian,
+    grow_anew,
     grow_parts,
     missing_parts,
     release_of_groups,
 )
-from indiff.sanitizers.mondrian.partition import grow
 
 Codes = NDArray[np.int32]
 
@@ -182,8 +182,9 @@ def global_extremes(problem: Problem, table: Table) -> NDArray[np.bool_]:
     low, high = total_extremes(table)
     for a in np.flatnonzero(problem.meta[:, layout.CUT_BY] == layout.ON_A_LINE):
         for extreme in (low[a], high[a]):
-            holders = np.flatnonzero(problem.codes[a] == extreme)
-            alone[holders] |= len(holders) == 1
+            held = problem.codes[a] == extreme
+            if np.count_nonzero(held) == 1:
+                alone |= held
     return alone
 
 
@@ -202,11 +203,9 @@ class _Walks:
     def run(self, todo: NDArray[np.bool_], base: _Base) -> None:
         """Walk the targets; those that change the table's own ranges are rebuilt one by one."""
         widening = global_extremes(self.problem, self.table)
-        for row in np.flatnonzero(todo & widening):
-            self._rebuild(int(row))
-        todo = todo & ~widening
         if self.sanitizer.t is None:
-            self._walk(base, todo)
+            self._rebuild(base, todo & widening)
+            self._walk(base, todo & ~widening)
             return
         # t-closeness refers to the distribution of the table being sanitized: D⁻ⁱ's depends on
         # i's sensitive value alone, so each value has a base partition of its own.
@@ -214,7 +213,9 @@ class _Walks:
             base = _Base.of(self.table, self._without_value(c), self.parts, self.adversary)
             if self.outcome.ticker[STOP]:
                 return
-            self._walk(base, todo & (self.problem.classes == c))
+            of_value = todo & (self.problem.classes == c)
+            self._rebuild(base, of_value & widening)
+            self._walk(base, of_value & ~widening)
 
     def _walk(self, base: _Base, todo: NDArray[np.bool_]) -> None:
         """Walk the targets, in threads that each take the records of one stretch of the tree.
@@ -238,16 +239,17 @@ class _Walks:
         stretches = np.array_split(base.tree.order, self.shared.threads(len(self.table)))
         self.shared.run(run, stretches, self.outcome.ticker)
 
-    def _rebuild(self, row: int) -> None:
-        """Partition D⁻ⁱ from scratch: its ranges differ from D's, so any decision may flip."""
-        problem = self.problem
-        if self.sanitizer.t is not None:
-            problem = self._without_value(problem.classes[row])
-        problem = relative_to(problem, *total_extremes(self.table.without(row)))
-        left = [part[part != row] for part in self.parts]
-        tree = grow_parts(self.table, problem, [part for part in left if len(part)])
-        nothing = np.zeros((len(self.table.attributes), len(self.adversary.totals)), np.int32)
-        finish_alone(problem, self.adversary, tree, row, row, nothing, self.outcome)
+    def _rebuild(self, base: _Base, todo: NDArray[np.bool_]) -> None:
+        """Partition D⁻ⁱ from the roots on: its ranges differ from D's, so any decision may flip."""
+        spans = base.problem.points[base.problem.meta[:, layout.RANGE_AT]]
+        for place in np.flatnonzero(todo[base.ids]):
+            row = int(base.ids[place])
+            problem = relative_to(base.problem, *total_extremes(self.table.without(row)))
+            room = empty_room(problem, len(self.table))
+            rebuild_alone(
+                problem, self.adversary, base.tree, 0, len(self.parts), place, row, base.counted,
+                spans, room, self.outcome,
+            )  # fmt: skip
 
     def _without_value(self, value: int) -> Problem:
         """Return the problem with the distribution of a table that lacks one record's value."""
@@ -337,5 +339,5 @@ class MondrianReleases(Releases):
         members = np.delete(tree.order[start:end], place - start)
         box = tree.low[node : node + 1], tree.high[node : node + 1]
         room = empty_room(self._problem, len(members))
-        fresh = grow(self._problem, members, np.array([len(members)], np.int32), *box, room)
+        fresh = grow_anew(self._problem, members, np.array([len(members)], np.int32), *box, room)
         return first, last, fresh

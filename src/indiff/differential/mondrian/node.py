@@ -253,7 +253,7 @@ def try_attribute(
     """Give attribute a's key to every open target for which its cut stays allowed.
 
     ``cut`` is that of the whole group if it is known, or −1. Looks at the records from ``first`` to
-    before ``last``; returns how many are still open.
+    before ``last``, of which some are open; returns whether any still is.
     """
     codes, classes, limits, ints = problem.codes[a], problem.classes, problem.limits, node.ints
     by_tree = problem.meta[a, CUT_BY] == BY_TREE
@@ -283,6 +283,16 @@ def try_attribute(
                 still += 1
         return still
     lower, known = ints[CUT_A, a], node.allowed[a]
+    if limits.l <= 1 and not limits.more:  # sizes alone decide
+        if not (known[BELOW_A, 0] or known[UP_TO_B, 0]):
+            return 1
+        above = 2 * a + BELOW_A if known[BELOW_A, 0] else OPEN
+        up_to = 2 * a + UP_TO_B if known[UP_TO_B, 0] else OPEN
+        for place in range(first, last):
+            key = above if codes[place] > lower else up_to
+            keys[place] = key if keys[place] == OPEN else keys[place]
+            still += keys[place] == OPEN
+        return still
     for place in range(first, last):
         if keys[place] != OPEN:
             continue

@@ -14,24 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from indiff.differential.mondrian.context import (
-    complete,
-    force,
-    own_codes,
-    rest_of,
-    shrink,
-)
+from indiff.differential.mondrian.context import force, rest_of
 from indiff.differential.mondrian.counts import (
     DONE,
     NAIVE_BAYES,
     SPOT,
     STOP,
     TIMES,
-    Counted,
-    add_leaves,
     believe,
     cover_one,
-    leaves_under,
     locate,
     plain_terms,
 )
@@ -52,6 +43,7 @@ from indiff.differential.mondrian.node import (
 from indiff.kernels import borrow, inline, inner, kernel
 from indiff.sanitizers.mondrian import layout, partition
 from indiff.sanitizers.mondrian.cuts import top_node
+from indiff.sanitizers.mondrian.twins import leaves_under
 
 ONE_BY_ONE = 64  # so many targets of one group are counted each for itself
 
@@ -138,7 +130,8 @@ def settle(
                 for c in range(counts.shape[1]):
                     counts[a, c] = table[terms[SPOT, a], c]
                 terms[SPOT, a] = a
-            cover_one(problem, tree, first, last, np.int64(-1), place, counts, desk.spare)
+            under = tree.leaves[first:last]
+            cover_one(problem, tree, under, np.int64(-1), place, counts, desk.spare)
             rows = counts
         group[own] -= 1
         outcome.uncovered[ids[place]] = not everywhere
@@ -156,53 +149,50 @@ def settle(
 
 
 @kernel
-def finish_alone(
-    problem: Any, adversary: Any, tree: Any, record: Any, row: Any, counts: Any, outcome: Any
-) -> Any:
-    """Write the beliefs about a target from a forest of the other records (``tree``).
+def rebuild_alone(
+    problem: Any, adversary: Any, tree: Any, node: Any, last: Any, place: Any, row: Any,
+    counted: Any, spans: Any, room: Any, outcome: Any,
+) -> Any:  # fmt: skip
+    """Partition groups, from ``node`` to before ``last``, without one record; write its beliefs.
 
-    ``counts`` are those of the release outside the forest, for this record's values.
+    Only what changes is partitioned. The groups that stay do not cover the record: a cut parts it
+    from them. ``spans`` are the ranges of the whole table where its own are others without the
+    record.
     """
-    own = problem.classes[record]
-    group = np.zeros(adversary.totals.shape[0], np.int32)
-    every = np.int64(tree.leaves.shape[0])
-    cover_one(problem, tree, np.int64(0), every, np.int64(1), np.int64(record), counts, group)
+    problem, adversary, tree = borrow(problem), borrow(adversary), borrow(tree)
+    counted, room, outcome = borrow(counted), borrow(room), borrow(outcome)
+    d, nodes, roots = problem.codes.shape[0], tree.nodes, last - node
+    start, end = np.int64(nodes[node, layout.START]), np.int64(nodes[last - 1, layout.END])
+    others = np.empty(end - start - 1, np.int32)
+    for spot in range(end - start - 1):
+        others[spot] = start + spot + (start + spot >= place)
+    ends, twins = np.empty(roots, np.int32), np.empty(roots, np.int32)
+    for root in range(roots):
+        stop = nodes[node + root, layout.END]
+        ends[root], twins[root] = stop - start - (stop > place), node + root
+    low, high = tree.low[node:last], tree.high[node:last]
+    fresh, new, gone = partition.grow(
+        problem, others, ends, low, high, tree, twins, spans, np.int64(0), room
+    )
+    counts = np.zeros((d, adversary.totals.shape[0]), np.int32)
+    group, spare = np.zeros(counts.shape[1], np.int32), np.zeros(counts.shape[1], np.int32)
+    if adversary.models & NAIVE_BAYES:
+        for a in range(d):
+            code, first = np.int64(problem.codes[a, place]), counted.starts[a]
+            spot = locate(counted.codes, first, counted.starts[a + 1], code)
+            for c in range(counts.shape[1]):
+                counts[a, c] = counted.counts[spot, c]
+        cover_one(problem, tree, gone, np.int64(-1), place, counts, spare)
+    cover_one(problem, fresh, new, np.int64(1), place, counts, group)
     size = np.int64(0)
     for c in range(group.shape[0]):
         size += group[c]
     outcome.uncovered[row] = size == 0
     outcome.ticker[DONE] += 1
     believe(
-        adversary, np.int64(own), counts, plain_terms(counts.shape[0]), np.int64(0), group, size,
-        np.int64(row), outcome,
+        adversary, np.int64(problem.classes[place]), counts, plain_terms(d), np.int64(0), group,
+        size, row, outcome,
     )  # fmt: skip
-
-
-@inline
-def rebuild_alone(
-    problem: Any, adversary: Any, tree: Any, node: Any, place: Any, row: Any, counted: Any,
-    desk: Any, outcome: Any,
-) -> Any:  # fmt: skip
-    """Partition one group anew without one record and write the beliefs about it."""
-    counts = np.zeros((problem.codes.shape[0], adversary.totals.shape[0]), np.int32)
-    if adversary.models & NAIVE_BAYES:
-        starts = counted.starts
-        for a in range(problem.codes.shape[0]):
-            code = np.int64(problem.codes[a, place])
-            spot = locate(counted.codes, starts[a], starts[a + 1], code)
-            for c in range(counts.shape[1]):
-                counts[a, c] = counted.counts[spot, c]
-        first, last = leaves_under(tree, node)
-        cover_one(problem, tree, first, last, np.int64(-1), place, counts, desk.spare)
-    start, end = tree.nodes[node, layout.START], tree.nodes[node, layout.END]
-    others = np.empty(end - start - 1, np.int32)
-    for spot in range(end - start - 1):
-        others[spot] = start + spot + (start + spot >= place)
-    ends = np.empty(1, np.int32)
-    ends[0] = others.shape[0]
-    low, high = tree.low[node : node + 1], tree.high[node : node + 1]
-    fresh = partition.grow(problem, others, ends, low, high, desk.room)
-    finish_alone(problem, adversary, fresh, place, row, counts, outcome)
 
 
 @inline
@@ -235,7 +225,7 @@ def walk(
     live = np.zeros(nodes.shape[0], np.int8)
     live[:roots] = 1
     keys = np.empty(ids.shape[0], np.int32)
-    cut_of = np.empty((3, d), np.int32)
+    cut_of, no_spans = np.empty((3, d), np.int32), np.empty(0)
     for node in range(nodes.shape[0]):
         if outcome.ticker[STOP]:
             break
@@ -265,9 +255,7 @@ def walk(
             rest = counted
             if leaves > ONE_BY_ONE:
                 first = last
-                own, before, starts = shrink(problem, tree, node, counted, desk.pairs)
-                rest = rest_of(problem, tree, node, counted, before, starts, adversary.models)
-                complete(problem.meta, rest, counted)
+                rest = rest_of(problem, tree, node, counted, adversary.models, desk.pairs)
             settle(
                 problem, adversary, tree, node, ids, keys, np.int64(BECOMES_LEAF), rest, first,
                 last, np.int64(0), desk, outcome,
@@ -285,30 +273,23 @@ def walk(
             for place in range(first, end):
                 count += keys[place] == key
             if key == ALONE or count == 1:
+                here = np.int64(node)
                 rebuild_alone(
-                    problem, adversary, tree, node, first, np.int64(ids[first]), counted, desk,
-                    outcome,
+                    problem, adversary, tree, here, here + 1, first, np.int64(ids[first]), counted,
+                    no_spans, desk.room, outcome,
                 )  # fmt: skip
                 keys[first] = STAYS
                 continue
             a = key // 2
             by_tree = problem.meta[a, layout.CUT_BY] == layout.BY_TREE
             cut = cut_of[2, a] if by_tree else cut_of[key % 2, a]
-            own, forest, parts, before, starts = force(problem, tree, node, a, cut, counted, desk)
-            rest = rest_of(problem, tree, node, counted, before, starts, adversary.models)
-            fresh = Counted(own_codes(own.meta, before, starts), starts, rest.counts)
-            if adversary.models & NAIVE_BAYES:
-                every = np.int64(forest.leaves.shape[0])
-                add_leaves(own, forest, np.int64(0), every, np.int64(1), fresh)
-            complete(own.meta, rest, counted)
-            own_ids = np.empty(end - start, np.int32)
-            own_target = np.empty(end - start, np.int32)
-            for place in range(end - start):
-                old = start + forest.order[place]
-                own_ids[place] = ids[old]
-                own_target[place] = keys[old] == key
-            for place in range(end - start):
-                forest.order[place] = place
+            own, forest, places, parts, fresh = force(
+                problem, tree, node, a, cut, keys, key, counted, adversary.models, desk
+            )
+            own_ids, own_target = np.empty_like(places), np.empty_like(places)
+            for place in range(places.shape[0]):
+                own_ids[place] = ids[places[place]]
+                own_target[place] = keys[places[place]] == key
             walk(own, adversary, forest, parts, own_ids, own_target, fresh, desk, outcome)
             for place in range(first, end):
                 if keys[place] == key:

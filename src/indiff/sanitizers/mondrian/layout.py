@@ -124,6 +124,12 @@ class Tree(NamedTuple):
         return groups
 
 
+def no_tree(attributes: int) -> Tree:
+    """Return a partition of nothing."""
+    box, none = np.empty((0, attributes), np.int32), np.empty(0, np.int32)
+    return Tree(none, np.empty((0, 6), np.int32), box, box, box, box, none)
+
+
 def as_problem(table: Table, limits: Limits, *, tight: bool) -> Problem:
     """Lay a table out for compiled code."""
     attributes = table.attributes

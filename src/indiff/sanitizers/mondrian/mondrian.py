@@ -24,8 +24,16 @@ from indiff.release.regions import (
 )
 from indiff.release.release import Release, ReleasedColumn, release_of, span_column
 from indiff.sanitizers.mondrian.constraints import Constrained, Unmet, check_choice, one_group
-from indiff.sanitizers.mondrian.cuts import empty_room
-from indiff.sanitizers.mondrian.layout import LABEL, MEMBERS, Problem, Tree, as_problem, meets
+from indiff.sanitizers.mondrian.cuts import Room, empty_room
+from indiff.sanitizers.mondrian.layout import (
+    LABEL,
+    MEMBERS,
+    Problem,
+    Tree,
+    as_problem,
+    meets,
+    no_tree,
+)
 from indiff.sanitizers.mondrian.partition import grow
 
 MOST_CELLS_PER_ROW = 16  # a cell is a group and a value
@@ -141,7 +149,21 @@ def grow_parts(table: Table, problem: Problem, parts: list[NDArray[np.int32]]) -
     low, high = zip(*(full_box(table, part) for part in parts), strict=True)
     ends = np.cumsum([len(part) for part in parts]).astype(np.int32)
     room = empty_room(problem, len(table))
-    tree: Tree = grow(problem, np.concatenate(parts), ends, np.stack(low), np.stack(high), room)
+    return grow_anew(problem, np.concatenate(parts), ends, np.stack(low), np.stack(high), room)
+
+
+def grow_anew(
+    problem: Problem,
+    order: NDArray[np.int32],
+    ends: NDArray[np.int32],
+    low: NDArray[np.int32],
+    high: NDArray[np.int32],
+    room: Room,
+) -> Tree:
+    """Partition records from one or more roots, without another partition to look at."""
+    twins, spans = np.full(len(ends), -1, np.int32), np.empty(0)
+    nothing = no_tree(len(problem.codes))
+    tree: Tree = grow(problem, order, ends, low, high, nothing, twins, spans, 0, room)[0]
     return tree
 
 

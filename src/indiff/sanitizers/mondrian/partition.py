@@ -38,6 +38,12 @@ from indiff.sanitizers.mondrian.layout import (
     START,
     Tree,
 )
+from indiff.sanitizers.mondrian.twins import (
+    copy_twin,
+    holds_the_same,
+    leaves_under,
+    stays_below,
+)
 
 AT_MOST, KNOWN, TRIED = 0, 1, 2  # what is known of a group's extremes on an attribute
 
@@ -161,12 +167,21 @@ def narrow(problem: Any, a: Any, key: Any, part: Any, record: Any, low: Any, hig
 
 
 @kernel
-def grow(problem: Any, order: Any, root_end: Any, root_low: Any, root_high: Any, room: Any) -> Any:
+def grow(
+    problem: Any, order: Any, root_end: Any, root_low: Any, root_high: Any, old: Any, twins: Any,
+    spans: Any, copied: Any, room: Any,
+) -> Any:  # fmt: skip
     """Partition ``order`` (rearranged in place) from one or more roots.
 
     Root j is the segment that ends at ``root_end[j]`` and starts where the one before it ends;
     ``root_low[j]`` and ``root_high[j]`` are its cut box. Roots are nodes 0, 1, …, and a node's
     number is smaller than its children's.
+
+    ``twins[j]`` is the node of another partition, ``old``, which has much the same records as root
+    j (−1 for none); the records' numbers are their places there. A group that has the very records
+    of its twin is partitioned as the twin is: it is copied, or left out where ``copied`` is 0.
+    ``spans`` are the ranges that the old widths were relative to, where these are others.
+    Returns the partition, its leaves that are new, and the leaves of ``old`` that are gone.
     """
     n, d, roots = order.shape[0], problem.codes.shape[0], root_end.shape[0]
     most = 2 * (n // max(1, problem.limits.k)) + 2 * roots + 3
@@ -175,63 +190,102 @@ def grow(problem: Any, order: Any, root_end: Any, root_low: Any, root_high: Any,
     widths, own_low, own_high = np.empty((most, d), np.float64), low, high
     if not problem.tight:
         own_low, own_high = np.empty((most, d), np.int32), np.empty((most, d), np.int32)
-    nodes, leaf_count = fill(
-        problem, order, root_end, root_low, root_high, tree, low, high, own_low, own_high,
-        widths, leaves, room,
+    fresh, undone = np.empty(most, np.int32), 0
+    for root in range(roots):
+        if twins[root] >= 0:
+            first, last = leaves_under(old, twins[root])
+            undone += last - first
+    gone = np.empty(undone, np.int32)
+    nodes, leaf_count, fresh_count, gone_count = fill(
+        problem, order, root_end, root_low, root_high, old, twins, spans, copied, tree, low, high,
+        own_low, own_high, widths, leaves, fresh, gone, room,
     )  # fmt: skip
-    return Tree(
+    grown = Tree(
         order, tree[:nodes], low[:nodes], high[:nodes], own_low[:nodes], own_high[:nodes],
         leaves[:leaf_count],
     )  # fmt: skip
+    return grown, fresh[:fresh_count], gone[:gone_count]
 
 
 @inline
 def fill(
-    problem: Any, order: Any, root_end: Any, root_low: Any, root_high: Any, tree: Any, low: Any,
-    high: Any, own_low: Any, own_high: Any, widths: Any, leaves: Any, room: Any,
+    problem: Any, order: Any, root_end: Any, root_low: Any, root_high: Any, old: Any, twins: Any,
+    spans: Any, copied: Any, tree: Any, low: Any, high: Any, own_low: Any, own_high: Any,
+    widths: Any, leaves: Any, fresh: Any, gone: Any, room: Any,
 ) -> Any:  # fmt: skip
-    """Write the nodes of a partition into the room made for them; count nodes and leaves."""
-    problem, order, tree = borrow(problem), borrow(order), borrow(tree)
+    """Write the nodes of a partition into the room made for them; count nodes and leaves.
+
+    As long as a node is not decided, CHILD is its twin's number and 1.
+    """
+    problem, order, tree, old = borrow(problem), borrow(order), borrow(tree), borrow(old)
     low, high, own_low, own_high = borrow(low), borrow(high), borrow(own_low), borrow(own_high)
-    leaves, room = borrow(leaves), borrow(room)  # not the widths: nobody holds them afterwards
+    # Not the widths: nobody holds them afterwards.
+    leaves, fresh, gone, room = borrow(leaves), borrow(fresh), borrow(gone), borrow(room)
     meta, points, path, trees = problem.meta, problem.points, problem.path, problem.trees
     d, roots, tight = problem.codes.shape[0], root_end.shape[0], problem.tight
-    nodes, leaf_count, depth = roots, 0, 0
+    nodes, leaf_count, depth, fresh_count, gone_count = roots, 0, 0, 0, 0
     top = leaves.shape[0] - 1  # groups still to decide lie from there down, leaves from 0 up
     for root in range(roots - 1, -1, -1):
         tree[root, START] = root_end[root - 1] if root > 0 else 0
-        tree[root, END] = root_end[root]
+        tree[root, END], tree[root, CHILD] = root_end[root], twins[root] + 1
         for b in range(d):
             low[root, b], high[root, b] = root_low[root, b], root_high[root, b]
             own_low[root, b], own_high[root, b] = root_low[root, b], root_high[root, b]
             widths[root, b] = width_between(
                 meta, points, path, trees, b, root_low[root, b], root_high[root, b]
             )
-        if tree[root, END] > tree[root, START]:
-            leaves[top - depth] = root
-            depth += 1
+        leaves[top - depth] = root
+        depth += 1
     while depth > 0:
         depth -= 1
         node = leaves[top - depth]
-        s, e = tree[node, START], tree[node, END]
-        a, key = decide(problem, order, s, e, own_low[node], own_high[node], widths, node, room)
-        tree[node, ATTRIBUTE] = a
+        s, e, twin = tree[node, START], tree[node, END], tree[node, CHILD] - 1
+        first = last = 0
+        if twin >= 0:
+            first, last = leaves_under(old, twin)
+            kept = holds_the_same(
+                order, s, e, low[node], high[node], old.nodes, old.low, old.high, twin, tight
+            )
+            if kept and spans.shape[0] > 0:
+                kept = stays_below(
+                    meta, points, path, trees, old.nodes, old.own_low, old.own_high, twin, spans
+                )
+            if kept:
+                if copied:
+                    leaf_count, nodes = copy_twin(
+                        old, twin, tree, low, high, own_low, own_high, order, leaves, node, nodes,
+                        leaf_count, first, last,
+                    )  # fmt: skip
+                continue
+        a, key = LEAF, 0
+        if e > s:
+            a, key = decide(problem, order, s, e, own_low[node], own_high[node], widths, node, room)
+        tree[node, ATTRIBUTE], parts = a, 0
+        if a != LEAF:
+            parts = split(problem, order, s, e, a, key, room)
+        if twin >= 0:
+            like = a != LEAF and old.nodes[twin, ATTRIBUTE] == a
+            if not like or old.nodes[twin, CHILDREN] != parts:
+                for position in range(first, last):
+                    gone[gone_count] = old.leaves[position]
+                    gone_count += 1
+                twin = -1
         if a == LEAF:
-            leaves[leaf_count] = node
-            leaf_count += 1
+            if e > s:
+                leaves[leaf_count], fresh[fresh_count] = node, node
+                leaf_count, fresh_count = leaf_count + 1, fresh_count + 1
             for b in range(d):
-                if tight and problem.meta[b, CUT_BY] == BY_TREE:
+                if tight and e > s and problem.meta[b, CUT_BY] == BY_TREE:
                     row = problem.meta[b, LEAVES]
                     own = top_node(path, trees, row, low[node, b], high[node, b])
                     low[node, b], high[node, b] = trees[own, FIRST], trees[own, LAST]
             continue
-        tree[node, CUT], tree[node, CHILD] = key, nodes
-        parts = split(problem, order, s, e, a, key, room)
-        tree[node, CHILDREN] = parts
+        tree[node, CUT], tree[node, CHILD], tree[node, CHILDREN] = key, nodes, parts
         place = s
         for part in range(parts):
             new = nodes + part
             tree[new, START], tree[new, END] = place, room.parts[ENDS, part]
+            tree[new, CHILD] = old.nodes[twin, CHILD] + part + 1 if twin >= 0 else 0
             for b in range(d):
                 low[new, b], high[new, b] = low[node, b], high[node, b]
                 widths[new, b] = widths[node, b]
@@ -248,4 +302,4 @@ def fill(
         for part in range(parts - 1, -1, -1):
             leaves[top - depth] = nodes - parts + part
             depth += 1
-    return nodes, leaf_count
+    return nodes, leaf_count, fresh_count, gone_count
