@@ -25,7 +25,7 @@ from indiff.text import FORMAT, describe
 
 # A tree is asked by default up to so much work: targets × (records + patterns × values), where the
 # patterns are 2 to the number of quasi-identifiers. All 10,000 records of Adult take less than a
-# second, and 16 s where all their ages and weights differ, so that most change a large group.
+# second, and 4 s where all their ages and weights differ, so that most change a large group.
 MOST_WORK = 12 * 10**7
 # From the one that says least to the one that says most.
 WEAKEST: tuple[Exactness, ...] = ("approximation", "lower-bound", "estimate", "exact")
