@@ -332,6 +332,7 @@ def test_beliefs_that_do_not_fit_are_refused_before_they_are_made(
     people: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """60 records and 3 values make 4 arrays of 8 bytes each: 5,760 bytes."""
+    monkeypatch.setattr("indiff.differential.memory.LITTLE", 0)
     for free, code in ((5, 2), (6, 0)):  # kibibytes
         (tmp_path / "proc").mkdir(exist_ok=True)
         (tmp_path / "proc/meminfo").write_text(f"MemTotal: 99 kB\nMemAvailable:    {free} kB\n")
