@@ -366,6 +366,7 @@ def test_what_many_hold_is_named(expression: str) -> None:
         ("pay > 762430.5", "a condition on pay"),  # one record alone above it
         ("pay = 762431", "a condition on pay"),
         ("pay > 762_430", "a condition on pay"),
+        ("pay > 7624.305e+2", "a condition on pay"),  # not read as a number: who knows what it is
         ("ill = 'Rarissima'", "a condition on ill"),
         ("ill LIKE 'Raris%'", "a condition on ill"),
         ("ill = 'O''Rare'", "a condition on ill"),

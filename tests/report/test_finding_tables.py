@@ -218,6 +218,14 @@ def test_parameters_as_lines(value: Any, said: str) -> None:
     assert words.flat({"here": {"there": value}, "x": 1}) == [("here.there", said), ("x", "1")]
 
 
+def test_parameters_that_were_measured_are_rounded_and_counts_are_not() -> None:
+    told = {"area": 0.123456789, "records": 1234567, "whole": 1234567.0}
+    assert words.flat(told, digits=3) == [
+        ("area", "0.123"), ("records", "1234567"), ("whole", "1234567"),
+    ]  # fmt: skip
+    assert words.flat({"area": 0.123456789}) == [("area", "0.123456789")]
+
+
 def test_a_number_has_as_many_digits_as_tell_it_from_its_limit() -> None:
     near = one(value=0.4000001)
     assert (words.measured(near), words.limited(near)) == ("0.4000001", "at most 0.4")
