@@ -59,6 +59,7 @@ def test_badges(more: Any, badge: Any) -> None:
         ("at least", 5, 5, 1.0),
         ("at least", 5, 10, 0.5),
         ("at least", 5, 0, math.inf),
+        ("at least", 0, math.inf, 0.0),
     ],
 )
 def test_how_many_times_what_is_allowed(

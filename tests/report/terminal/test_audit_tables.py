@@ -284,7 +284,7 @@ def test_more_than_40_rounds_are_cut(rounds: int, shown: int) -> None:
     found = re.findall(r"^ *(\d+|…) ", text, re.MULTILINE)
     assert len(found) == shown
     assert found[-1] == str(rounds - 1)
-    assert ("…" in found) == (rounds > 40)
+    assert text.count("…") == (5 if rounds > 40 else 0)  # one in each column
     assert found[:39] == [str(x) for x in range(39)]
 
 
