@@ -19,6 +19,7 @@ from indiff.audit.redaction import RARE, Redaction, held, other_names
 from indiff.data.table import read_table
 from indiff.errors import HIDDEN, WITHHELD, Message, UserError, from_data, marked, said
 from indiff.report.page.html import chart_bundle
+from indiff.text import name as short_name
 
 RECORDS = 60
 
@@ -366,6 +367,7 @@ def test_what_many_hold_is_named(expression: str) -> None:
         ("pay > 762430.5", "a condition on pay"),  # one record alone above it
         ("pay = 762431", "a condition on pay"),
         ("pay > 762_430", "a condition on pay"),
+        ("pay > 7624.305e+2", "a condition on pay"),  # not read as a number: who knows what it is
         ("ill = 'Rarissima'", "a condition on ill"),
         ("ill LIKE 'Raris%'", "a condition on ill"),
         ("ill = 'O''Rare'", "a condition on ill"),
@@ -378,6 +380,38 @@ def test_what_many_hold_is_named(expression: str) -> None:
 def test_what_few_hold_is_not(expression: str, name: str) -> None:
     table = read_table(FRAME, quasi=["age"], sensitive=expression)
     assert other_names(table, 10) == {expression: name}
+
+
+@pytest.mark.parametrize(
+    ("expression", "name"),
+    [
+        ("pay > 4321", "a condition on pay"),
+        (
+            "pay > 4321 and age > 25",
+            "a condition on age and pay",
+        ),  # nobody is so old
+    ],
+)
+def test_a_threshold_that_is_one_persons_value_is_not_named(expression: str, name: str) -> None:
+    """Many are below and above it, and still it is what one person has."""
+    frame = FRAME.set_column(1, "pay", pa.array([*FRAME["pay"].to_pylist()[:-1], 4321]))
+    table = read_table(frame, quasi=["age"], sensitive=expression)
+    assert other_names(table, 10) == {expression: name}
+
+
+def test_a_text_that_nobody_holds_is_not_named() -> None:
+    """Even where one record is enough to be named: nobody knows whose it is."""
+    table = read_table(FRAME, quasi=["age"], sensitive="'x' = 'x'")
+    assert other_names(table, 1) == {"'x' = 'x'": "a condition on nothing"}
+
+
+def test_what_keeps_its_name_is_written_as_it_was_cut() -> None:
+    """A long sanitizer that may be named stays short where a sentence shortened it."""
+    text = f"folder:{'releases/' * 20}"
+    cut = short_name(text)
+    assert len(cut) < len(text)
+    kept = Redaction(read_table(FRAME, quasi=["age"], sensitive="ill"), sanitizers=(text,))
+    assert kept.text(f"{cut} made it") == f"{cut} made it"
 
 
 def test_two_expressions_keep_names_of_their_own() -> None:

@@ -194,10 +194,16 @@ def test_without_a_policy_there_is_no_block(ages: Path) -> None:
 
 def test_a_policy_is_never_overwritten(ages: Path) -> None:
     place = ages.parent / "ours.toml"
-    place.write_text("mine")
+    ours = (
+        'title = "T"\ndocument = "D"\nyear = 2026\nsection = "S"\nverified = true\n[[limits]]\n'
+        'metric = "k"\nlimit = 2\nlabel = "L"\nkind = "maximum"\nscope = "sample"\n'
+    )
+    place.write_text(ours)
     ended = call("risk", ages, "--quasi", "age", "--policy", place, "--json", place)
-    assert (ended.code, place.read_text()) == (2, "mine")
+    assert (ended.code, place.read_text()) == (2, ours)
+    assert "--json" in ended.err
     assert len(ended.err.splitlines()) == 1
+    assert call("risk", ages, "--quasi", "age", "--policy", place).code == 0
 
 
 def test_an_unknown_number_is_beyond_any_limit() -> None:

@@ -180,6 +180,41 @@ def test_the_records_of_a_relation_are_numbered() -> None:
     assert found == [(0, 3), (1, 1), (2, 2)]
 
 
+def test_the_households_of_a_relation_are_read_where_its_tables_are() -> None:
+    with duckdb.connect() as connection:
+        relation = connection.sql("SELECT * FROM (VALUES (3, 'x'), (1, 'y'), (1, 'y')) t(a, b)")
+        countings = {"cells": [0], "households": [0, 1]}
+        made: Any = connect(relation, ["a", "b"], countings, engine="duckdb")
+        found = made.query(f"SELECT * FROM {made.counts['households']} ORDER BY c0")
+        made.close()
+    assert found == [(1, "y", 1), (1, "y", 1), (3, "x", 1)]
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_progress_is_switched_off_where_it_is_on(
+    shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Off already, it may not be set in every notebook."""
+    asked: list[str] = []
+    connect_to = duckdb.connect
+
+    class Terminal:
+        def __init__(self, **more: Any) -> None:
+            self.real = connect_to(**more)
+
+        def execute(self, sql: str, *more: Any) -> Any:
+            asked.append(sql)
+            told = "current_setting('enable_progress_bar')" in sql
+            return self.real.execute(f"SELECT {shown}" if told else sql, *more)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.real, name)
+
+    monkeypatch.setattr("indiff.engines.duckdb.duckdb.connect", Terminal)
+    connect(pa.table({"a": [1]}), ["a"], {"cells": [0]}, engine="duckdb").close()
+    assert ("SET enable_progress_bar = false" in asked) == shown
+
+
 def test_what_the_disk_says_is_told_in_one_line(tmp_path: Path) -> None:
     """A file that is missing stands for a disk that fails: both are errors of input and output."""
     engine = connect(pa.table({"a": [1]}), ["a"], {"cells": [0]}, engine="duckdb")

@@ -59,6 +59,7 @@ def test_badges(more: Any, badge: Any) -> None:
         ("at least", 5, 5, 1.0),
         ("at least", 5, 10, 0.5),
         ("at least", 5, 0, math.inf),
+        ("at least", 0, math.inf, 0.0),
     ],
 )
 def test_how_many_times_what_is_allowed(
@@ -216,6 +217,14 @@ def test_what_is_recommended_is_the_setting_of_that_name() -> None:
 def test_parameters_as_lines(value: Any, said: str) -> None:
     assert words.flat({"here": value}) == [("here", said)]
     assert words.flat({"here": {"there": value}, "x": 1}) == [("here.there", said), ("x", "1")]
+
+
+def test_parameters_that_were_measured_are_rounded_and_counts_are_not() -> None:
+    told = {"area": 0.123456789, "records": 1234567, "whole": 1234567.0}
+    assert words.flat(told, digits=3) == [
+        ("area", "0.123"), ("records", "1234567"), ("whole", "1234567"),
+    ]  # fmt: skip
+    assert words.flat({"area": 0.123456789}) == [("area", "0.123456789")]
 
 
 def test_a_number_has_as_many_digits_as_tell_it_from_its_limit() -> None:

@@ -85,6 +85,7 @@ def test_progress_is_told_step_by_step(tmp_path: Path) -> None:
         (["a", "b"], {}, ["column a", "column b", "values", "combinations"]),
         (["a", "b"], {"details": False}, ["values", "combinations"]),
         ("a", {"records": tmp_path / "r.csv"}, ["values", "combinations", "records"]),
+        ("a", {"population": 9}, ["values", "combinations", "population"]),
     ):
         said: list[str] = []
         measure_risk(table, quasi=quasi, progress=said.append, **options)

@@ -162,8 +162,8 @@ def each_record(rows: Sequence[SizeRow]) -> tuple[SizeRow, ...]:
     The rows of a sensitive attribute have the sizes already; H(X|y) of n individuals is log₂ n.
 
     >>> [row] = each_record([SizeRow(4, 4, 3, 12, 12, 24.0, 6.0, 0.0, 0.0, 1, 4, 4, 4, 3.0)])
-    >>> row.least_h, row.least_weighted_h, row.homogeneous_groups
-    (2.0, 8.0, 0)
+    >>> row.least_h, row.least_weighted_h, row.homogeneous_groups, row.homogeneous_records
+    (2.0, 8.0, 0, 0)
     """
     found = []
     for row in rows:

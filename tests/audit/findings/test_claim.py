@@ -10,7 +10,9 @@ import jsonschema
 import pytest
 
 import indiff
-from indiff.audit.findings.claim import judge_claims
+from indiff.audit.findings.claim import Claims, claim_finding, claim_settings, judge_claims
+from indiff.audit.verdict import Exit, Verdict
+from indiff.differential.claim.result import ClaimResult
 
 SCHEMA = Path(__file__).parents[3] / "docs" / "report.schema.json"
 
@@ -75,3 +77,100 @@ def test_what_is_no_claim_is_refused_in_a_plan(claim: dict[str, float]) -> None:
 
 def test_no_claim_at_all_proves_nothing() -> None:
     assert judge_claims(()).status == "incomplete"
+
+
+def observed(epsilon: float, claimed: float | None = 1.0, **more: Any) -> ClaimResult:
+    """What a test of a claim found, without making its calls."""
+    usual: dict[str, Any] = {
+        "sensitive_name": "ill", "sanitizer": "mine", "delta": 0.0, "confidence": 0.95,
+        "method": "runs", "calls": 60, "requested": 60, "records": 3, "table_size": 9, "most": 3.0,
+        "statistics": ("rows",),
+    }  # fmt: skip
+    return ClaimResult(epsilon=epsilon, claimed=claimed, **usual | more)
+
+
+REFUTED = "the claim ε ≤ 1 is refuted with 95 % confidence: ε is at least 2"
+OPEN = "the claim ε ≤ 1 is not refuted with 95 % confidence by 60 runs: no proof that it holds"
+
+
+@pytest.mark.parametrize(
+    ("results", "code", "reasons"),
+    [
+        ([observed(1.0)], Exit.INCOMPLETE, [OPEN]),
+        ([observed(1.0), observed(2.0)], Exit.EXCEEDED, [REFUTED, OPEN]),
+        ([observed(1.0, interrupted=True)], Exit.INTERRUPTED,
+         [OPEN, "interrupted: the runs made so far are kept"]),
+        ([observed(1.0), observed(1.0, out_of_time=True)], Exit.INCOMPLETE,
+         [OPEN, "the time was up before all runs were made"]),
+        ([observed(1.0, failures=("no",))], Exit.INCOMPLETE, [OPEN, "1 call failed"]),
+        ([observed(1.0, failures=("no",)), observed(2.0, failures=("a", "b"))], Exit.EXCEEDED,
+         [REFUTED, OPEN, "3 calls failed"]),
+        ([observed(2.0, interrupted=True)], Exit.EXCEEDED,
+         [REFUTED, "interrupted: the runs made so far are kept"]),
+    ],
+)  # fmt: skip
+def test_a_refuted_claim_fails_and_no_other_passes(
+    results: list[ClaimResult], code: Exit, reasons: list[str]
+) -> None:
+    verdict = judge_claims(results)
+    assert (verdict.exit_code, list(verdict.reasons)) == (code, reasons)
+    assert not any("goes on from" in one for one in reasons)
+    assert [(one.value, one.limit) for one in verdict.checks] == [
+        (one.epsilon, 1.0) for one in results
+    ]
+
+
+def test_where_runs_are_kept_it_says_how_to_go_on() -> None:
+    short = observed(1.0, interrupted=True, out_of_time=True)
+    assert [one for one in judge_claims([short], Path("kept")).reasons if "'kept'" in one] == [
+        "interrupted: the runs made so far are kept; the same command goes on from 'kept'",
+        "the time was up before all runs were made; the same command goes on from 'kept'",
+    ]
+
+
+def test_what_nobody_claimed_is_no_limit() -> None:
+    assert judge_claims([observed(2.0, None)]).checks == ()
+
+
+def planned(**adversary: Any) -> indiff.Plan:
+    data = {"quasi": ["age"], "sensitive": "ill", "individual": "who"}
+    return indiff.Plan(data=data, adversary=adversary, run={"seed": 5, "jobs": 1, "time": 60})
+
+
+def test_the_claim_is_tested_as_the_plan_says() -> None:
+    """A claim without a δ is one of pure differential privacy."""
+    given = claim_settings(planned(claim={"epsilon": 1.0}, calls=80, confidence=0.9))
+    expected = {"epsilon": 1.0, "delta": 0.0, "calls": 80, "confidence": 0.9, "seed": 5}
+    assert {name: given[name] for name in expected} == expected
+    assert (given["individual"], given["jobs"]) == ("who", 1)
+    assert claim_settings(planned(claim={"epsilon": 1.0, "delta": 0.25}))["delta"] == 0.25
+
+
+def test_the_observed_epsilon_is_a_lower_bound() -> None:
+    found = claim_finding(observed(2.0, seed=5))
+    assert (found.value, found.exactness, found.about, found.seed) == (2.0, "lower-bound", "ill", 5)
+    assert found.parameters == {
+        "claimed": 1.0, "delta": 0.0, "confidence": 0.95, "method": "runs", "calls": 60,
+        "records": 3, "most": 3.0, "refuted": True,
+    }  # fmt: skip
+    assert "not refuted" not in found.means
+    assert "not refuted" in claim_finding(observed(1.0)).means
+
+
+@pytest.mark.parametrize(
+    ("before", "epsilon", "after"),
+    [
+        (Exit.NOTHING_EXCEEDED, 1.0, Exit.INCOMPLETE),
+        (Exit.NOTHING_EXCEEDED, 2.0, Exit.EXCEEDED),
+        (Exit.INCOMPLETE, 2.0, Exit.EXCEEDED),
+        (Exit.EXCEEDED, 1.0, Exit.EXCEEDED),
+        (Exit.INTERRUPTED, 1.0, Exit.INTERRUPTED),
+    ],
+)
+def test_the_verdict_with_the_claim_in_it(before: Exit, epsilon: float, after: Exit) -> None:
+    verdict = Verdict(before, ("measured",))
+    claims: Any = Claims(None, None, None, [observed(epsilon)])  # type: ignore[arg-type]
+    judged = claims.judge(verdict)
+    assert judged.exit_code == after
+    assert set(judged.reasons) == {"measured", REFUTED if epsilon == 2 else OPEN}
+    assert Claims(None, None, None).judge(verdict) is verdict  # type: ignore[arg-type]

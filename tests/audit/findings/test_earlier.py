@@ -24,10 +24,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def audited(folder: Path, release: dict[str, Any], **limits: float) -> Any:
+def audited(folder: Path, release: dict[str, Any], progress: Any = None, **limits: float) -> Any:
     data = {"path": str(folder / "data.csv"), "quasi": ["age"], "sensitive": "ill"}
     plan = Plan(data={**data, "identifier": "id"}, release=release, limits=limits)
-    return run_audit(plan)
+    return run_audit(plan, progress=progress)
 
 
 def test_the_verdict_counts_the_combination(folder: Path) -> None:
@@ -100,7 +100,10 @@ def test_the_section_is_in_every_report(folder: Path) -> None:
 
 def test_beside_a_release_that_is_made_here(folder: Path) -> None:
     release = {"sanitizer": "mondrian:k=2", "before": [str(folder / "2025.csv")]}
-    assert audited(folder, release, determined=0.5).finding("determined:ill").value < 0.5
+    doing: list[str] = []
+    result = audited(folder, release, lambda stage, *_: doing.append(stage), determined=0.5)
+    assert result.finding("determined:ill").value < 0.5
+    assert "comparing with earlier releases" in doing  # large ones take a while
 
 
 def test_without_earlier_releases_a_limit_is_not_kept(folder: Path) -> None:
@@ -113,6 +116,14 @@ def test_a_noisy_table_has_no_rows_to_compare(folder: Path) -> None:
     release = {"sanitizer": "laplace:epsilon=1", "before": [str(folder / "2025.csv")]}
     found = audited(folder, release).finding("determined:ill")
     assert (found.status, found.value) == ("failed", None)
+    assert found.reason == "a noisy table has no rows that could be a person's"
+
+
+def test_a_release_that_could_not_be_made_has_its_own_reason(folder: Path) -> None:
+    release = {"sanitizer": "mondrian:k=99", "before": [str(folder / "2025.csv")]}
+    found = audited(folder, release).finding("determined:ill")
+    assert found.status == "failed"
+    assert str(found.reason).startswith("there is no release: k must be")
 
 
 def test_an_earlier_release_must_be_there_and_readable(folder: Path) -> None:

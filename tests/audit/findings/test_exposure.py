@@ -19,11 +19,13 @@ from indiff.audit.findings.exposure import (
     Exposure,
     measure_beside,
     measure_exposure,
+    measure_point,
     missed,
     parameter_curve,
     settings,
     unmeasured,
 )
+from indiff.audit.plan.values.settings import Setting
 from indiff.audit.redaction import Redaction
 from indiff.sanitizers.sanitizer import as_sanitizer
 
@@ -327,3 +329,27 @@ def test_an_interruption_ends_the_curve(
     (point,) = found["points"]
     assert point["reason"] == "not every record was measured"
     assert point["delta"] == tested.delta
+
+
+def test_one_other_setting_is_tested_like_the_plans_own(
+    table: Any, tested: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its confidence, and by adversaries for whom all the work is there."""
+    given: dict[str, Any] = {}
+    choose = room.choose_models
+
+    def chosen(*args: Any, **more: Any) -> Any:
+        given.update(more)
+        return choose(*args, **more)
+
+    def test(*_: Any, **more: Any) -> Any:
+        given.update(more)
+        return tested
+
+    monkeypatch.setattr(room, "choose_models", chosen)
+    monkeypatch.setattr(room, "differential_test", test)
+    plan = planned(["auto"], adversary={"confidence": 0.9})
+    measure_point(table, plan, Setting("mondrian:k=2", None, None))
+    assert (given["share"], given["confidence"]) == (1, 0.9)
+    measure_point(table, plan, Setting("mondrian:k=2", None, None), share=3)
+    assert (given["share"], given["confidence"]) == (3, 0.9)

@@ -13,7 +13,9 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 import pytest
 
-from indiff import Plan, run_audit
+from indiff import Identity, Laplace, Plan, read_table, run_audit
+from indiff.audit.findings.population import population_findings
+from indiff.audit.findings.release import Subject
 from indiff.audit.verdict import judge, whom
 from tests.command_line import call
 
@@ -82,6 +84,29 @@ def test_what_cannot_be_measured_is_no_pass(tmp_path: Path) -> None:
     assert found.status == "failed"
     assert "nobody knows whose 'w' belongs to which row" in str(found.reason)
     assert result.verdict["exit_code"] != 0
+
+
+@pytest.mark.parametrize(
+    "known", ["table", {"source": 900}, {"sampling": 0.1333}, {"weight": "w"},
+              {"sampling": 0.1333, "household": "hid"}],
+)  # fmt: skip
+def test_whatever_would_have_been_measured_is_missed(known: Any, tmp_path: Path) -> None:
+    """Of a noisy table, whose rows are nobody's, every number is a failed one: none disappears."""
+    if known == "table":
+        pq.write_table(PEOPLE, tmp_path / "register.parquet")
+        known = {"source": str(tmp_path / "register.parquet")}
+    data = {"quasi": ["age", "sex"], "sensitive": "ill"}
+    plan = Plan(data=data, population=known)
+    table = read_table(SAMPLE, quasi=["age", "sex"], sensitive="ill", other=["w", "hid"])
+    found = {}
+    for sanitizer in (Identity(), Laplace(1.0)):
+        rng = (np.random.default_rng(1),) if sanitizer.randomized else ()
+        subject = Subject(table, apart=False, release=sanitizer.sanitize(table, *rng))
+        found[sanitizer] = population_findings([subject], plan, sanitizer).findings
+    measured, missed = found.values()
+    assert {one.status for one in measured} == {"measured"}
+    assert {one.status for one in missed} == {"failed"}
+    assert sorted(one.id for one in missed) == sorted(one.id for one in measured)
 
 
 ESTIMATED = [

@@ -22,6 +22,7 @@ from indiff.audit.findings.release import (
     no_utility,
     profile_findings,
     risk_part,
+    unmade,
     utility_findings,
 )
 from indiff.errors import UserError
@@ -45,6 +46,14 @@ def read(frame: Any = PEOPLE, **more: Any) -> Any:
 def planned(**sections: Any) -> Any:
     data = {"quasi": ["age", "sex"], "sensitive": ["ill"]}
     return indiff.Plan(data=data, **sections)
+
+
+def test_what_was_made_of_several_attributes_is_said() -> None:
+    made, broken = Subject(read(), apart=True), Subject(read(), apart=True, reason="it broke")
+    each = "each sensitive attribute has a release of its own, measured on its own"
+    assert unmade([made]) == []
+    assert unmade([made, made]) == [each]
+    assert unmade([made, broken]) == ["no release of ill could be made: it broke", each]
 
 
 def test_several_releases_are_told_apart_by_their_attribute() -> None:

@@ -296,6 +296,27 @@ def test_the_worst_records_say_why() -> None:
     }
 
 
+def test_each_of_the_worst_is_explained_by_whom_it_is_worst_for() -> None:
+    """Only naive Bayes adds log-odds: frequency has none to tell of the records that it sees."""
+    rng = np.random.default_rng(3)
+    frame = pa.table(
+        {"age": rng.integers(20, 40, 60), "sex": rng.choice(["F", "M"], 60),
+         "ill": rng.choice(["a", "b"], 60)}
+    )  # fmt: skip
+    table = indiff.read_table(frame, quasi=["age", "sex"], sensitive="ill")
+    models = ["naive-bayes", "frequency"]
+    plan = indiff.Plan(
+        data={"quasi": ["age", "sex"], "sensitive": ["ill"]},
+        adversary={"models": models}, report={"worst": 60},
+    )  # fmt: skip
+    made = as_sanitizer("mondrian:k=4")
+    both = indiff.differential_test(table, made, model=models)
+    found = worst_records(table, made, both, plan, Redaction(table))
+    assert {one["model"] for one in found} == set(models)
+    for one in found:
+        assert (one["log_odds"] is not None) == (one["model"] == "naive-bayes")
+
+
 class Moody(indiff.Identity):
     """A sanitizer that says that two releases may differ, and is no noisy table."""
 

@@ -14,6 +14,7 @@ from indiff.audit.plan.limits import (
     is_stricter,
     limit_names,
     range_of,
+    require_population,
     risk_limits,
     with_stricter,
 )
@@ -114,3 +115,19 @@ def test_less_is_better_of_what_an_adversary_learns(name: str) -> None:
     assert not is_at_least(name)
     assert is_stricter(name, 0.5, 0.9)
     assert not is_stricter(name, 0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "way_out"),
+    [
+        ("k_map", "Add population= as a table."),
+        ("uniques", "Add population= or sampling=."),
+        ("expected", "Add population= or sampling= or weight=."),
+        ("household_risk", "Add household=."),
+    ],
+)
+def test_a_limit_against_an_unknown_population_says_what_to_tell(name: str, way_out: str) -> None:
+    with pytest.raises(UserError, match=f"population.{name} needs to know the population") as told:
+        require_population(["k", f"population.{name}"], None)
+    assert str(told.value).endswith(f" {way_out}")
+    require_population(["k", "delta"], None)

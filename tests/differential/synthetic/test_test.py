@@ -114,3 +114,15 @@ def test_all_comparisons_together_err_as_rarely_as_one() -> None:
     found = indiff.test_synthetic(table, frame.slice(0, 5), held_out=frame.slice(10))
     assert sum(one.share for one in found.excesses) == pytest.approx(1)
     assert found.excesses[0].share == 0.5
+
+
+def test_a_copy_of_what_several_people_are_tells_of_none_of_them() -> None:
+    """Counted are copies of people whom no other equals, in the original and held out."""
+    original = pa.table({"age": [1, 1, 2, 3, 4], "ill": list("aaaab")})
+    held_out = pa.table({"age": [2, 5, 6, 6], "ill": list("aaaa")})
+    file = pa.table({"age": [1, 2, 3, 5, 6, 9], "ill": list("aaaaaa")})
+    table = indiff.read_table(original, quasi=["age"], sensitive="ill")
+    found = test_synthetic(table, file, held_out=held_out)
+    (copies,) = (one for one in found.excesses if one.name == "copies")
+    assert (copies.original, copies.people) == (1, 5)  # 3 alone: 1 is twice here, 2 once in each
+    assert (copies.held_out, copies.others) == (1, 4)  # 5 alone: 6 is twice there

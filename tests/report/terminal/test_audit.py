@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 import indiff
+from indiff.report.sheet import HOLD
 from indiff.report.terminal.audit import show_audit, show_fix
 
 
@@ -30,7 +31,9 @@ def test_the_word_pass_is_said_of_a_pass_alone(document: dict[str, Any], status:
     console = Console(file=io.StringIO(), width=80, color_system=None)
     show_audit(console, document | {"verdict": verdict})
     assert isinstance(console.file, io.StringIO)
-    (line,) = (one for one in console.file.getvalue().splitlines() if one.startswith("Verdict:"))
+    above, _, said = console.file.getvalue().partition("Verdict:")
+    assert above.endswith("\n\n")  # it stands apart
+    line = said.splitlines()[0]
     assert ("PASS" in line) == (status == "pass")
     assert ("FAIL" in line) == (status == "fail")
 
@@ -53,6 +56,9 @@ def test_next_steps_are_shown_with_their_commands(document: dict[str, Any]) -> N
     same = "    the same call with --sanitizer mondrian:k=9\n"
     assert shown.endswith(f"What to do next\n  take k = 9\n    indiff x\n  or so\n{same}  rest\n")
     assert "What to do next" not in said(show_audit, document | {"next_steps": []})
+    failed = document | {"verdict": {"status": "fail", "exit_code": 1, "reasons": ["so it is"]}}
+    assert HOLD not in " ".join(shown.split())
+    assert HOLD in " ".join(said(show_audit, failed | {"next_steps": steps}).split())
 
 
 def test_what_is_not_exact_is_explained(document: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
+from indiff.differential.claim.result import ClaimResult
 from indiff.report.terminal.audit import (
     _finding,
     show_comparison,
@@ -141,6 +142,45 @@ def test_each_question_has_its_own_findings(document: dict[str, Any]) -> None:
     assert less
 
 
+def test_releases_together_have_a_table_below_their_findings(document: dict[str, Any]) -> None:
+    (found, *_) = document["findings"]
+    beside = found | {"question": "together", "title": "People left alone"}
+    left = {"median": 2}
+    told = {
+        "about": "ill",
+        "releases": [
+            {"release": name, "released_rows": 6, "quasi": ["age"], "determined_alone": 0}
+            for name in ("2024.csv", "this release")
+        ],
+        "growth": [
+            {"candidates_left": left, "values_left": left, "determined": so_far,
+             "determined_by_closest": 0, "one_candidate": 1}
+            for so_far in (0, 3)
+        ],
+        "pairs": [], "differences": [],
+    }  # fmt: skip
+    shown = lines_of(said(show_findings, document | {"findings": [beside], "together": [told]}))
+    title = "People left with their own ill alone, release by release"
+    assert shown.index(title) > next(x for x, line in enumerate(shown) if beside["title"] in line)
+    assert "release alone so far one row rows left values" in shown
+    assert "2024.csv 0 0 1 2 2" in shown
+    assert "this release 0 3 1 2 2" in shown
+    shown = lines_of(said(show_findings, document | {"together": [told]}))
+    assert title not in shown  # which is about nothing without a finding
+
+
+def test_a_claim_is_shown_where_one_was_tested(document: dict[str, Any]) -> None:
+    claim = ClaimResult(
+        sensitive_name="ill", sanitizer="mine", epsilon=2.0, claimed=1.0, delta=0.0,
+        confidence=0.95, method="runs", calls=60, requested=60, records=3, table_size=9, most=3.0,
+        statistics=("rows",),
+    )  # fmt: skip
+    shown = said(show_findings, document | {"claim": [claim.to_dict()]})
+    assert "The claim of mine" in shown
+    assert "ε ≤ 1" in shown
+    assert "The claim of" not in said(show_findings, document | {"claim": []})
+
+
 def test_what_is_marked_counts_only_where_it_was_measured(document: dict[str, Any]) -> None:
     (found, *_) = [x for x in document["findings"] if x["status"] == "measured"]
     failed = found | {"status": "failed", "value": None, "reason": "x", "exactness": "estimate"}
@@ -244,7 +284,7 @@ def test_more_than_40_rounds_are_cut(rounds: int, shown: int) -> None:
     found = re.findall(r"^ *(\d+|…) ", text, re.MULTILINE)
     assert len(found) == shown
     assert found[-1] == str(rounds - 1)
-    assert ("…" in found) == (rounds > 40)
+    assert text.count("…") == (5 if rounds > 40 else 0)  # one in each column
     assert found[:39] == [str(x) for x in range(39)]
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import indiff
 from indiff.errors import UserError
-from indiff.risk.identifying.keys import read_keys
+from indiff.risk.identifying.keys import few_columns, read_keys
 from tests.risk.sessions import ON_SPARK
 
 QUASI = ["age", "sex", "zip"]
@@ -77,6 +77,16 @@ def test_the_same_where_spark_reduces(
 def test_nothing_is_measured_unasked() -> None:
     risk = indiff.measure_risk(PEOPLE, quasi=QUASI, details=False)
     assert (risk.keys, risk.special) == ((), None)
+
+
+def test_a_limit_is_on_the_worst_of_the_keys() -> None:
+    """Groups of 1, 1 and 4 by age, of 3 and 3 by sex."""
+    frame = pa.table({"age": [1, 2, 3, 3, 3, 3], "sex": list("fffmmm")})
+    risk = indiff.measure_risk(frame, quasi=["age", "sex"], keys=["age", "sex"], details=False)
+    assert [(one.k, one.singled_out) for one in risk.keys] == [(1, 2), (3, 0)]
+    for keys in (risk.keys, risk.keys[::-1]):
+        assert few_columns(keys, None, "keys.k") == 1
+        assert few_columns(keys, None, "keys.singled_out") == 2
 
 
 def test_people_with_several_records_have_keys_but_no_special_uniques() -> None:

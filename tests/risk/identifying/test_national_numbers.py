@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import string
 
 import numpy as np
 import pyarrow as pa
@@ -108,6 +109,24 @@ def test_every_kind_can_be_asked_and_chance_is_no_more_than_said(number: Number)
     if width:
         texts = [digits(rng, width) for _ in range(4000)]
         assert np.mean([is_valid(text) for text in texts]) < number.chance * 1.25 + 0.002
+
+
+@pytest.mark.parametrize("number", NUMBERS, ids=lambda one: one.module)
+def test_a_column_of_six_right_ones_is_enough_for_every_kind(number: Number) -> None:
+    assert is_beyond_chance(6, 6, number.chance)
+
+
+@pytest.mark.parametrize(
+    ("module", "bodies", "last"),
+    [
+        ("gb.nhs", [f"{body:09d}" for body in range(401_000_000, 401_002_200)], string.digits),
+        ("it.codicefiscale", ["RCCMNL83S18D969"], string.ascii_uppercase),
+    ],
+)
+def test_the_chance_is_that_of_the_check_digit(module: str, bodies: list[str], last: str) -> None:
+    (number,) = (one for one in NUMBERS if one.module == module)
+    right = [number.is_valid(f"{body}{end}") for body in bodies for end in last]
+    assert np.mean(right) == pytest.approx(number.chance, rel=0.02)
 
 
 def test_a_long_column_is_looked_at_in_an_even_spread() -> None:

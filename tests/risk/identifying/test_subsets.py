@@ -79,6 +79,8 @@ def test_missing_values_are_one_value_whatever_the_column_is() -> None:
 def test_too_many_sets_are_refused_with_the_size_that_is_possible() -> None:
     with pytest.raises(UserError, match=r"take .* or longer.*sets of up to 3 columns"):
         require_few(1_000_000, 40, 6, bits=True)
+    with pytest.raises(UserError, match=r"55 sets .* would take 1 h 31 min or longer"):
+        require_few(10**10, 10, 2, bits=False)  # 5.5·10¹¹ steps of 10 ns each
     with pytest.raises(UserError, match="at most 62 columns"):
         require_few(10, 63, 2, bits=False)
     with pytest.raises(UserError, match="at least 1 column"):

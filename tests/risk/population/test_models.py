@@ -102,6 +102,15 @@ def test_every_model_is_sane_or_says_why_not(sizes: dict[int, int], fold: float)
         assert two == pytest.approx(histogram.of_size(2), rel=1e-7)
 
 
+def test_one_person_alone_is_enough_for_the_slide_negative_binomial() -> None:
+    """Fewer than one is expected on one side of the solution, and more on the other."""
+    histogram, population = Histogram.of([(1, 1), (2, 1), (3, 4), (5, 10)]), 130
+    found = snb(histogram, population)
+    alpha, beta, groups = (found.parameters[name] for name in ("alpha", "beta", "groups"))
+    assert snb_expected(groups, alpha, beta, 0.5) == pytest.approx((1, 1))
+    assert found.uniques == pytest.approx(groups * beta**alpha)
+
+
 def test_the_slide_negative_binomials_expectation_by_its_own_sum() -> None:
     """Σ over F of P(F)·Binomial(F, f): the definition, without a generating function."""
     groups, alpha, beta, fraction = 500.0, 0.7, 0.2, 0.3

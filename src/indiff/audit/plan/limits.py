@@ -140,8 +140,7 @@ def is_at_least(name: str) -> bool:
     """
     if name in METRICS:
         return METRICS[name].rule == "at least"
-    what = name.rpartition(".")[2]
-    return what in _AT_LEAST or (what in METRICS and METRICS[what].rule == "at least")
+    return name.rpartition(".")[2] in _AT_LEAST
 
 
 def is_stricter(name: str, limit: float, than: float) -> bool:
