@@ -46,6 +46,8 @@ def test_two_2_anonymous_tables_name_one_person(table: Table) -> None:
         {"releases": ["release 1", "release 2"], "determined": 1, "only_together": 1}
     ]
     assert [one["determined"] for one in found.growth] == [0, 1]
+    assert [one["candidates_left"]["median"] for one in found.growth] == [2, 2]
+    assert [one["values_left"]["least"] for one in found.growth] == [2, 1]
     document = found.to_dict()
     assert (document["determined"], document["determined_alone"]) == (1, 0)
     assert (document["only_together"], document["determined_by_a_pair"]) == (1, 1)
