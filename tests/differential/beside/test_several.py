@@ -228,3 +228,10 @@ def test_against_the_definition(block: int) -> None:
             assert found.closest.possible[:, 0].tolist() == values.tolist()
         assert (found.likely >= every.determined).all()
         assert (np.diff(found.likely.astype(int)) >= 0).all()
+
+
+def test_each_of_several_attributes_has_a_result_of_its_own() -> None:
+    frame = pa.table({"age": AGES, "ill": ILL, "pay": list("xyxyxy")})
+    table = read_table(frame, quasi=["age"], sensitive=["ill", "pay"])
+    found: Any = test_releases(table, [frame])
+    assert {name: one.sensitive_name for name, one in found.items()} == {"ill": "ill", "pay": "pay"}
