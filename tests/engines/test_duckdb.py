@@ -180,11 +180,16 @@ def test_the_records_of_a_relation_are_numbered() -> None:
     assert found == [(0, 3), (1, 1), (2, 2)]
 
 
-def test_the_households_of_a_relation_are_read_where_its_tables_are() -> None:
+@pytest.mark.parametrize("kind", ["frame", "file", "relation"])
+def test_every_row_of_households_is_kept_wherever_it_is(kind: str, tmp_path: Path) -> None:
+    """Our own connection does not know the tables of a relation's; a file is read again."""
+    frame, file = pa.table({"a": [3, 1, 1], "b": ["x", "y", "y"]}), tmp_path / "t.parquet"
+    pq.write_table(frame, file)
     with duckdb.connect() as connection:
         relation = connection.sql("SELECT * FROM (VALUES (3, 'x'), (1, 'y'), (1, 'y')) t(a, b)")
+        source: Any = {"frame": frame, "file": str(file), "relation": relation}[kind]
         countings = {"cells": [0], "households": [0, 1]}
-        made: Any = connect(relation, ["a", "b"], countings, engine="duckdb")
+        made: Any = connect(source, ["a", "b"], countings, engine="duckdb")
         found = made.query(f"SELECT * FROM {made.counts['households']} ORDER BY c0")
         made.close()
     assert found == [(1, "y", 1), (1, "y", 1), (3, "x", 1)]
@@ -233,3 +238,18 @@ def test_memory_that_does_not_suffice_is_the_limit_s_fault_only_where_there_is_o
         enough_memory(Resources(memory_limit="1MB")),
     ):
         raise duckdb.OutOfMemoryException
+
+
+@pytest.mark.parametrize("kind", ["INT[]", "STRUCT(x INT)", "MAP(INT, INT)", "UNION(x INT)"])
+def test_nothing_nested_is_counted_of_a_relation(kind: str) -> None:
+    with duckdb.connect() as connection:
+        relation = connection.sql(f"SELECT CAST(NULL AS {kind}) AS a")
+        with pytest.raises(UserError, match="single values; 'a' is nested"):
+            connect(relation, ["a"], {"cells": [0]}, engine="duckdb")
+
+
+@pytest.mark.parametrize("engine", ["in-process", "duckdb"])
+def test_a_column_that_a_file_lacks_is_named(engine: Any, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"age": [1]}), tmp_path / "t.parquet")
+    with pytest.raises(UserError, match="'ages'"):
+        connect(str(tmp_path / "t.parquet"), ["ages"], {"cells": [0]}, engine=engine)

@@ -235,3 +235,22 @@ def test_nan_is_missing_and_minus_zero_is_zero_however_they_are_stored(
     frame = pa.table({"x": column, "ill": ["a", "b"] * 4})
     found = indiff.measure_risk(frame, quasi=["x"], sensitive="ill", engine=engine)
     assert (found.groups.k, found.groups.groups) == (4, 2)
+
+
+@pytest.mark.parametrize("engine", ["in-process", "duckdb"])
+def test_a_weight_that_no_float_holds_is_no_number_of_people(engine: Any) -> None:
+    frame = pa.table({"a": [1, 1, 2], "w": [3, 4, 2**60 + 1]})
+    with pytest.raises(indiff.UserError, match="a positive number of people; got 1 records"):
+        indiff.measure_risk(frame, quasi=["a"], weight="w", engine=engine)
+
+
+def test_rows_of_households_are_kept_however_many_combinations_they_have(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They are not counted, so no table of all combinations is made for them."""
+    monkeypatch.setattr("indiff.engines.tally.MOST_COMBINATIONS", 4)
+    frame = pa.table({"a": [1, 1, 1], "h": [1, 2, 3]})
+    countings = {"cells": [0], "households": [0, 1]}
+    made: Any = connect(frame, ["a", "h"], countings, engine="in-process")
+    assert made.query(f"SELECT COUNT(*) FROM {made.counts['households']}") == [(3,)]
+    made.close()

@@ -88,6 +88,7 @@ GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "tests/differential/test_strongest_tables.py",
             "tests/differential/test_people_choice.py",
             *("tests/differential/targets", "tests/differential/beside"),
+            "tests/differential/synthetic/test_test.py",
             *("tests/differential/noise/test_sampling.py", "tests/cli/test_test_adversaries.py"),
             *("tests/cli/test_test.py", "tests/cli/test_test_release_beside.py"),
         ),

@@ -17,7 +17,7 @@ import pyarrow as pa  # and pyarrow.parquet, slow to import, only where it is us
 import pyarrow.compute as pc
 
 from indiff.data.fingerprint import Dialect, duckdb_spelling, spelled
-from indiff.data.reading.kinds import missing_pattern, nested, require_columns
+from indiff.data.reading.kinds import missing_pattern, nested
 from indiff.data.reading.source import Source
 from indiff.engines import protocol
 from indiff.engines.protocol import MOST_ROWS, Resources, unreadable
@@ -106,7 +106,6 @@ class DuckDBEngine:
             # DuckDB renames an empty name, and "Age" beside "age".
             names = pq.read_schema(source.paths[0]).names
             self._renamed = dict(zip(names, found.columns, strict=True))
-            require_columns(self.columns, names)
         found.create_view("source")
         return found
 

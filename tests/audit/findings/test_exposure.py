@@ -27,6 +27,7 @@ from indiff.audit.findings.exposure import (
 )
 from indiff.audit.plan.values.settings import Setting
 from indiff.audit.redaction import Redaction
+from indiff.differential.strongest import choose_models
 from indiff.sanitizers.sanitizer import as_sanitizer
 
 NAMES = ["delta", "mean", "quantile", "changed_predictions", "told_by_the_crowd"]
@@ -336,7 +337,7 @@ def test_one_other_setting_is_tested_like_the_plans_own(
 ) -> None:
     """With its confidence, and by adversaries for whom all the work is there."""
     given: dict[str, Any] = {}
-    choose = room.choose_models
+    choose = choose_models
 
     def chosen(*args: Any, **more: Any) -> Any:
         given.update(more)

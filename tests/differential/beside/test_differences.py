@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from itertools import combinations
 
@@ -29,6 +30,16 @@ def test_one_person_who_left_is_named_by_the_difference() -> None:
     }  # fmt: skip
     assert test_releases(table, [whole, whole]).differences[0].groups == 0
     assert test_releases(table, [whole, whole.slice(0, 5)], k=1).differences[0].groups == 0
+
+
+def test_regions_are_told_to_whom_values_are() -> None:
+    frame = pa.table({"age": [21, 22, 23, 31, 32, 33], "ill": ILL})
+    table = read_table(frame, quasi=["age"], sensitive="ill")
+    whole = pa.table({"age": AGES, "ill": ILL})
+    found = test_releases(table, [whole, whole.slice(0, 5)], k=2)
+    assert "[30, 39]" not in json.dumps(found.to_dict()) + found.to_json()
+    assert "[30, 39]" in json.dumps(found.to_dict(values=True))
+    assert "[30, 39]" in found.to_json(values=True)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -46,6 +46,8 @@ def test_two_2_anonymous_tables_name_one_person(table: Table) -> None:
         {"releases": ["release 1", "release 2"], "determined": 1, "only_together": 1}
     ]
     assert [one["determined"] for one in found.growth] == [0, 1]
+    assert [one["candidates_left"]["median"] for one in found.growth] == [2, 2]
+    assert [one["values_left"]["least"] for one in found.growth] == [2, 1]
     document = found.to_dict()
     assert (document["determined"], document["determined_alone"]) == (1, 0)
     assert (document["only_together"], document["determined_by_a_pair"]) == (1, 1)
@@ -226,3 +228,10 @@ def test_against_the_definition(block: int) -> None:
             assert found.closest.possible[:, 0].tolist() == values.tolist()
         assert (found.likely >= every.determined).all()
         assert (np.diff(found.likely.astype(int)) >= 0).all()
+
+
+def test_each_of_several_attributes_has_a_result_of_its_own() -> None:
+    frame = pa.table({"age": AGES, "ill": ILL, "pay": list("xyxyxy")})
+    table = read_table(frame, quasi=["age"], sensitive=["ill", "pay"])
+    found: Any = test_releases(table, [frame])
+    assert {name: one.sensitive_name for name, one in found.items()} == {"ill": "ill", "pay": "pay"}

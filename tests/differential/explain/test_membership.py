@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -397,3 +399,12 @@ def test_few_that_fall_count_against_those_that_rise(rise: int, fall: int) -> No
     # Below every belief nobody rises and nobody falls: there 0 of all may rise.
     expected = max(limits(rise)[1] - limits(fall)[0], limits(0)[1])
     assert found.advantage.upper == pytest.approx(expected)
+
+
+def test_who_is_told_apart_by_some_values_alone_is_told_apart() -> None:
+    """Of three values, the belief in one may stay while it moves between the other two."""
+    two = result_of(np.array([0.5, 0.5]), np.array([0.25, 0.5]))
+    beliefs = np.array([[0.5, 0.25, 0.25], [0.5, 0.25, 0.25]])
+    without = np.array([[0.25, 0.5, 0.25], [0.5, 0.25, 0.25]])
+    result = replace(two, beliefs=beliefs, beliefs_without=without)
+    assert membership_inference(result, resamples=100).told_apart == 0.5

@@ -217,8 +217,8 @@ def test_other_bad_options_are_refused() -> None:
     runs = [[0.5, 0.5]] * 2
     with pytest.raises(UserError, match="records must be at least 1; got 0"):
         bracket(runs, runs, paired=True, records=0)
-    with pytest.raises(UserError, match=r"splits must be at least 19 for level 0.05; got 5"):
-        indistinguishable_from_noise(runs, runs, runs, splits=5)
+    with pytest.raises(UserError, match=r"splits must be at least 19 for level 0.05; got 18"):
+        indistinguishable_from_noise(runs, runs, runs, splits=18)
 
 
 def test_the_upper_limit_of_unpaired_runs_is_mcdiarmids() -> None:
