@@ -78,6 +78,16 @@ def test_a_tree_is_asked_for_many_and_says_what_it_says_of_each() -> None:
         assert outcome.met == alone.met
 
 
+def test_many_tallies_take_no_more_room_than_was_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = make_sample(3, 80, ["ties", "set", "jobs"], 4).table
+    cells = 2**3 * len(table.sensitive.values)
+    people = each_record(np.arange(len(table)))
+    for planned, most in ((5 * cells, 5), (cells - 1, 1), (10**9, 256)):
+        monkeypatch.setattr("indiff.differential.refit.refit.CELLS_AT_ONCE", planned)
+        ask = Without(table, Mondrian(k=3), as_model("tree"), people, MondrianReleases)
+        assert ask.at_once == most
+
+
 def test_what_needs_more_than_a_tally_is_asked_alone() -> None:
     table = make_sample(3, 80, ["ties", "set", "jobs"], 4).table
     people = each_record(np.arange(len(table)))

@@ -49,8 +49,6 @@ from indiff.sanitizers.mondrian.mondrian import (
     release_of_groups,
 )
 
-Codes = NDArray[np.int32]
-
 
 def leave_one_out(
     table: Table,

@@ -26,7 +26,7 @@ from indiff.differential.path import (
 from indiff.differential.people import People, distinct_people, each_record, fallback, without_rows
 from indiff.errors import UserError, option
 from indiff.inference import Frequency, Model
-from indiff.inference.encodings import Tally
+from indiff.inference.encodings import CELLS_AT_ONCE, Tally
 from indiff.inference.models import SmoothedFrequency, SureModel, TallyModel
 from indiff.release.release import Release
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer, OnGrid
@@ -39,7 +39,8 @@ Floats = NDArray[np.float64]
 # How far two calls on the same table may be apart: rounding, no more.
 SAME = 1e-9
 
-# People who are asked for together: so many that Python's share is small, and an end is near.
+# People who are asked for together: so many that Python's share is small, and an end is near;
+# their tallies take no more room than those of a release do.
 MOST_AT_ONCE, RECORDS_AT_ONCE = 256, 2**22
 
 
@@ -245,7 +246,9 @@ class Without:
         alone = self.source.counts_many and bool((self.people.sizes == 1).all())
         if not (alone and self._tally_suffices and isinstance(self.model, SureModel)):
             return 1
-        return int(np.clip(RECORDS_AT_ONCE // len(self.table), 1, MOST_AT_ONCE))
+        cells = 2 ** len(self.table.attributes) * len(self.table.sensitive.values)
+        fit = min(RECORDS_AT_ONCE // len(self.table), CELLS_AT_ONCE // cells)
+        return int(np.clip(fit, 1, MOST_AT_ONCE))
 
     def many(self, places: Sequence[int]) -> dict[int, Outcome]:
         """Do so for several at once, as far as the model is sure without being fitted."""
