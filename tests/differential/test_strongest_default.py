@@ -90,9 +90,7 @@ def test_who_is_chosen_and_who_is_left_out() -> None:
     for sanitizer, options, why in (
         (indiff.Identity(), {}, "it would learn again from a whole release"),
         (Mondrian(k=5), {"method": "refit"}, "it would learn again from a whole release"),
-        (Mondrian(k=5, t=0.4), {}, "t-closeness"),
         (Mondrian(k=5), {"individual": "a"}, "all records of a person"),
-        (Mondrian(k=601), {}, "the constraint is not met"),
         (Mondrian(k=5), {"share": MOST_WORK}, "would take it long"),
     ):
         names, told = chosen(sanitizer, **options)
@@ -148,17 +146,16 @@ def test_fair() -> None:
     assert found.deltas == pytest.approx(expected, abs=5e-4)
 
 
-def test_a_tree_is_ruled_out_without_loading_scikit_learn() -> None:
-    """What is taken for granted of a tree is what it says of itself."""
+def test_the_default_loads_no_scikit_learn() -> None:
     tree = indiff.Classifier("tree")
     assert tree.learns_from_tally(MOST_COUNTED)
     assert not tree.learns_from_tally(MOST_COUNTED + 1)
     code = (
         "import sys, pyarrow as pa, indiff\n"
-        "table = indiff.read_table(pa.table({'a': [i % 97 for i in range(30_000)],"
-        " 's': [i % 3 for i in range(30_000)]}), quasi=['a'], sensitive='s')\n"
+        "table = indiff.read_table(pa.table({'a': [i % 97 for i in range(300)],"
+        " 's': [i % 3 for i in range(300)]}), quasi=['a'], sensitive='s')\n"
         "found = indiff.differential_test(table, 'mondrian:k=5')\n"
-        "assert 'no tree was tried' in found.left_out, found.left_out\n"
+        "assert list(found.results) == ['naive-bayes', 'frequency', 'tree']\n"
         "assert 'sklearn' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -248,9 +248,9 @@ def test_the_usual_adversaries() -> None:
         (Mondrian(k=2), {"method": "leave-one-out"}, None),
         (Mondrian(k=2), {"method": "refit"}, "learn again from a whole release"),
         (Identity(), {}, "learn again from a whole release"),
-        (Mondrian(k=2, t=0.5), {}, "with t-closeness"),
+        (Mondrian(k=2, t=0.5), {}, None),
         (Mondrian(k=2), {"individual": "who"}, "without all records of a person"),
-        (Mondrian(k=99, unmet="generalize"), {}, "the constraint is not met"),
+        (Mondrian(k=99, unmet="generalize"), {}, None),
     ],
 )
 def test_why_no_tree_is_asked(sanitizer: Any, more: Any, why: str | None) -> None:

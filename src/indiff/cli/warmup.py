@@ -129,6 +129,7 @@ def _warm_walk() -> None:
     from indiff.differential.mondrian.context import empty_desk
     from indiff.differential.mondrian.counts import Counted, as_adversary, empty_outcome
     from indiff.differential.mondrian.leave_one_out import in_order
+    from indiff.differential.mondrian.tallies import empty_shown
     from indiff.differential.mondrian.walk import walk
     from indiff.inference import NaiveBayes
     from indiff.sanitizers.mondrian.layout import LEAF, Tree
@@ -143,10 +144,9 @@ def _warm_walk() -> None:
     starts, counts = np.zeros(len(table.attributes) + 1, np.int64), np.zeros((0, 2), np.int32)
     counted = Counted(none, starts, counts)
     adversary = as_adversary([NaiveBayes()], table)
-    walk(
-        problem, adversary, leaf, 1, none, none.copy(), counted,
-        empty_desk(problem, counted), empty_outcome(adversary, len(table)),
-    )  # fmt: skip
+    desk = empty_desk(problem, counted, empty_shown(problem, none, 0))
+    outcome = empty_outcome(adversary, len(table))
+    walk(problem, adversary, leaf, 1, none, none.copy(), counted, desk, outcome)
 
 
 def _warm_recoding() -> None:

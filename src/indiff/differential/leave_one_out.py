@@ -23,7 +23,7 @@ from indiff.differential.path import (
 from indiff.differential.recoding import leave_one_out as recoding
 from indiff.differential.refit.refit import Releases, refit
 from indiff.errors import InternalError, UserError, option
-from indiff.inference import Frequency, Model, NaiveBayes
+from indiff.inference import Classifier, Frequency, Model, NaiveBayes
 from indiff.sanitizers.mondrian.mondrian import Mondrian
 from indiff.sanitizers.recoding.recoding import Recoding
 from indiff.sanitizers.sanitizer import Sanitizer
@@ -31,9 +31,13 @@ from indiff.text import describe
 
 
 class Exact(NamedTuple):
-    """How records are left out of one kind of sanitizer: by counts, or release by release."""
+    """How records are left out of one kind of sanitizer: by counts, or release by release.
+
+    ``counts`` tells of which models counts are enough, for a table of so many columns.
+    """
 
     by_counts: Callable[..., list[Beliefs]]
+    counts: Callable[[Model, int], bool]
     releases: type[Any]
 
 
@@ -44,10 +48,20 @@ def exact_for(sanitizer: object) -> Exact | None:
     ('RecodingReleases', None)
     """
     if isinstance(sanitizer, Mondrian):
-        return Exact(mondrian.leave_one_out_for, mondrian.MondrianReleases)
+        return Exact(mondrian.leave_one_out_for, _counts_or_grows, mondrian.MondrianReleases)
     if isinstance(sanitizer, Recoding):
-        return Exact(_each_recoding, recoding.RecodingReleases)
+        return Exact(_each_recoding, _only_counts, recoding.RecodingReleases)
     return None
+
+
+def _only_counts(model: Model, columns: int) -> bool:
+    return isinstance(model, NaiveBayes | Frequency)
+
+
+def _counts_or_grows(model: Model, columns: int) -> bool:
+    if isinstance(model, Classifier):
+        return model.is_own_tree and model.learns_from_tally(columns)
+    return _only_counts(model, columns)
 
 
 def _each_recoding(
@@ -86,9 +100,7 @@ class LeaveOneOut:
         return measure_beliefs(beliefs, test.table, test.model, distances, self.name, notes)
 
 
-def _walk(
-    test: Test, exact: Exact, model: NaiveBayes | Frequency, rows: NDArray[np.intp]
-) -> Beliefs:
+def _walk(test: Test, exact: Exact, model: Model, rows: NDArray[np.intp]) -> Beliefs:
     """Walk once for all models that can share a walk, and for this one where they cannot."""
     table, sanitizer = test.table, test.sanitizer
     for one in test.walked:
@@ -96,12 +108,14 @@ def _walk(
         same = one.table is table and one.sanitizer is sanitizer and one.model is model
         if same and np.array_equal(one.beliefs.rows, rows):
             return one.beliefs
-    models: list[NaiveBayes | Frequency] = [model]
+    models = [model]
     # With knowledge of its own the others are not as they were asked for.
     beside = test.beside if test.prior is None and test.known is None else ()
     for other in beside:
-        if isinstance(other, NaiveBayes | Frequency) and type(other) is not type(model):
-            models = [model, other]
+        if exact.counts(other, len(table.attributes)) and all(
+            type(other) is not type(one) for one in models
+        ):
+            models.append(other)
     each = exact.by_counts(
         table, sanitizer, models, rows, jobs=test.calls.jobs, progress=test.progress
     )
@@ -116,7 +130,7 @@ def _believe(test: Test, asking: Asking) -> tuple[Beliefs, tuple[str, ...]]:
     exact = exact_for(sanitizer)
     if exact is None:
         raise InternalError("leave-one-out was chosen for a sanitizer that it does not know")
-    if not isinstance(model, NaiveBayes | Frequency):  # these need only counts
+    if not exact.counts(model, len(table.attributes)):
         return refit(table, sanitizer, model, people, asking, source=exact.releases), ()
     single = people.sizes == 1
     rows = people.firsts[single]

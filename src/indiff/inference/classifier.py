@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from indiff.data.table import Table
 from indiff.errors import UserError, said, unknown
-from indiff.inference import training
+from indiff.inference import training, tree
 from indiff.inference.encodings import MOST_COUNTED, EncodedRelease, Encoding, Tally
 from indiff.release.release import Release
 
@@ -133,14 +133,23 @@ class Classifier:
                 raise UserError(f"{self} has a parameter that does not fit: {error}") from error
         return fresh
 
+    @property
+    def is_own_tree(self) -> bool:
+        """Whether it is the tree on TF features, which needs only counts and no scikit-learn."""
+        named = isinstance(self.estimator, str) and self.estimator == "tree"
+        # What inherits from it may do as it likes.
+        return named and self.encoding == Encoding() and type(self).beliefs is Classifier.beliefs
+
     @cached_property
     def randomized(self) -> bool:
         """Whether training twice with two seeds may give two different models."""
-        return training.trains_randomly(self._prototype)
+        return not self.is_own_tree and training.trains_randomly(self._prototype)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What a reader of the result must know about the classifier."""
+        if self.is_own_tree:
+            return ()
         from sklearn.neighbors import KNeighborsClassifier
 
         parts = [self._prototype, *self._prototype.get_params().values()]
@@ -164,34 +173,37 @@ class Classifier:
         distinct, back = np.unique(codes, axis=0, return_inverse=True)
         encoded = self._encoding.of(release)
         beliefs = np.empty((len(distinct), len(release.sensitive_values)))
-        sure = self._write_sure(encoded, distinct, beliefs)
-        with self._training():
-            for places in encoded.sharing(distinct):
-                if not sure[places].all():
+        if self.is_own_tree:
+            self._follow(encoded, distinct, beliefs)
+        else:
+            with self._training():
+                for places in encoded.sharing(distinct):
                     beliefs[places] = self._ask(encoded, distinct[places])
         return beliefs[back.ravel()]
+
+    def _follow(self, encoded: EncodedRelease, targets: NDArray[np.int32], beliefs: Floats) -> None:
+        """Write what trees believe of targets: from counts by group, or else from rows."""
+        known = np.zeros(len(targets), np.bool_)
+        for some, tallies in encoded.tallies(targets):
+            beliefs[some], known[some] = tree.beliefs_from_tallies(tallies), True
+        for place in np.flatnonzero(~known):
+            counts, _ = tree.belief_from_rows(*encoded.lesson(targets[place]), beliefs.shape[1])
+            beliefs[place] = counts / counts.sum()
 
     def learns_from_tally(self, columns: int) -> bool:
         """Tell whether a tally of so many columns is all that it needs of a release."""
         if type(self).beliefs is not Classifier.beliefs:  # what inherits from it may do as it likes
             return False
-        everything_is_tf = self._encoding == Encoding()
-        return self._weighs and everything_is_tf and columns <= MOST_COUNTED
+        everything_is_tf = self._encoding == Encoding() and columns <= MOST_COUNTED
+        return everything_is_tf and (self.is_own_tree or self._weighs)
 
     def belief_from_tally(self, tally: Tally, target: Table) -> Floats:
         """Return the belief about the target of a tally, just as :meth:`beliefs` has it."""
-        beliefs, sure = self.sure_from_tallies(tally.counts[None])
-        if sure[0]:
-            return beliefs
+        if self.is_own_tree:
+            return tree.beliefs_from_tallies(tally.counts[None])
         with self._training():
             asked = np.ones((1, len(tally.names)))
             return self._learn(tally.lesson(), asked, tally.class_totals(), len(tally))
-
-    def sure_from_tallies(self, counts: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return what needs no scikit-learn to be known: beliefs, and whose they are."""
-        if self._grown_by is None:
-            return np.empty((len(counts), counts.shape[2])), np.zeros(len(counts), np.bool_)
-        return training.sure_beliefs(counts, *self._grown_by)
 
     @property
     def _encoding(self) -> Encoding:
@@ -240,20 +252,6 @@ class Classifier:
                 f"{int((totals > 0).sum())} sensitive values ({said(str(error))})",
                 way_out="Change its parameters",
             ) from error
-
-    def _write_sure(
-        self, encoded: EncodedRelease, targets: NDArray[np.int32], beliefs: Floats
-    ) -> NDArray[np.bool_]:
-        """Write the beliefs that need no scikit-learn to be known, and tell whose they are."""
-        known = np.zeros(len(targets), np.bool_)
-        if self._grown_by is not None:
-            for some, tallies in encoded.tallies(targets):
-                beliefs[some], known[some] = self.sure_from_tallies(tallies)
-        return known
-
-    @cached_property
-    def _grown_by(self) -> tuple[training.Criterion, int | None] | None:
-        return training.grown_by(self._prototype)
 
     def _fresh(self) -> Any:
         """Return an untrained copy; those with no estimator inside need no deeper one."""

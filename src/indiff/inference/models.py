@@ -39,17 +39,6 @@ class TallyModel(Model, Protocol):
         ...
 
 
-@runtime_checkable
-class SureModel(TallyModel, Protocol):
-    """One that knows some beliefs from tallies without being fitted, of many targets at once."""
-
-    def sure_from_tallies(
-        self, counts: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return beliefs from each target's counts, and of which targets they are known."""
-        ...
-
-
 def is_randomized_model(model: Model) -> bool:
     """Tell whether a model says of itself that fitting it twice may give two beliefs."""
     return bool(getattr(model, "randomized", False))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from indiff import (
+    Classifier,
     DifferentialResult,
     Frequency,
     Hierarchy,
@@ -42,10 +43,13 @@ from tests.properties.random_tables import (
     sanitizers,
 )
 from tests.real_tables import adult
+from tests.reference_tree import grown
+from tests.reference_tree import shares as shares_of
 
-Model = NaiveBayes | Frequency
+Model = NaiveBayes | Frequency | Classifier
+TREE = Classifier("tree")
 MODELS = st.sampled_from(
-    [Frequency(), NaiveBayes(), NaiveBayes(alpha=0.3), NaiveBayes(prior="uniform")]
+    [Frequency(), NaiveBayes(), NaiveBayes(alpha=0.3), NaiveBayes(prior="uniform"), TREE, TREE]
 )
 TOLERANCE = 1e-12
 ALONE = Asking(Calls(jobs=1))
@@ -73,7 +77,7 @@ def compare(
 def by_hand(
     sample: Sample, sanitizer: Mondrian, model: Model, target: int
 ) -> tuple[NDArray[np.float64], bool, bool]:
-    """The belief about a target without it, from the rewrite of Mondrian and scikit-learn."""
+    """The belief about a target without it, from rewrites of all but naive Bayes."""
     rows = [row for row in range(len(sample.table)) if row != target]
     groups = sample.reference(sanitizer, rows)
     features = encode(groups, sample, rows, target)
@@ -82,6 +86,10 @@ def by_hand(
     shares, covered = frequency(features, labels, values)
     if isinstance(model, NaiveBayes):
         shares = bernoulli(features, labels, values, alpha=model.alpha, prior=str(model.prior))
+    if isinstance(model, Classifier):
+        released = zip(features, labels, strict=True)
+        leaf, _, _ = grown([(tuple(map(int, row)), values.index(c), 1) for row, c in released])
+        shares = shares_of(leaf, len(values))
     return shares, not covered, groups is None
 
 
@@ -128,7 +136,7 @@ def test_a_hundred_thousand_targets_as_if_sanitized_anew() -> None:
             gaps=dice.random() < 0.25,
         )
         sanitizer = _any_sanitizer(dice)
-        models: list[Model] = [Frequency(), NaiveBayes(), NaiveBayes(prior="uniform")]
+        models: list[Model] = [Frequency(), NaiveBayes(), NaiveBayes(prior="uniform"), TREE]
         model = dice.choice(models)
         fast = compare(sample.table, sanitizer, model)
         compared += len(sample.table)
@@ -175,7 +183,7 @@ def plain(sensitive: list[str] | str, **columns: Any) -> Table:
     )
 
 
-@pytest.mark.parametrize("model", [Frequency(), NaiveBayes()])
+@pytest.mark.parametrize("model", [Frequency(), NaiveBayes(), TREE])
 @pytest.mark.parametrize("regions", ["tight", "cut"])
 @pytest.mark.parametrize("k", [1, 2])
 def test_two_records(k: int, regions: Any, model: Model) -> None:
@@ -185,14 +193,14 @@ def test_two_records(k: int, regions: Any, model: Model) -> None:
     compare(plain("ab", x=[1, 1]), sanitizer, model)
 
 
-@pytest.mark.parametrize("model", [Frequency(), NaiveBayes()])
+@pytest.mark.parametrize("model", [Frequency(), NaiveBayes(), TREE])
 @pytest.mark.parametrize("k", [1, 2, 6])
 def test_all_records_identical(k: int, model: Model) -> None:
     found = compare(plain("abaaab", x=[3] * 6, y=["u"] * 6), Mondrian(k=k), model)
     assert not found.uncovered_without.any()
 
 
-@pytest.mark.parametrize("model", [Frequency(), NaiveBayes(), NaiveBayes(prior="uniform")])
+@pytest.mark.parametrize("model", [Frequency(), NaiveBayes(), NaiveBayes(prior="uniform"), TREE])
 @pytest.mark.parametrize("diversity", [None, 2])
 def test_more_than_sixteen_classes_most_with_one_record(
     diversity: int | None, model: Model
@@ -276,7 +284,7 @@ def test_the_only_record_below_a_child_of_a_hierarchy() -> None:
 
 
 @pytest.mark.parametrize("t", [0.1, 0.25, 0.4])
-@pytest.mark.parametrize("model", [Frequency(), NaiveBayes()])
+@pytest.mark.parametrize("model", [Frequency(), NaiveBayes(), TREE])
 def test_closeness_by_a_hierarchy_of_the_sensitive_values(t: float, model: Model) -> None:
     dice = random.Random(9)
     lines = ["flu;lung;*", "cold;lung;*", "lung;*", "ulcer;gut;deep;*", "gout;*"]
@@ -305,7 +313,7 @@ def test_some_targets_are_the_same_as_among_all() -> None:
     assert few.with_record.tolist() == everyone.with_record[some].tolist()
 
 
-@pytest.mark.parametrize("model", [Frequency(), NaiveBayes()])
+@pytest.mark.parametrize("model", [Frequency(), NaiveBayes(), TREE])
 @pytest.mark.parametrize("constraint", [{"k": 4}, {"l": 2}, {"t": 0.3}])
 def test_several_threads_give_the_same_numbers_as_one(
     constraint: dict[str, Any], model: Model, monkeypatch: pytest.MonkeyPatch
@@ -323,12 +331,12 @@ def test_several_threads_give_the_same_numbers_as_one(
 
 
 @pytest.mark.parametrize("constraint", [{"k": 3}, {"l": 2}, {"t": 0.4}])
-def test_two_models_in_one_walk_believe_what_each_believes_alone(
+def test_models_in_one_walk_believe_what_each_believes_alone(
     constraint: dict[str, Any],
 ) -> None:
     table = make_sample(9, 120, ["continuous", "jobs", "ties", "set"], 5).table
     sanitizer, rows = Mondrian(**constraint, unmet="generalize"), np.arange(120)
-    models: list[Model] = [Frequency(), NaiveBayes(alpha=0.5)]
+    models: list[Model] = [Frequency(), NaiveBayes(alpha=0.5), TREE]
     for model, both in zip(models, leave_one_out_for(table, sanitizer, models, rows), strict=True):
         alone = leave_one_out(table, sanitizer, model, rows)
         assert both.without.tobytes() == alone.without.tobytes()
@@ -344,17 +352,36 @@ def test_several_models_share_one_walk(monkeypatch: pytest.MonkeyPatch) -> None:
         return leave_one_out_for(*given, **how)
 
     monkeypatch.setattr("indiff.differential.mondrian.leave_one_out.leave_one_out_for", walk)
-    both = differential_test(table, Mondrian(k=2), model=["naive-bayes", "frequency"])
-    assert walks == [[NaiveBayes(), Frequency()]]
-    for name, result in both.results.items():
+    named = ["naive-bayes", "frequency", "tree"]
+    every = differential_test(table, Mondrian(k=2), model=named)
+    assert walks == [[NaiveBayes(), Frequency(), TREE]]
+    for name, result in every.results.items():
         alone = differential_test(table, Mondrian(k=2), model=name)
         assert result.distances.tobytes() == alone.distances.tobytes()
     # What is known beforehand changes the models: then each walks for itself.
     del walks[:]
-    differential_test(
-        table, Mondrian(k=2), model=["naive-bayes", "frequency"], known=[table.attributes[0].name]
-    )
+    differential_test(table, Mondrian(k=2), model=named, known=[table.attributes[0].name])
     assert all(len(models) == 1 for models in walks)
+
+
+def test_trees_for_whom_there_is_no_room_are_grown_from_their_releases(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Contexts inside contexts note what changed; where that is too much, releases are made."""
+    table = make_sample(4, 150, ["continuous", "continuous", "jobs"], 4).table
+    rows, sanitizer = np.arange(150), Mondrian(k=2)
+    roomy = leave_one_out(table, sanitizer, TREE, rows)
+    made = []
+    beliefs = Classifier.beliefs
+
+    def count(self: Classifier, release: Release, targets: Table) -> NDArray[np.float64]:
+        made.append(len(targets))
+        return beliefs(self, release, targets)
+
+    monkeypatch.setattr("indiff.differential.mondrian.tallies.ROOM", 1)
+    monkeypatch.setattr(Classifier, "beliefs", count)
+    same(leave_one_out(table, sanitizer, TREE, rows), roomy)
+    assert 0 < len(made) < 150
 
 
 class Patient:

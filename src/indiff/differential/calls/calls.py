@@ -15,7 +15,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,21 +93,6 @@ def attempt(ask: Ask, place: int, retries: int) -> Answer:
     return Answer(place, None, told.shortened(LONGEST_FAILURE), retries + 1)
 
 
-@runtime_checkable
-class AskMany(Protocol):
-    """Answers for several places sooner together, ``at_once`` of them, as far as it can."""
-
-    at_once: int
-
-    def __call__(self, place: int) -> Any:
-        """Answer for one place."""
-        ...
-
-    def many(self, places: Sequence[int]) -> Mapping[int, Any]:
-        """Return the answers by their places; a place that is missing is asked for alone."""
-        ...
-
-
 def answers(ask: Ask, places: Sequence[int], calls: Calls) -> Generator[list[Answer], None, None]:
     """Yield what comes of each place, in whatever order it comes.
 
@@ -118,29 +103,19 @@ def answers(ask: Ask, places: Sequence[int], calls: Calls) -> Generator[list[Ans
     if calls.backend == "dask" and len(places):
         yield from _share(pools.DaskPool(work, calls.scheduler), places, calls, 1)
         return
-    together = ask if isinstance(ask, AskMany) and ask.at_once > 1 else None
-    start, first = monotonic(), 0
-    waiting: list[int] = []  # to be asked alone
-    while waiting or first < len(places):
+    start = monotonic()
+    for number, place in enumerate(places):
         if calls.is_over:
             return
-        if waiting:
-            yield [work(waiting.pop(0))]
-        else:
-            some = places[first : first + (together.at_once if together else 1)]
-            known = together.many(some) if together else {}
-            waiting, first = [place for place in some if place not in known], first + len(some)
-            if known:
-                yield [Answer(place, value, None, 1) for place, value in known.items()]
-        taken, done = monotonic() - start, first - len(waiting)
-        seconds, left = taken / max(1, done), len(places) - done
-        watched = done > 0 and taken > WATCHED * WORTH_SHARING
+        yield [work(place)]
+        taken = monotonic() - start
+        seconds, left = taken / (number + 1), len(places) - number - 1
+        watched = taken > WATCHED * WORTH_SHARING
         worth = calls.jobs != 1 and watched and seconds * left > WORTH_SHARING
         if worth and pools.processes(calls.jobs) > 1:  # one process alone is this one
             size = max(1, min(int(CHUNK_SECONDS / max(seconds, 1e-6)), left // 8 + 1))
-            rest = [*waiting, *places[first:]]
             pool = pools.LokyPool(work, calls.jobs)
-            yield from _share(pool, rest, calls, 1 if calls.one_by_one else size)
+            yield from _share(pool, places[number + 1 :], calls, 1 if calls.one_by_one else size)
             return
 
 

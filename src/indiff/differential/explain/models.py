@@ -15,6 +15,7 @@ from indiff.inference import NaiveBayes
 from indiff.inference.background import Prior
 from indiff.inference.classifier import Classifier, Trained
 from indiff.inference.encodings import Encoding
+from indiff.inference.tree import belief_from_rows
 from indiff.release.release import Release, ReleasedColumn
 
 Floats = NDArray[np.float64]
@@ -128,6 +129,8 @@ def decision_path(
     model: Classifier, release: Release, target: Table, value: int, *, show_values: bool
 ) -> DecisionPath | None:
     """Follow the target through the tree; None where the release has one sensitive value alone."""
+    if model.is_own_tree:
+        return _own_path(release, target, value)
     trained = model.trained(release, target)
     if trained is None:
         return None
@@ -143,6 +146,15 @@ def decision_path(
     size = float(tree.weighted_n_node_samples[node])
     held = float(shares[place[0]]) * size if len(place) else 0.0
     return DecisionPath(tuple(steps), round(size, 9), round(held, 9))
+
+
+def _own_path(release: Release, target: Table, value: int) -> DecisionPath | None:
+    lesson = Encoding().of(release).lesson(release.codes_of(target)[0])
+    if (release.class_totals() > 0).sum() == 1:
+        return None
+    counts, way = belief_from_rows(*lesson, len(release.sensitive_values))
+    steps = tuple(f"cover its {release.columns[column].attribute.name}" for column in way)
+    return DecisionPath(steps, round(float(counts.sum()), 9), round(float(counts[value]), 9))
 
 
 def _words(

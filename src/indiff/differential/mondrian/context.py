@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.differential.mondrian.counts import (
-    NAIVE_BAYES,
+    COUNTING,
+    TREE,
     Counted,
     add_leaves,
     locate,
     sum_steps,
 )
 from indiff.differential.mondrian.node import Node, empty_node
+from indiff.differential.mondrian.tallies import Shown, note
 from indiff.kernels import borrow, first_at_least, inline, inner, kernel
 from indiff.sanitizers.mondrian import cuts, layout, partition
 from indiff.sanitizers.mondrian.cuts import Room
@@ -34,7 +36,7 @@ class Desk(NamedTuple):
 
     ``pairs`` is for sorting; ``counts``, ``terms`` and ``group`` are those about one target,
     ``spare`` another group's that nobody asks for; ``tally`` has a number for every value, all 0
-    between two uses.
+    between two uses. ``shown`` are the groups for a tree.
     """
 
     node: Node
@@ -45,10 +47,11 @@ class Desk(NamedTuple):
     group: NDArray[np.int32]
     spare: NDArray[np.int32]
     tally: NDArray[np.int32]
+    shown: Shown
 
 
 @kernel
-def empty_desk(problem: Any, counted: Any) -> Any:
+def empty_desk(problem: Any, counted: Any, shown: Any) -> Any:
     """Make the room for the contexts of a table."""
     d, n = problem.codes.shape
     return Desk(
@@ -60,6 +63,7 @@ def empty_desk(problem: Any, counted: Any) -> Any:
         np.zeros(problem.class_count, np.int32),
         np.zeros(problem.class_count, np.int32),
         np.zeros(counted.codes.shape[0], np.int32),
+        shown,
     )
 
 
@@ -276,14 +280,15 @@ def stretch(start: Any, end: Any) -> Any:
 
 @inline
 def force(
-    problem: Any, tree: Any, node: Any, a: Any, cut: Any, keys: Any, key: Any, counted: Any,
-    models: Any, desk: Any,
+    problem: Any, tree: Any, node: Any, a: Any, cut: Any, ids: Any, keys: Any, key: Any,
+    counted: Any, models: Any, desk: Any,
 ) -> Any:  # fmt: skip
     """Cut a group on attribute a, and partition its parts anew: the context of the targets there.
 
     Returns the parts into which the targets with this key walk on: the problem of their records
     alone, their partition, where its records lay in the group's problem, how many parts they are;
-    and the counts of the whole release for their values.
+    and the counts of the whole release for their values. What is gone and what is new is noted for
+    a tree.
     """
     start, end = np.int64(tree.nodes[node, layout.START]), np.int64(tree.nodes[node, layout.END])
     order = stretch(start, end)
@@ -303,6 +308,14 @@ def force(
     forest, own_new, own_gone = grow_parts(
         problem, tree, node, a, cut, order, ends, chosen, np.int64(1), desk.room
     )
+    if tree.nodes[node, layout.ATTRIBUTE] != a or tree.nodes[node, layout.CHILDREN] != parts:
+        first, last = leaves_under(tree, node)  # no part is compared with what there was
+        gone, own_gone = tree.leaves[first:last], tree.leaves[:0]
+    if models & TREE:
+        note(problem, tree, gone, np.int64(-1), ids, desk.shown)
+        note(problem, tree, own_gone, np.int64(-1), ids, desk.shown)
+        note(problem, others, new, np.int64(1), ids, desk.shown)
+        note(problem, forest, own_new, np.int64(1), ids, desk.shown)
     roots = np.int64(0)
     for part in range(parts):
         roots += chosen[part]
@@ -310,17 +323,12 @@ def force(
     own, before, starts = shrink(problem, forest, counted, desk.pairs)
     for place in range(places.shape[0]):
         places[place], forest.order[place] = forest.order[place], place
-    rows = before.shape[0] if models & NAIVE_BAYES else 0
+    rows = before.shape[0] if models & COUNTING else 0
     rest = Counted(before, starts, np.zeros((rows, problem.class_count), np.int32))
     fresh = Counted(own_codes(own.meta, before, starts), starts, rest.counts)
     if rows > 0:
-        like = tree.nodes[node, layout.ATTRIBUTE] == a
-        if like and tree.nodes[node, layout.CHILDREN] == parts:
-            add_leaves(problem, tree, gone, np.int64(-1), rest)
-            add_leaves(problem, tree, own_gone, np.int64(-1), rest)
-        else:
-            first, last = leaves_under(tree, node)
-            add_leaves(problem, tree, tree.leaves[first:last], np.int64(-1), rest)
+        add_leaves(problem, tree, gone, np.int64(-1), rest)
+        add_leaves(problem, tree, own_gone, np.int64(-1), rest)
         add_leaves(problem, others, new, np.int64(1), rest)
         add_leaves(own, forest, own_new, np.int64(1), fresh)
     complete(own.meta, rest, counted)
@@ -337,7 +345,7 @@ def rest_of(problem: Any, tree: Any, node: Any, counted: Any, models: Any, pairs
         tree.own_high[:0], tree.leaves[:0],
     )  # fmt: skip
     own, before, starts = shrink(problem, alone, counted, pairs)
-    rows = before.shape[0] if models & NAIVE_BAYES else 0
+    rows = before.shape[0] if models & COUNTING else 0
     rest = Counted(before, starts, np.zeros((rows, problem.class_count), np.int32))
     if rows > 0:
         add_leaves(problem, tree, tree.leaves[first:last], np.int64(-1), rest)

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.data.table import Table
-from indiff.inference import Frequency, NaiveBayes
+from indiff.inference import Classifier, Model, NaiveBayes
 from indiff.kernels import borrow, first_at_least, inline, inner, kernel
 from indiff.sanitizers.mondrian.layout import END, LABEL, MEMBERS, START, Problem, Tree
 
-NAIVE_BAYES, FREQUENCY = 1, 2  # bits of Adversary.models
+NAIVE_BAYES, FREQUENCY, TREE = 1, 2, 4  # bits of Adversary.models
+COUNTING = NAIVE_BAYES | TREE  # those that ask for N[a][v][c]
 PRODUCTS, LOGARITHMS = 0, 1
-UNFINISHED = -1
+UNFINISHED, NO_TREE = -1, 2  # in Outcome.uncovered
 DONE, STOP = 0, 1  # places in Outcome.ticker
 LARGEST_POWER = 280  # a product of this many powers of ten still fits a floating-point number
 SPOT, TIMES = 0, 1  # rows of the terms of N_ac
@@ -54,13 +55,16 @@ class Adversary(NamedTuple):
 class Outcome(NamedTuple):
     """Where the walk writes, one row per record: beliefs, and whether a group covers it.
 
-    ``bayes`` and ``frequency`` are the beliefs by the model, without rows where it is not asked.
-    ``uncovered`` is UNFINISHED until a record's beliefs are there. ``ticker`` counts the finished
-    records, and stops the walk between two groups once STOP is set.
+    ``bayes``, ``frequency`` and ``tree`` are the beliefs by the model, without rows where it is not
+    asked; a tree's are those of frequency wherever a group covers the record, and not repeated.
+    ``uncovered`` is UNFINISHED until a record's beliefs are there, and NO_TREE where a tree's are
+    not. ``ticker`` counts the finished records, and stops the walk between two groups once STOP is
+    set.
     """
 
     bayes: NDArray[np.float64]
     frequency: NDArray[np.float64]
+    tree: NDArray[np.float64]
     uncovered: NDArray[np.int8]
     ticker: NDArray[np.int64]
 
@@ -68,18 +72,20 @@ class Outcome(NamedTuple):
 def empty_outcome(adversary: Adversary, records: int) -> Outcome:
     """Make the room for the beliefs about this many records."""
     classes = len(adversary.totals)
-    bayes, frequency = (
+    bayes, frequency, tree = (
         np.zeros((records if adversary.models & bit else 0, classes))
-        for bit in (NAIVE_BAYES, FREQUENCY)
+        for bit in (NAIVE_BAYES, FREQUENCY, TREE)
     )
-    return Outcome(bayes, frequency, np.full(records, UNFINISHED, np.int8), np.zeros(2, np.int64))
+    ticker = np.zeros(2, np.int64)
+    return Outcome(bayes, frequency, tree, np.full(records, UNFINISHED, np.int8), ticker)
 
 
-def as_adversary(models: Sequence[NaiveBayes | Frequency], table: Table) -> Adversary:
+def as_adversary(models: Sequence[Model], table: Table) -> Adversary:
     """Return the models, each kind once at most, as data for compiled code."""
     counting = [model for model in models if isinstance(model, NaiveBayes)]
     model = counting[0] if counting else NaiveBayes()
     asked = NAIVE_BAYES * bool(counting) + FREQUENCY * (len(counting) < len(models))
+    asked += TREE * any(isinstance(model, Classifier) for model in models)
     factor = math.log10(len(table) + 2 * model.alpha + 1) - min(0.0, math.log10(model.alpha))
     many = len(table.attributes) * factor > LARGEST_POWER
     totals = np.bincount(table.sensitive.codes, minlength=len(table.sensitive.values))
@@ -103,7 +109,7 @@ def count_all(table: Table, problem: Problem, tree: Tree, adversary: Adversary) 
     """Return N[a][v][c] of a partition, for every code of every attribute."""
     sizes = [len(a.values) for a in table.attributes]
     codes = np.concatenate([np.arange(size, dtype=np.int32) for size in sizes])
-    asked = adversary.models & NAIVE_BAYES
+    asked = adversary.models & COUNTING
     counts = np.zeros((len(codes) if asked else 0, int(problem.class_count)), np.int32)
     counted = Counted(codes, np.cumsum([0, *sizes]).astype(np.int64), counts)
     if asked:

@@ -19,7 +19,9 @@ from indiff.data.table import Table
 from indiff.differential.calls.calls import Progress
 from indiff.differential.mondrian.context import empty_desk
 from indiff.differential.mondrian.counts import (
+    NO_TREE,
     STOP,
+    TREE,
     UNFINISHED,
     Adversary,
     Counted,
@@ -31,11 +33,12 @@ from indiff.differential.mondrian.counts import (
     finish_generalized,
 )
 from indiff.differential.mondrian.decisions import changed_nodes
-from indiff.differential.mondrian.tallies import tallies_without
+from indiff.differential.mondrian.tallies import Shown, empty_shown, note, tally_without
 from indiff.differential.mondrian.walk import rebuild_alone, walk
 from indiff.differential.path import Beliefs
 from indiff.differential.refit.refit import Releases
-from indiff.inference import Frequency, NaiveBayes
+from indiff.inference import Classifier, Frequency, Model, NaiveBayes
+from indiff.inference.encodings import Tally
 from indiff.kernels import Shared
 from indiff.release.release import Release
 from indiff.sanitizers.mondrian import layout
@@ -53,7 +56,7 @@ from indiff.sanitizers.mondrian.mondrian import (
 def leave_one_out(
     table: Table,
     sanitizer: Mondrian,
-    model: NaiveBayes | Frequency,
+    model: Model,
     rows: NDArray[np.intp],
     *,
     jobs: int = 1,
@@ -70,13 +73,13 @@ def leave_one_out(
 def leave_one_out_for(
     table: Table,
     sanitizer: Mondrian,
-    models: Sequence[NaiveBayes | Frequency],
+    models: Sequence[Model],
     rows: NDArray[np.intp],
     *,
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> list[Beliefs]:
-    """Do so for several models, each kind once at most, in one walk."""
+    """Do so for several models that only count, each kind once at most, in one walk."""
     parts = missing_parts(table)
     problem = sanitizer.problem(table)
     obstacle = sanitizer.obstacle(table, problem, parts)
@@ -101,12 +104,14 @@ def leave_one_out_for(
     walks = _Walks(table, sanitizer, problem, adversary, parts, outcome, shared)
     walks.run(todo & ~generalized, base)
     rows = rows[outcome.uncovered[rows] != UNFINISHED]  # an interruption keeps what is done
+    if adversary.models & TREE:
+        _finish_trees(table, sanitizer, models, outcome)
     # Nothing needs copying where it is everybody.
     chosen = slice(None) if np.array_equal(rows, np.arange(len(table))) else rows
     return [
         Beliefs(
             rows,
-            _asked(believed, model)[chosen],
+            believed.bayes[chosen] if isinstance(model, NaiveBayes) else believed.frequency[chosen],
             _asked(outcome, model)[chosen],
             believed.uncovered[rows].astype(bool),
             outcome.uncovered[rows].astype(bool),
@@ -117,8 +122,21 @@ def leave_one_out_for(
     ]
 
 
-def _asked(outcome: Outcome, model: NaiveBayes | Frequency) -> NDArray[np.float64]:
-    return outcome.frequency if isinstance(model, Frequency) else outcome.bayes
+def _asked(outcome: Outcome, model: Model) -> NDArray[np.float64]:
+    if isinstance(model, Frequency):
+        return outcome.frequency
+    return outcome.bayes if isinstance(model, NaiveBayes) else outcome.tree
+
+
+def _finish_trees(
+    table: Table, sanitizer: Mondrian, models: Sequence[Model], outcome: Outcome
+) -> None:
+    """Write what trees believe of the records that a group covers, or that had no room."""
+    np.copyto(outcome.tree, outcome.frequency, where=(outcome.uncovered == 0)[:, None])
+    tree = next(model for model in models if isinstance(model, Classifier))
+    for row in np.flatnonzero(outcome.uncovered == NO_TREE):
+        release = sanitizer.sanitize(table.without(int(row)))
+        outcome.tree[row] = tree.beliefs(release, table.take([int(row)]))[0]
 
 
 def _totals(problem: Problem, rows: NDArray[np.int32] | slice = slice(None)) -> NDArray[np.int64]:
@@ -144,6 +162,14 @@ class _Base(NamedTuple):
         laid = in_order(problem, tree.order)
         ids, tree = tree.order, tree._replace(order=np.arange(len(table), dtype=np.int32))
         return _Base(laid, tree, ids, count_all(table, laid, tree, adversary))
+
+    def shown(self, adversary: Adversary) -> Shown:
+        """Return the groups as a tree sees them, if there is one."""
+        asked = adversary.models & TREE
+        shown = empty_shown(self.problem, self.ids, len(self.tree.leaves) if asked else 0)
+        if asked:
+            note(self.problem, self.tree, self.tree.leaves, 1, self.ids, shown)
+        return shown
 
 
 def in_order(problem: Problem, order: NDArray[np.int32]) -> Problem:
@@ -228,7 +254,7 @@ class _Walks:
         def run(stretch: NDArray[np.int32]) -> None:
             target = np.zeros(len(self.table), np.int32)
             target[stretch] = asked[stretch]
-            desk = empty_desk(base.problem, base.counted)
+            desk = empty_desk(base.problem, base.counted, base.shown(self.adversary))
             walk(
                 base.problem, self.adversary, base.tree, len(self.parts), base.ids, target,
                 base.counted, desk, self.outcome,
@@ -240,13 +266,14 @@ class _Walks:
     def _rebuild(self, base: _Base, todo: NDArray[np.bool_]) -> None:
         """Partition D⁻ⁱ from the roots on: its ranges differ from D's, so any decision may flip."""
         spans = base.problem.points[base.problem.meta[:, layout.RANGE_AT]]
+        shown = base.shown(self.adversary)
         for place in np.flatnonzero(todo[base.ids]):
             row = int(base.ids[place])
             problem = relative_to(base.problem, *total_extremes(self.table.without(row)))
             room = empty_room(problem, len(self.table))
             rebuild_alone(
                 problem, self.adversary, base.tree, 0, len(self.parts), place, row, base.counted,
-                spans, room, self.outcome,
+                spans, room, shown, self.outcome,
             )  # fmt: skip
 
     def _without_value(self, value: int) -> Problem:
@@ -264,8 +291,6 @@ class MondrianReleases(Releases):
     for the few records that alone hold the table's lowest or highest value: those are sanitized
     from scratch.
     """
-
-    counts_many = True
 
     def __init__(self, table: Table, sanitizer: Mondrian) -> None:
         super().__init__(table, sanitizer)
@@ -317,16 +342,13 @@ class MondrianReleases(Releases):
         left = np.delete(groups, row)
         return release_of_groups(others, self._problem, left, low, high, self.sanitizer)
 
-    def tallies(self, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
-        """Return what TF features show of f(D⁻ⁱ) to each of these records."""
-        shape = len(rows), 2 ** len(self.table.attributes), int(self._problem.class_count)
-        counts, followed = np.zeros(shape), ~self._from_scratch[rows]
-        if followed.any():
-            places = self._place[rows[followed]]
-            counts[followed] = tallies_without(
-                self._in_order, self._laid, places, self._changed[places]
-            )
-        return counts
+    def tally(self, row: int) -> Tally | None:
+        """Return what TF features show of f(D⁻ⁱ) to its record; None where f(D⁻ⁱ) must be made."""
+        if self._from_scratch[row]:
+            return None
+        place = self._place[row]
+        counts = tally_without(self._in_order, self._laid, place, self._changed[place])
+        return Tally(tuple(a.name for a in self.table.attributes), counts)
 
     def _regrown(self, row: int) -> tuple[int, int, Tree]:
         """Return the groups that change, from the first to before the last, and the new ones."""

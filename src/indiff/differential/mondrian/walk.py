@@ -16,11 +16,12 @@ import numpy as np
 
 from indiff.differential.mondrian.context import force, rest_of
 from indiff.differential.mondrian.counts import (
+    COUNTING,
     DONE,
-    NAIVE_BAYES,
     SPOT,
     STOP,
     TIMES,
+    TREE,
     believe,
     cover_one,
     locate,
@@ -40,6 +41,15 @@ from indiff.differential.mondrian.node import (
     extremes_without,
     look_at,
 )
+from indiff.differential.mondrian.tallies import (
+    FULL,
+    GROUPS,
+    PLACES,
+    add_cover,
+    begin_tree,
+    end_tree,
+)
+from indiff.inference.tree import NO_SPLIT
 from indiff.kernels import borrow, inline, inner, kernel
 from indiff.sanitizers.mondrian import layout, partition
 from indiff.sanitizers.mondrian.cuts import top_node
@@ -90,6 +100,36 @@ def still_covers(problem: Any, a: Any, place: Any, ints: Any, tally: Any) -> Any
 
 
 @inner
+def ask_tree(
+    problem: Any, adversary: Any, tree: Any, at: Any, place: Any, row: Any, was_leaf: Any,
+    table: Any, terms: Any, group: Any, shown: Any, outcome: Any,
+) -> Any:  # fmt: skip
+    """Write what a tree believes of a target that its own group, now a leaf, does not cover.
+
+    The group has lost the target already. Where it was a leaf, it covered the target everywhere.
+    """
+    own, counts = np.int64(problem.classes[place]), shown.counts
+    column = begin_tree(
+        problem, adversary.totals, own, table, terms, was_leaf, group, row, shown, outcome
+    )
+    if column == NO_SPLIT:
+        return
+    pattern = 0
+    for a in range(terms.shape[1]):
+        pattern = 2 * pattern + terms[TIMES, a] + was_leaf
+    if was_leaf:
+        counts[counts.shape[0] - 1, own] -= 1.0
+        for c in range(group.shape[0]):
+            counts[counts.shape[0] - 1, c] -= group[c]
+    else:
+        first, last = leaves_under(tree, at)
+        add_cover(problem, tree, tree.leaves[first:last], -1.0, place, counts)
+    for c in range(group.shape[0]):
+        counts[pattern, c] += group[c]
+    end_tree(column, shown, outcome.tree[row])
+
+
+@inner
 def settle(
     problem: Any, adversary: Any, tree: Any, at: Any, ids: Any, marks: Any, mark: Any, counted: Any,
     first: Any, last: Any, was_leaf: Any, desk: Any, outcome: Any,
@@ -106,7 +146,7 @@ def settle(
     problem, adversary, outcome = borrow(problem), borrow(adversary), borrow(outcome)
     counted, desk, marks, ids = borrow(counted), borrow(desk), borrow(marks), borrow(ids)
     start, end = np.int64(tree.nodes[at, layout.START]), np.int64(tree.nodes[at, layout.END])
-    starts, meta, bayes = counted.starts, problem.meta, adversary.models & NAIVE_BAYES
+    starts, meta, counting = counted.starts, problem.meta, adversary.models & COUNTING
     d, table, terms = meta.shape[0], counted.counts, desk.terms
     counts, group, tally, ints = desk.counts, desk.group, desk.tally, desk.node.ints
     group[:] = 0
@@ -121,11 +161,11 @@ def settle(
             covered = end - start > 1 and still_covers(problem, a, place, ints, tally)
             everywhere = everywhere and covered
             terms[TIMES, a] = (1 if covered else 0) - was_leaf
-            if bayes:
+            if counting:
                 code = np.int64(problem.codes[a, place])
                 terms[SPOT, a] = locate(counted.codes, starts[a], starts[a + 1], code)
         rows = table
-        if bayes and first < last:
+        if counting and first < last:
             for a in range(d):
                 for c in range(counts.shape[1]):
                     counts[a, c] = table[terms[SPOT, a], c]
@@ -135,6 +175,11 @@ def settle(
             rows = counts
         group[own] -= 1
         outcome.uncovered[ids[place]] = not everywhere
+        if adversary.models & TREE and not everywhere:
+            ask_tree(
+                problem, adversary, tree, at, place, np.int64(ids[place]), was_leaf, rows, terms,
+                group, desk.shown, outcome,
+            )  # fmt: skip
         outcome.ticker[DONE] += 1
         size = np.int64(end - start - 1 if everywhere else 0)
         believe(
@@ -151,7 +196,7 @@ def settle(
 @kernel
 def rebuild_alone(
     problem: Any, adversary: Any, tree: Any, node: Any, last: Any, place: Any, row: Any,
-    counted: Any, spans: Any, room: Any, outcome: Any,
+    counted: Any, spans: Any, room: Any, shown: Any, outcome: Any,
 ) -> Any:  # fmt: skip
     """Partition groups, from ``node`` to before ``last``, without one record; write its beliefs.
 
@@ -176,7 +221,7 @@ def rebuild_alone(
     )
     counts = np.zeros((d, adversary.totals.shape[0]), np.int32)
     group, spare = np.zeros(counts.shape[1], np.int32), np.zeros(counts.shape[1], np.int32)
-    if adversary.models & NAIVE_BAYES:
+    if adversary.models & COUNTING:
         for a in range(d):
             code, first = np.int64(problem.codes[a, place]), counted.starts[a]
             spot = locate(counted.codes, first, counted.starts[a + 1], code)
@@ -189,10 +234,17 @@ def rebuild_alone(
         size += group[c]
     outcome.uncovered[row] = size == 0
     outcome.ticker[DONE] += 1
-    believe(
-        adversary, np.int64(problem.classes[place]), counts, plain_terms(d), np.int64(0), group,
-        size, row, outcome,
-    )  # fmt: skip
+    own, terms = np.int64(problem.classes[place]), plain_terms(d)
+    believe(adversary, own, counts, terms, np.int64(0), group, size, row, outcome)
+    column = NO_SPLIT
+    if adversary.models & TREE and size == 0:
+        column = begin_tree(
+            problem, adversary.totals, own, counts, terms, np.int64(0), group, row, shown, outcome
+        )
+    if column != NO_SPLIT:
+        add_cover(problem, tree, gone, -1.0, place, shown.counts)
+        add_cover(problem, fresh, new, 1.0, place, shown.counts)
+        end_tree(column, shown, outcome.tree[row])
 
 
 @inline
@@ -276,21 +328,24 @@ def walk(
                 here = np.int64(node)
                 rebuild_alone(
                     problem, adversary, tree, here, here + 1, first, np.int64(ids[first]), counted,
-                    no_spans, desk.room, outcome,
+                    no_spans, desk.room, desk.shown, outcome,
                 )  # fmt: skip
                 keys[first] = STAYS
                 continue
             a = key // 2
             by_tree = problem.meta[a, layout.CUT_BY] == layout.BY_TREE
             cut = cut_of[2, a] if by_tree else cut_of[key % 2, a]
+            used = desk.shown.used
+            groups, spots, full = used[GROUPS], used[PLACES], used[FULL]
             own, forest, places, parts, fresh = force(
-                problem, tree, node, a, cut, keys, key, counted, adversary.models, desk
+                problem, tree, node, a, cut, ids, keys, key, counted, adversary.models, desk
             )
             own_ids, own_target = np.empty_like(places), np.empty_like(places)
             for place in range(places.shape[0]):
                 own_ids[place] = ids[places[place]]
                 own_target[place] = keys[places[place]] == key
             walk(own, adversary, forest, parts, own_ids, own_target, fresh, desk, outcome)
+            used[GROUPS], used[PLACES], used[FULL] = groups, spots, full
             for place in range(first, end):
                 if keys[place] == key:
                     keys[place] = STAYS

@@ -26,8 +26,8 @@ from indiff.differential.path import (
 from indiff.differential.people import People, distinct_people, each_record, fallback, without_rows
 from indiff.errors import UserError, option
 from indiff.inference import Frequency, Model
-from indiff.inference.encodings import CELLS_AT_ONCE, Tally
-from indiff.inference.models import SmoothedFrequency, SureModel, TallyModel
+from indiff.inference.encodings import Tally
+from indiff.inference.models import SmoothedFrequency, TallyModel
 from indiff.release.release import Release
 from indiff.sanitizers.noise.mechanisms import NoisySanitizer, OnGrid
 from indiff.sanitizers.oracles.function import BlackBox, OracleFailed
@@ -38,10 +38,6 @@ Floats = NDArray[np.float64]
 
 # How far two calls on the same table may be apart: rounding, no more.
 SAME = 1e-9
-
-# People who are asked for together: so many that Python's share is small, and an end is near;
-# their tallies take no more room than those of a release do.
-MOST_AT_ONCE, RECORDS_AT_ONCE = 256, 2**22
 
 
 class Refit:
@@ -95,12 +91,7 @@ def _without_noise(
 
 
 class Releases:
-    """Where f(D⁻ⁱ) comes from: here every D⁻ⁱ is sanitized anew, which is right for anything.
-
-    ``counts_many`` tells whether :meth:`tallies` of many records take less than of each alone.
-    """
-
-    counts_many: ClassVar[bool] = False
+    """Where f(D⁻ⁱ) comes from: here every D⁻ⁱ is sanitized anew, which is right for anything."""
 
     def __init__(self, table: Table, sanitizer: Any) -> None:
         self.table = table
@@ -111,19 +102,9 @@ class Releases:
         made: Release = self.sanitizer.sanitize(self.table.without(row))
         return made
 
-    def tallies(self, rows: NDArray[np.intp]) -> Floats | None:
-        """Return what TF features show of f(D⁻ⁱ) to each of these records, by pattern and class.
-
-        Nothing but 0 of a record, or None, where f(D⁻ⁱ) must be made.
-        """
-        return None
-
     def tally(self, row: int) -> Tally | None:
         """Return what TF features show of f(D⁻ⁱ) to its record; None where f(D⁻ⁱ) must be made."""
-        counts = self.tallies(np.array([row]))
-        if counts is None or not counts.any():
-            return None
-        return Tally(tuple(a.name for a in self.table.attributes), counts[0])
+        return None
 
 
 def refit(
@@ -239,32 +220,6 @@ class Without:
         if len(rows) == 1:
             return self.releases.without(int(rows[0]))
         return self.sanitizer.sanitize(without_rows(self.table, rows))
-
-    @cached_property
-    def at_once(self) -> int:
-        """How many people :meth:`many` is asked for: some, where tallies may tell everything."""
-        alone = self.source.counts_many and bool((self.people.sizes == 1).all())
-        if not (alone and self._tally_suffices and isinstance(self.model, SureModel)):
-            return 1
-        cells = 2 ** len(self.table.attributes) * len(self.table.sensitive.values)
-        fit = min(RECORDS_AT_ONCE // len(self.table), CELLS_AT_ONCE // cells)
-        return int(np.clip(fit, 1, MOST_AT_ONCE))
-
-    def many(self, places: Sequence[int]) -> dict[int, Outcome]:
-        """Do so for several at once, as far as the model is sure without being fitted."""
-        rows = self.people.firsts[np.array(places)]
-        counts = self.releases.tallies(rows)
-        if counts is None or not isinstance(self.model, SureModel):
-            return {}
-        sized = counts.any(axis=(1, 2))
-        beliefs, sure = self.model.sure_from_tallies(counts[sized])
-        told = np.flatnonzero(sized)[sure]
-        beliefs, covered = beliefs[sure], counts[told, -1].any(axis=1)
-        check_beliefs(beliefs, self.table, rows[told], self.model, OracleFailed)
-        return {
-            places[place]: Outcome(beliefs[at : at + 1], ~covered[at : at + 1], True)
-            for at, place in enumerate(told.tolist())
-        }
 
     def evidence(self, place: int) -> str | None:
         """Return a digest of the file that the release comes from, where it was made before."""

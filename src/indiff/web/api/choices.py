@@ -81,7 +81,7 @@ BUILT_IN = tuple(dict.fromkeys(preset.sanitizer for preset in PRESETS))
 _ADVERSARIES = {
     "naive-bayes": ("naive Bayes", "The papers' adversary, exact and fast."),
     "frequency": ("frequency", "Counts only released records that fit the person on every column."),
-    "tree": ("decision tree", "Slower, since it learns again for each record."),
+    "tree": ("decision tree", "Slower than these two on large tables."),
     "forest": ("random forest", "Slow."),
     "logistic": ("logistic regression", "Slower."),
     "gradient-boosting": ("gradient boosting", "The slowest and often the strongest."),

@@ -21,12 +21,13 @@ from indiff.web.store.store import Store
 START = (2.0, 12.0)  # a process, its libraries, the report
 RECORD = (3e-5, 1e-3)  # of the table: read, sanitized, counted and walked through
 RELEARN = (3e-8, 2e-6)  # one record asked, for each that a model learns from again
+GROW = (1e-10, 2e-9)  # the same of a tree that the walk over Mondrian's groups grows
 FIT = 1e-3  # of any model but those that are counted or grown in compiled code
 CALL = 0.01  # of a program: how long it takes, only a trial or an earlier run can tell
 COUNTING = ("naive-bayes", "frequency")  # adversaries that need not learn again
 LEARNERS = {"tree": 1.0, "knn": 1.0}
 SLOW = 200.0  # times as long, of the other models
-MOST_FOR_TREE = 10_000  # records up to which a tree is asked unless adversaries are named
+MOST_FOR_TREE = 100_000  # records up to which a tree is asked unless adversaries are named
 CALIBRATING = 10  # earlier runs
 SPREAD = 2.0  # either way, around what earlier runs or a trial tell
 
@@ -95,8 +96,9 @@ def guess(plan: Mapping[str, Any], records: int) -> Guess:
             low += CALL * targets
         elif name not in COUNTING:
             times = targets * records
-            low += RELEARN[0] * times + (0.0 if name == "tree" else FIT * targets)
-            high += RELEARN[1] * times * LEARNERS.get(name, SLOW)
+            each = GROW if name == "tree" and made == "mondrian" else RELEARN
+            low += each[0] * times + (0.0 if name == "tree" else FIT * targets)
+            high += each[1] * times * LEARNERS.get(name, SLOW)
         elif made not in (
             "mondrian",
             "recoding",
