@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from indiff.data.table import Table
 from indiff.differential import differential_test
 from indiff.distances.functions import wasserstein
-from indiff.papers.published.program import Partition, Rule, published_beliefs
+from indiff.papers.published.beliefs import published_beliefs
+from indiff.papers.published.program import Partition, Rule
 from indiff.papers.run import Run, once
 from indiff.sanitizers.mondrian.mondrian import Mondrian, RegionStyle
 from indiff.sanitizers.noise.mechanisms import Laplace
