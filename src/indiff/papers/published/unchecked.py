@@ -98,11 +98,12 @@ class UncheckedMondrian:
         rows = np.arange(len(table), dtype=np.int64)
         box = full_box(table, rows.astype(np.int32))
         leaves = _Growth(table, self, problem).grow(rows, *box)
+        records, lows, highs = zip(*leaves, strict=True)
         groups = np.empty(len(table), np.int32)
-        for number, (records, _, _) in enumerate(leaves):
-            groups[np.searchsorted(table.records, records)] = number
-        low = np.stack([lowest for _, lowest, _ in leaves])
-        high = np.stack([highest for _, _, highest in leaves])
+        groups[np.searchsorted(table.records, np.concatenate(records))] = np.repeat(
+            np.arange(len(leaves)), [len(part) for part in records]
+        )
+        low, high = np.array(lows), np.array(highs)
         release = release_of_groups(table, problem, groups, low, high, sound)
         smallest = int(np.bincount(groups).min())
         return replace(release, sanitizer=str(self), constraint_met=smallest >= self.k)
