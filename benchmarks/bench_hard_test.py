@@ -2,7 +2,8 @@
 
 The hard table has 13,000 postal codes and amounts that hardly repeat (``hard_tables.py``); Adult's
 columns have few values each. Both are tested in this process, after a first run that compiles; the
-processor time of a record on the hard table may be at most three times that on Adult.
+processor time of a record on the hard table may be at most three times that on Adult. The models
+are named: by default a tree is asked of Adult, and of the hard table it is not.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from indiff.datasets import adult as load_adult
 
 MOST = 3.0
 RECORDS = 60_000
-ADVERSARIES = ("naive-bayes", "frequency", "auto")
+MODELS = ("naive-bayes", "frequency")
+ADVERSARIES = {**{name: [name] for name in MODELS}, "both": list(MODELS)}
 
 
-def per_record(table: object, model: str) -> float:
+def per_record(table: object, model: list[str]) -> float:
     """Return the processor time of one record in microseconds, the better of two runs."""
     found = []
     for _ in range(2):
@@ -39,10 +41,10 @@ def main() -> int:
         differential_test(table, "mondrian:k=5", targets=10)
     print(f"{'adversary':12} {'Adult µs':>10} {'hard µs':>10} {'ratio':>7}")
     worst = 0.0
-    for model in ADVERSARIES:
+    for name, model in ADVERSARIES.items():
         easy, difficult = per_record(adult, model), per_record(hard, model)
         worst = max(worst, difficult / easy)
-        print(f"{model:12} {easy:10.2f} {difficult:10.2f} {difficult / easy:7.2f}")
+        print(f"{name:12} {easy:10.2f} {difficult:10.2f} {difficult / easy:7.2f}")
     print("holds" if worst <= MOST else "FALLS SHORT")
     return int(worst > MOST)
 

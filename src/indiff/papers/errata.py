@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +17,15 @@ from indiff.papers.dit_v1.results import TABLES, VALUES
 from indiff.papers.itpr.printed import AGE, ITPR_ROWS, METRICS, MIL_ERRATA, REIDENTIFICATION
 from indiff.papers.measure import KS, SYMBOL, DataSet
 from indiff.papers.pages import Cell, Chart, Grid, Page, place
-from indiff.papers.published.unchecked import MOST_EXPOSED, OTHERS, compare, own_groups
+from indiff.papers.published.unchecked import (
+    MOST_EXPOSED,
+    OTHERS,
+    Comparison,
+    compare,
+    own_groups,
+)
 from indiff.papers.run import Run
+from indiff.papers.share import shared
 from indiff.risk import measure_risk
 from indiff.sanitizers.mondrian.mondrian import RegionStyle
 from indiff.sanitizers.noise.mechanisms import Laplace
@@ -53,6 +59,9 @@ def _mondrian(run: Run) -> tuple[Grid, Grid, charts.Spec, dict[str, object]]:
     rows: list[charts.Row] = []
     larger = 0
     ratios: list[float] = []
+    settings = [(TABLES[number][0], k, style)
+                for number in ("1", "3") for k in COMPARED for style in STYLES]  # fmt: skip
+    compared = dict(zip(settings, shared(run, _compared, settings), strict=True))
     for number in ("1", "3"):
         data = DataSet(run, TABLES[number][0])
         given = dict(zip((1, *COMPARED), TABLES[number][2], strict=True))
@@ -60,7 +69,7 @@ def _mondrian(run: Run) -> tuple[Grid, Grid, charts.Spec, dict[str, object]]:
             effects.append([data.title, k, f"{given[k][0]:g}"])
             for style in STYLES:
                 ours = data.measure("k", k, regions=style)
-                found = compare(data.table(), k, style, ours.distances, _part(run, len(ratios)))
+                found = compared[data.name, k, style]
                 if style == "tight":
                     small = found.sizes[found.sizes < k]
                     broken.append((data.title, k, len(found.sizes), len(small), int(small.sum())))
@@ -92,10 +101,11 @@ def _mondrian(run: Run) -> tuple[Grid, Grid, charts.Spec, dict[str, object]]:
     return guarantee, effect, chart, facts
 
 
-def _part(run: Run, done: int) -> Callable[[int, int], object]:
-    """Report progress within one of the settings as progress of the page."""
-    settings = 2 * len(COMPARED) * len(STYLES)
-    return lambda part, whole: run.report(done * whole + part, settings * whole)
+def _compared(run: Run, asked: tuple[str, int, RegionStyle]) -> Comparison:
+    """Test the unchecked cuts of one setting beside ours."""
+    name, k, style = asked
+    data = DataSet(run, name)
+    return compare(data.table(), k, style, data.measure("k", k, regions=style).distances)
 
 
 def _text(run: Run) -> Grid:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +12,10 @@ from numpy.typing import NDArray
 from indiff.data.table import Table
 from indiff.differential import differential_test
 from indiff.distances.functions import wasserstein
-from indiff.papers.published.program import Partition, Rule, published_beliefs
+from indiff.papers.published.beliefs import published_beliefs
+from indiff.papers.published.program import Partition, Rule
 from indiff.papers.run import Run, once
+from indiff.papers.share import shared
 from indiff.sanitizers.mondrian.mondrian import Mondrian, RegionStyle
 from indiff.sanitizers.noise.mechanisms import Laplace
 
@@ -96,29 +99,33 @@ class DataSet:
     ) -> Measured:
         """Test one setting; 1 is the raw table, and an unmet ℓ is one generalized group."""
         if value == 1:
-            return self._raw(seed)
+            return self.raw(seed)
         return partitioned(self.table(seed, trees=trees), rule, value, regions)
 
     @once
-    def _raw(self, seed: int) -> Measured:
+    def raw(self, seed: int) -> Measured:
+        """Test the raw table."""
         return _of(*raw_beliefs(self.table(seed)))
 
     def draws(self, rule: Rule, value: int, **how: Any) -> list[Measured]:
         """Test one setting on every draw."""
         return [self.measure(rule, value, seed, **how) for seed in self.seeds]
 
-    @once
     def published(self, rule: Rule, value: int, seed: int = 0) -> Published:
         """Test one setting as the authors' published program does (DIT v1 and v2); 1 is raw.
 
         It is not a test of a sanitizer that keeps its promise: see
         :mod:`~indiff.papers.published.program`.
         """
-        if value == 1:
-            return Published(self._raw(seed), self._raw(seed))
-        partition = Partition(self.table(seed), rule, value)
-        found, whole = published_beliefs(partition), not partition.root.children
-        return Published(_of(*found["text"], whole=whole), _of(*found["numbers"], whole=whole))
+        return self.all_published([(rule, value, seed)])[0]
+
+    def all_published(self, settings: Sequence[tuple[Rule, int, int]]) -> list[Published]:
+        """Test several settings so, on all cores: rule, value and seed."""
+        asked = [(self.name, *setting) for setting in settings]
+        kept = self.run.kept
+        missing = [one for one in asked if one not in kept]
+        kept |= zip(missing, shared(self.run, _published, missing), strict=True)
+        return [kept[one] for one in asked]
 
     @once
     def noisy(self, epsilon: float, seed: int = 0) -> Measured:
@@ -126,6 +133,16 @@ class DataSet:
         table = self.table(seed, trees=False)
         result = differential_test(table, Laplace(epsilon), model="frequency")
         return Measured(result.distances, result.changed_predictions)
+
+
+def _published(run: Run, asked: tuple[str, Rule, int, int]) -> Published:
+    name, rule, value, seed = asked
+    data = DataSet(run, name)
+    if value == 1:
+        return Published(data.raw(seed), data.raw(seed))
+    partition = Partition(data.table(seed), rule, value)
+    found, whole = published_beliefs(partition), not partition.root.children
+    return Published(_of(*found["text"], whole=whole), _of(*found["numbers"], whole=whole))
 
 
 def mondrian(rule: Rule, value: int, regions: RegionStyle = "tight") -> Mondrian:

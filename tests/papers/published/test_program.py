@@ -14,14 +14,8 @@ from indiff import Hierarchy, Table, UserError, read_table
 from indiff.papers.dit_v1.results import KS, LS, TABLES
 from indiff.papers.measure import DataSet
 from indiff.papers.pages import place
-from indiff.papers.published.program import (
-    COMPARISONS,
-    Node,
-    Partition,
-    Rule,
-    View,
-    published_beliefs,
-)
+from indiff.papers.published.beliefs import COMPARISONS, View, published_beliefs
+from indiff.papers.published.program import Node, Partition, Rule
 from indiff.papers.published.unchecked import own_setup, small_groups
 from indiff.papers.run import Run
 
@@ -191,10 +185,10 @@ def test_the_only_person_of_ten_has_the_printed_distance(needs_data: Path, value
     ages = table.attributes[0]
     (row,) = np.flatnonzero(ages.points[ages.codes] == 10)
     partition = Partition(table, rule, value)
-    changed = partition.changed(int(row))
+    rows, changes = np.array([row]), [partition.changed(int(row))]
     found = {}
     for comparison in COMPARISONS:
-        belief, without = View(partition, comparison).pair(int(row), changed)
+        belief, without = View(partition, comparison).pairs(rows, changes)
         found[comparison] = float(np.abs(belief - without).sum()) / 2
     assert place(printed, [found["text"]], digits) == "same"
     assert found["numbers"] < printed / 5

@@ -41,11 +41,9 @@ def _table(run: Run, number: str) -> Page:
     program = data.program_seeds
     rows: list[tuple[Cell, ...]] = []
     outside = []
-    for done, (value, (given, digits)) in enumerate(zip(values, printed, strict=True)):
-        theirs = []
-        for seed in program:
-            theirs.append(data.published(rule, value, seed))
-            run.report(done * len(program) + len(theirs), len(values) * len(program))
+    data.all_published([(rule, value, seed) for value in values for seed in program])
+    for value, (given, digits) in zip(values, printed, strict=True):
+        theirs = [data.published(rule, value, seed) for seed in program]
         tight = data.draws(rule, value)
         others = (
             [found.numbers for found in theirs],

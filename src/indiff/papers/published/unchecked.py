@@ -11,7 +11,6 @@ set-up of its own: 30,162 records of Adult and eight quasi-identifiers.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -98,11 +97,14 @@ class UncheckedMondrian:
         rows = np.arange(len(table), dtype=np.int64)
         box = full_box(table, rows.astype(np.int32))
         leaves = _Growth(table, self, problem).grow(rows, *box)
+        records, lows, highs = zip(*leaves, strict=True)
+        place = np.empty(int(table.records.max()) + 1, np.int64)
+        place[table.records] = rows
         groups = np.empty(len(table), np.int32)
-        for number, (records, _, _) in enumerate(leaves):
-            groups[np.searchsorted(table.records, records)] = number
-        low = np.stack([lowest for _, lowest, _ in leaves])
-        high = np.stack([highest for _, _, highest in leaves])
+        groups[place[np.concatenate(records)]] = np.repeat(
+            np.arange(len(leaves)), [len(part) for part in records]
+        )
+        low, high = np.array(lows), np.array(highs)
         release = release_of_groups(table, problem, groups, low, high, sound)
         smallest = int(np.bincount(groups).min())
         return replace(release, sanitizer=str(self), constraint_met=smallest >= self.k)
@@ -237,7 +239,6 @@ def compare(
     k: int,
     regions: RegionStyle,
     distances: NDArray[np.float64],
-    report: Callable[[int, int], object] = lambda done, total: None,
 ) -> Comparison:
     """Test the unchecked sanitizer on the rows most exposed by ours and on random ones.
 
@@ -253,7 +254,6 @@ def compare(
     for place, row in enumerate(rows):
         smaller = table.without(int(table.records[row]))
         without[place] = model.beliefs(sanitizer.sanitize(smaller), table.take([int(row)]))[0]
-        report(place + 1, len(rows))
     return Comparison(sizes, rows, random, wasserstein(beliefs, without))
 
 
