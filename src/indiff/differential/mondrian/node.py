@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.kernels import inline, inner
-from indiff.sanitizers.mondrian.cuts import cut_rank, nth_between, top_node, width_between
+from indiff.sanitizers.mondrian.cuts import (
+    LARGEST,
+    cut_rank,
+    nth_between,
+    top_node,
+    width_between,
+)
 from indiff.sanitizers.mondrian.layout import BY_TREE, CUT_BY, DEPTH, FIRST, LEAVES, meets
 
 # Keys: 2a for a cut of attribute a at A (or by its tree), 2a + 1 for one at B, or one of these.
@@ -26,7 +32,6 @@ LOOKED, TRIED, PREPARED, CUT_A, CUT_B, TREE_NODE, LEFT_A, LEFT_B = 8, 9, 10, 11,
 PART_COUNT, FAILING, ROWS = 16, 17, 18
 WIDTH, OTHER_WIDTH = 0, 1
 SIZE, MEETS = 0, 1
-LARGEST = 2147483647
 
 
 class Node(NamedTuple):
@@ -138,7 +143,7 @@ def prepare_line(problem: Any, start: Any, end: Any, a: Any, cut: Any, node: Any
     if cut < 0:
         for place in range(size):
             work[place] = codes[start + place]
-        cut = nth_between(work, size, rank, ints[LOW, a], ints[HIGH, a], room.bins)
+        cut, _, _, _ = nth_between(work, size, rank, ints[LOW, a], ints[HIGH, a], room.bins)
     elif size % 2 == 0:
         rank += 1
     up_to = at_cut = 0

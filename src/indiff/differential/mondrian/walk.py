@@ -234,8 +234,8 @@ def walk(
         start, end = np.int64(nodes[node, layout.START]), np.int64(nodes[node, layout.END])
         attribute = nodes[node, layout.ATTRIBUTE]
         found = find_keys(
-            problem, start, end, attribute, nodes[node, layout.CUT], tree.own_low[node],
-            tree.own_high[node], desk.node, target, keys, desk.room,
+            problem, start, end, nodes[node], tree.own_low[node], tree.own_high[node], desk.node,
+            target, keys, desk.room,
         )  # fmt: skip
         leaves = others = 0
         if found == SOME_CHANGE:

@@ -1,7 +1,7 @@
 """Compares a group with one of another partition, its twin, and copies what is the same.
 
 A group that has the records of its twin is partitioned as the twin is, so that a partition of
-nearly the same records takes little time (``docs/leave-one-out.md``, Lemma 4).
+nearly the same records takes little time (``docs/leave-one-out.md``, Lemma 6).
 """
 
 from __future__ import annotations
