@@ -190,26 +190,30 @@ def plain_keys(
     return SOME_CHANGE
 
 
+@inline
+def may_change(k: Any, decided: Any) -> Any:
+    """Whether a group, a row of a tree's nodes, may decide otherwise without one of its records."""
+    small = decided[layout.END] - decided[layout.START] - 1 < max(2, 2 * k)
+    return not (decided[layout.SURE] & layout.STEADY or (small and decided[layout.ATTRIBUTE] < 0))
+
+
 @inner
 def find_keys(
     problem: Any, start: Any, end: Any, decided: Any, low: Any, high: Any, node: Any, target: Any,
     keys: Any, room: Any,
 ) -> Any:  # fmt: skip
-    """Find the key of each target of a group; return ALL_STAY, or write them into ``keys``.
+    """Find the key of each target of a group that may change: ALL_STAY, or they are in ``keys``.
 
     A key that is the group's own decision is written as STAYS. ``decided`` is the group's row of a
     tree's nodes; ``low`` and ``high`` are codes between which its records lie, and the extremes of
     the attribute that it cuts.
     """
     attribute, cut, sure = decided[layout.ATTRIBUTE], decided[layout.CUT], decided[layout.SURE]
-    if sure & layout.STEADY:
-        return ALL_STAY
     problem, node, keys, room = borrow(problem), borrow(node), borrow(keys), borrow(room)
+    decided, low, high, target = borrow(decided), borrow(low), borrow(high), borrow(target)
     d, ints = problem.codes.shape[0], node.ints
     meta, points, path, trees = problem.meta, problem.points, problem.path, problem.trees
     still = end - start - 1 >= 2 and end - start - 1 >= 2 * problem.limits.k
-    if not still and attribute == layout.LEAF:
-        return ALL_STAY
     for a in range(d):
         ints[LOW, a], ints[HIGH, a] = low[a], high[a]
         ints[PREPARED, a] = ints[LOOKED, a] = ints[TRIED, a] = 0
@@ -284,6 +288,8 @@ def changed_nodes(problem: Any, tree: Any) -> Any:
             for place in range(start, end):
                 if staying[place]:
                     changed[place] = node
+            continue
+        if not may_change(problem.limits.k, tree.nodes[node]):
             continue
         found = find_keys(
             problem, np.int64(start), np.int64(end), tree.nodes[node], tree.own_low[node],

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.kernels import inline, inner
+from indiff.kernels import borrow, inline, inner
 from indiff.sanitizers.mondrian.cuts import (
     LARGEST,
     cut_rank,
@@ -74,6 +74,7 @@ def empty_node(problem: Any) -> Any:
 @inner
 def look_at(codes: Any, start: Any, end: Any, a: Any, ints: Any) -> Any:
     """Find the extremes of attribute a, who holds them, and what lies next to them."""
+    codes, ints = borrow(codes), borrow(ints)
     ints[LOOKED, a] = 1
     low = high = codes[start]
     for place in range(start, end):
@@ -260,6 +261,7 @@ def try_attribute(
     ``cut`` is that of the whole group if it is known, or −1. Looks at the records from ``first`` to
     before ``last``, of which some are open; returns whether any still is.
     """
+    problem, node, keys, room = borrow(problem), borrow(node), borrow(keys), borrow(room)
     codes, classes, limits, ints = problem.codes[a], problem.classes, problem.limits, node.ints
     by_tree = problem.meta[a, CUT_BY] == BY_TREE
     if not ints[PREPARED, a]:

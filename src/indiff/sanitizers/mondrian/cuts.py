@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.kernels import inline, inner, kernel
+from indiff.kernels import borrow, inline, inner, kernel
 from indiff.sanitizers.mondrian.layout import (
     BY_TREE,
     CUT_BY,
@@ -147,6 +147,7 @@ def width_between(
     On a line, its highest minus lowest point over that of the whole table; in a tree, the leaves
     under its node over all leaves. A range within a range is never wider, rounding included.
     """
+    meta, points, path, trees = borrow(meta), borrow(points), borrow(path), borrow(trees)
     if meta[a, CUT_BY] == BY_TREE:
         row = meta[a, LEAVES]
         node, root = top_node(path, trees, row, low, high), path[row, 0]
@@ -166,6 +167,7 @@ def group_counts(classes: Any, order: Any, start: Any, end: Any, counts: Any) ->
 @inner
 def read_codes(codes: Any, order: Any, start: Any, end: Any, work: Any) -> Any:
     """Copy the codes of a group to ``work``; return the lowest and the highest."""
+    codes, order, work = borrow(codes), borrow(order), borrow(work)
     low = high = codes[order[start]]
     for place in range(end - start):
         code = codes[order[start + place]]

@@ -56,10 +56,11 @@ AT_MOST, KNOWN, TRIED, NEVER = 0, 1, 2, 3
 
 
 @inline
-def stays_widest(widths: Any, known: Any, a: Any, width: Any) -> Any:
+def stays_widest(widths: Any, node: Any, known: Any, a: Any, width: Any) -> Any:
     """Whether attribute a, so wide at least, comes first of all that a group may be cut on."""
-    for b in range(widths.shape[0]):
-        if b != a and known[b] != NEVER and (widths[b] > width or (widths[b] == width and b < a)):
+    for b in range(widths.shape[1]):
+        other = widths[node, b]
+        if b != a and known[b] != NEVER and (other > width or (other == width and b < a)):
             return False
     return True
 
@@ -67,16 +68,16 @@ def stays_widest(widths: Any, known: Any, a: Any, width: Any) -> Any:
 @inline
 def decide(
     problem: Any, order: Any, start: Any, end: Any, low: Any, high: Any, widths: Any, below: Any,
-    room: Any,
+    node: Any, room: Any,
 ) -> Any:  # fmt: skip
     """Decide a group: (attribute, cut code or tree node), or (LEAF, 0); and what is sure of it.
 
     ``low`` and ``high`` are codes between which its records lie on each attribute, and
-    ``widths`` how wide it would be between them. They become the extremes where these
+    ``widths[node]`` how wide it would be between them. They become the extremes where these
     matter: an attribute that is narrower than the cut one even between its old bounds is not
     looked at. Of a leaf all are the extremes. Nor is an attribute looked at on which sizes forbid
     every cut of this group without any one of its records (``docs/leave-one-out.md``, Lemma 4):
-    ``below`` is how many records lay below the last cut that they forbade.
+    ``below[node]`` is how many records lay below the last cut that they forbade.
     """
     d, limits, known = problem.codes.shape[0], problem.limits, room.known
     meta, points, path, trees = problem.meta, problem.points, problem.path, problem.trees
@@ -86,11 +87,11 @@ def decide(
     if not small and not by_size:
         group_counts(problem.classes, order, start, end, room.counts[TOTALS])
     for a in range(d):
-        known[a] = NEVER if low[a] == high[a] or (not small and below[a] < rank) else AT_MOST
+        known[a] = NEVER if low[a] == high[a] or (not small and below[node, a] < rank) else AT_MOST
     while True:
         a = -1
         for b in range(d):  # the widest, the first listed among equals
-            if known[b] < TRIED and (a < 0 or (not small and widths[b] > widths[a])):
+            if known[b] < TRIED and (a < 0 or (not small and widths[node, b] > widths[node, a])):
                 a = b
         if a < 0:
             break
@@ -103,7 +104,7 @@ def decide(
             if small or low[a] == high[a]:
                 known[a] = TRIED if small else NEVER
             if not small:
-                widths[a] = width_between(meta, points, path, trees, a, low[a], high[a])
+                widths[node, a] = width_between(meta, points, path, trees, a, low[a], high[a])
             continue
         known[a], held = TRIED, -1
         if meta[a, CUT_BY] == BY_TREE:
@@ -112,12 +113,12 @@ def decide(
             if allowed:
                 attribute = a
                 steady = by_size and least > max(1, limits.k)
-                steady = steady and stays_widest(widths, known, a, widths[a])
+                steady = steady and stays_widest(widths, node, known, a, widths[node, a])
                 break
             if few > 1:
                 known[a] = NEVER
         else:
-            key, below[a], last = line_cut(
+            key, below[node, a], last = line_cut(
                 codes, problem.classes, order, start, end, low[a], high[a], limits, room
             )
             if key >= 0:
@@ -125,9 +126,9 @@ def decide(
                 if last >= 0:
                     lowest, highest = range_without(low[a], high[a], room.bins, last)
                     width = width_between(meta, points, path, trees, a, lowest, highest)
-                    steady = stays_widest(widths, known, a, width)
+                    steady = stays_widest(widths, node, known, a, width)
                 break
-            if below[a] < rank:
+            if below[node, a] < rank:
                 known[a] = NEVER
     sure = STEADY if steady else 0
     for a in range(d):
@@ -301,7 +302,7 @@ def fill(
         a, key, sure = LEAF, 0, 0
         if e > s:
             a, key, sure = decide(
-                problem, order, s, e, own_low[node], own_high[node], widths[node], below[node], room
+                problem, order, s, e, own_low[node], own_high[node], widths, below, node, room
             )
         tree[node, ATTRIBUTE], tree[node, SURE], parts = a, sure, 0
         if a != LEAF:
