@@ -105,6 +105,7 @@ def renumber(tree: Any, a: Any, tight: Any, codes: Any, low: Any, ranks: Any) ->
     ``codes`` are those, ascending. Where ``ranks`` is not empty, ``ranks[code - low]`` says how
     many of them are below a code.
     """
+    tree, codes, ranks = borrow(tree), borrow(codes), borrow(ranks)
     most = np.int64(codes.shape[0])
     for node in range(tree.nodes.shape[0]):
         for which in range(3 if tight else 5):
@@ -146,7 +147,8 @@ def shrink(problem: Any, tree: Any, counted: Any, pairs: Any) -> Any:
     An attribute with many more values than there are records gets only those that occur; on a line
     they are numbered anew, also in the tree. The records lie in the order of the tree.
     """
-    problem, order, counted, pairs = borrow(problem), tree.order, borrow(counted), borrow(pairs)
+    problem, tree, counted, pairs = borrow(problem), borrow(tree), borrow(counted), borrow(pairs)
+    order = tree.order
     d, size, most = problem.codes.shape[0], order.shape[0], 0
     for a in range(d):
         values = counted.starts[a + 1] - counted.starts[a]
@@ -219,10 +221,10 @@ def shrink(problem: Any, tree: Any, counted: Any, pairs: Any) -> Any:
 @inner
 def complete(meta: Any, rest: Any, counted: Any) -> Any:
     """Turn steps into counts, and add the release's own."""
+    meta, rest, counted = borrow(meta), borrow(rest), borrow(counted)
     if rest.counts.shape[0] == 0:
         return
     sum_steps(meta, rest)
-    rest, counted = borrow(rest), borrow(counted)
     for a in range(rest.starts.shape[0] - 1):
         first, last = counted.starts[a], counted.starts[a + 1]
         for spot in range(rest.starts[a], rest.starts[a + 1]):
@@ -241,6 +243,8 @@ def grow_parts(
     They are compared with the children of the group where it was cut on the same attribute, and
     copied where targets walk on into them (``which`` is 1).
     """
+    problem, tree, order = borrow(problem), borrow(tree), borrow(order)
+    ends, chosen, room = borrow(ends), borrow(chosen), borrow(room)
     d, parts, records, number = problem.codes.shape[0], ends.shape[0], 0, 0
     for part in range(parts):
         if chosen[part] == which:

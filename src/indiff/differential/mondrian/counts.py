@@ -141,6 +141,8 @@ def by_products(
     The classes are multiplied side by side, attribute by attribute; whole numbers are added as
     floating-point numbers, which is as exact and can be done for several at once.
     """
+    table, terms, group = borrow(table), borrow(terms), borrow(group)
+    prior, scale, belief = borrow(prior), borrow(scale), borrow(belief)
     classes, d = belief.shape[0], terms.shape[1]
     for c in range(classes):
         belief[c] = prior[0, c]
@@ -168,6 +170,8 @@ def by_logarithms(
     belief: Any,
 ) -> Any:  # fmt: skip
     """Write the same beliefs where a product could leave the range of floating-point numbers."""
+    table, terms, group = borrow(table), borrow(terms), borrow(group)
+    prior, totals, belief = borrow(prior), borrow(totals), borrow(belief)
     highest, total = -np.inf, 0.0
     for c in range(belief.shape[0]):
         left = 1 if c == own else 0
@@ -189,6 +193,7 @@ def by_logarithms(
 @inner
 def by_frequency(group: Any, group_size: Any, own: Any, totals: Any, belief: Any) -> Any:
     """Write the share of every class in the covering group, or in the table where none covers."""
+    group, totals, belief = borrow(group), borrow(totals), borrow(belief)
     size = 0.0
     for c in range(belief.shape[0]):
         belief[c] = group[c] if group_size > 0 else totals[c] - (c == own)
@@ -318,6 +323,7 @@ def add_leaves(problem: Any, tree: Any, leaves: Any, sign: Any, counted: Any) ->
 @kernel
 def sum_steps(meta: Any, counted: Any) -> Any:
     """Turn steps into counts, attribute by attribute."""
+    meta, counted = borrow(meta), borrow(counted)
     starts, steps = counted.starts, counted.counts
     for a in range(starts.shape[0] - 1):
         if meta[a, LABEL] != MEMBERS:
@@ -344,6 +350,7 @@ def cover_one(
     Those of leaves that cover all of its values are added to ``group[c]`` as well.
     """
     problem, tree, leaves = borrow(problem), borrow(tree), borrow(leaves)
+    counts, group = borrow(counts), borrow(group)
     d, classes, order = problem.codes.shape[0], problem.classes, tree.order
     for position in range(leaves.shape[0]):
         leaf = leaves[position]

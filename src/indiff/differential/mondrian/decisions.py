@@ -98,6 +98,9 @@ def key_of_extreme(
     keys[place] = OPEN
     meta, points, path, trees = problem.meta, problem.points, problem.path, problem.trees
     for a in range(d):
+        widths[OTHER_WIDTH, a] = -1.0
+        if widths[WIDTH, a] < 0.0:
+            continue
         if not ints[LOOKED, a]:
             look_outside(problem, start, end, a, node)
         low, high = extremes_without(ints, a, place)
@@ -107,6 +110,8 @@ def key_of_extreme(
         for b in range(1, d):
             if widths[OTHER_WIDTH, b] > widths[OTHER_WIDTH, a]:
                 a = b
+        if widths[OTHER_WIDTH, a] < 0.0:
+            break
         widths[OTHER_WIDTH, a] = -1.0
         low, high = extremes_without(ints, a, place)
         if low == high:
@@ -126,7 +131,7 @@ def key_of_extreme(
 
 @inline
 def is_widest(problem: Any, start: Any, end: Any, a: Any, node: Any) -> Any:
-    """Whether a is the widest attribute of a group, and stays so whoever leaves.
+    """Whether an attribute on a line is the widest of a group, and stays so whoever leaves.
 
     Its LOW and HIGH are the extremes; those of the others may be wider than theirs.
     """
@@ -137,7 +142,7 @@ def is_widest(problem: Any, start: Any, end: Any, a: Any, node: Any) -> Any:
     for place in range(start, end):
         lows += codes[place] == ints[LOW, a]
         highs += codes[place] == ints[HIGH, a]
-    if problem.meta[a, layout.CUT_BY] != layout.BY_TREE and (lows == 1 or highs == 1):
+    if lows == 1 or highs == 1:
         look_at(codes, start, end, a, ints)
         width = width_between(
             problem.meta, problem.points, problem.path, problem.trees, a,
@@ -156,27 +161,6 @@ def is_widest(problem: Any, start: Any, end: Any, a: Any, node: Any) -> Any:
 
 
 @inline
-def no_part_is_small(problem: Any, start: Any, end: Any, a: Any, cut: Any, bins: Any) -> Any:
-    """Whether every part of a cut by a tree stays large enough, whoever leaves.
-
-    Then no part empties, and the tree node stays as well.
-    """
-    path, trees, row = problem.path, problem.trees, problem.meta[a, layout.LEAVES]
-    first, level, least = trees[cut, layout.FIRST], trees[cut, layout.DEPTH] + 1, problem.limits.k
-    spread = trees[cut, layout.LAST] - first + 1
-    if spread > 2 * (end - start):
-        return False
-    for part in range(spread):
-        bins[part] = 0
-    for place in range(start, end):
-        bins[trees[path[row + problem.codes[a, place], level], layout.FIRST] - first] += 1
-    small = 0
-    for part in range(spread):
-        small += 0 < bins[part] < max(2, least + 1)
-    return small == 0
-
-
-@inline
 def plain_keys(
     problem: Any, start: Any, end: Any, a: Any, cut: Any, node: Any, target: Any, keys: Any,
     room: Any,
@@ -187,11 +171,9 @@ def plain_keys(
     side is its key. A group of which this says DO_NOT_KNOW may still not change.
     """
     limits, ints = problem.limits, node.ints
-    if limits.l > 1 or limits.more or not is_widest(problem, start, end, a, node):
+    by_tree = problem.meta[a, layout.CUT_BY] == layout.BY_TREE
+    if by_tree or limits.l > 1 or limits.more or not is_widest(problem, start, end, a, node):
         return DO_NOT_KNOW
-    if problem.meta[a, layout.CUT_BY] == layout.BY_TREE:
-        fine = no_part_is_small(problem, start, end, a, cut, room.bins)
-        return ALL_STAY if fine else DO_NOT_KNOW
     ints[PREPARED, a] = 1
     prepare_line(problem, start, end, a, np.int64(cut), node, room)
     if not (node.allowed[a, BELOW_A, 0] and node.allowed[a, UP_TO_B, 0]):
@@ -208,25 +190,36 @@ def plain_keys(
     return SOME_CHANGE
 
 
+@inline
+def may_change(k: Any, decided: Any) -> Any:
+    """Whether a group, a row of a tree's nodes, may decide otherwise without one of its records."""
+    small = decided[layout.END] - decided[layout.START] - 1 < max(2, 2 * k)
+    return not (decided[layout.SURE] & layout.STEADY or (small and decided[layout.ATTRIBUTE] < 0))
+
+
 @inner
 def find_keys(
-    problem: Any, start: Any, end: Any, attribute: Any, cut: Any, low: Any, high: Any, node: Any,
-    target: Any, keys: Any, room: Any,
+    problem: Any, start: Any, end: Any, decided: Any, low: Any, high: Any, node: Any, target: Any,
+    keys: Any, room: Any,
 ) -> Any:  # fmt: skip
-    """Find the key of each target of a group; return ALL_STAY, or write them into ``keys``.
+    """Find the key of each target of a group that may change: ALL_STAY, or they are in ``keys``.
 
-    A key that is the group's own decision is written as STAYS. ``low`` and ``high`` are codes
-    between which its records lie, and the extremes of the attribute that it cuts.
+    A key that is the group's own decision is written as STAYS. ``decided`` is the group's row of a
+    tree's nodes; ``low`` and ``high`` are codes between which its records lie, and the extremes of
+    the attribute that it cuts.
     """
+    attribute, cut, sure = decided[layout.ATTRIBUTE], decided[layout.CUT], decided[layout.SURE]
     problem, node, keys, room = borrow(problem), borrow(node), borrow(keys), borrow(room)
+    decided, low, high, target = borrow(decided), borrow(low), borrow(high), borrow(target)
     d, ints = problem.codes.shape[0], node.ints
     meta, points, path, trees = problem.meta, problem.points, problem.path, problem.trees
     still = end - start - 1 >= 2 and end - start - 1 >= 2 * problem.limits.k
-    if not still and attribute == layout.LEAF:
-        return ALL_STAY
     for a in range(d):
         ints[LOW, a], ints[HIGH, a] = low[a], high[a]
         ints[PREPARED, a] = ints[LOOKED, a] = ints[TRIED, a] = 0
+        if a < layout.MOST_BITS and sure & (1 << a):  # never cut: it comes behind all others
+            ints[TRIED, a], node.widths[WIDTH, a] = 1, -1.0
+            continue
         node.widths[WIDTH, a] = width_between(meta, points, path, trees, a, low[a], high[a])
     if still and attribute != layout.LEAF:
         known = plain_keys(problem, start, end, np.int64(attribute), cut, node, target, keys, room)
@@ -296,10 +289,11 @@ def changed_nodes(problem: Any, tree: Any) -> Any:
                 if staying[place]:
                     changed[place] = node
             continue
+        if not may_change(problem.limits.k, tree.nodes[node]):
+            continue
         found = find_keys(
-            problem, np.int64(start), np.int64(end), tree.nodes[node, layout.ATTRIBUTE],
-            tree.nodes[node, layout.CUT], tree.own_low[node], tree.own_high[node], known, staying,
-            keys, room,
+            problem, np.int64(start), np.int64(end), tree.nodes[node], tree.own_low[node],
+            tree.own_high[node], known, staying, keys, room,
         )  # fmt: skip
         if found == SOME_CHANGE:
             for place in range(start, end):

@@ -10,8 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.kernels import inline, inner
-from indiff.sanitizers.mondrian.cuts import cut_rank, nth_between, top_node, width_between
+from indiff.kernels import borrow, inline, inner
+from indiff.sanitizers.mondrian.cuts import (
+    LARGEST,
+    cut_rank,
+    nth_between,
+    top_node,
+    width_between,
+)
 from indiff.sanitizers.mondrian.layout import BY_TREE, CUT_BY, DEPTH, FIRST, LEAVES, meets
 
 # Keys: 2a for a cut of attribute a at A (or by its tree), 2a + 1 for one at B, or one of these.
@@ -26,7 +32,6 @@ LOOKED, TRIED, PREPARED, CUT_A, CUT_B, TREE_NODE, LEFT_A, LEFT_B = 8, 9, 10, 11,
 PART_COUNT, FAILING, ROWS = 16, 17, 18
 WIDTH, OTHER_WIDTH = 0, 1
 SIZE, MEETS = 0, 1
-LARGEST = 2147483647
 
 
 class Node(NamedTuple):
@@ -69,6 +74,7 @@ def empty_node(problem: Any) -> Any:
 @inner
 def look_at(codes: Any, start: Any, end: Any, a: Any, ints: Any) -> Any:
     """Find the extremes of attribute a, who holds them, and what lies next to them."""
+    codes, ints = borrow(codes), borrow(ints)
     ints[LOOKED, a] = 1
     low = high = codes[start]
     for place in range(start, end):
@@ -138,7 +144,7 @@ def prepare_line(problem: Any, start: Any, end: Any, a: Any, cut: Any, node: Any
     if cut < 0:
         for place in range(size):
             work[place] = codes[start + place]
-        cut = nth_between(work, size, rank, ints[LOW, a], ints[HIGH, a], room.bins)
+        cut, _, _, _ = nth_between(work, size, rank, ints[LOW, a], ints[HIGH, a], room.bins)
     elif size % 2 == 0:
         rank += 1
     up_to = at_cut = 0
@@ -255,6 +261,7 @@ def try_attribute(
     ``cut`` is that of the whole group if it is known, or −1. Looks at the records from ``first`` to
     before ``last``, of which some are open; returns whether any still is.
     """
+    problem, node, keys, room = borrow(problem), borrow(node), borrow(keys), borrow(room)
     codes, classes, limits, ints = problem.codes[a], problem.classes, problem.limits, node.ints
     by_tree = problem.meta[a, CUT_BY] == BY_TREE
     if not ints[PREPARED, a]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from indiff.differential.mondrian.context import force, rest_of
+from indiff.differential.mondrian.context import force, rest_of, stretch
 from indiff.differential.mondrian.counts import (
     COUNTING,
     DONE,
@@ -27,8 +27,9 @@ from indiff.differential.mondrian.counts import (
     locate,
     plain_terms,
 )
-from indiff.differential.mondrian.decisions import find_keys
+from indiff.differential.mondrian.decisions import find_keys, may_change
 from indiff.differential.mondrian.node import (
+    ALL_STAY,
     ALONE,
     BECOMES_LEAF,
     CUT_A,
@@ -56,6 +57,7 @@ from indiff.sanitizers.mondrian.cuts import top_node
 from indiff.sanitizers.mondrian.twins import leaves_under
 
 ONE_BY_ONE = 64  # so many targets of one group are counted each for itself
+TOGETHER = 64  # so many leaves are settled in one call
 
 
 @inline
@@ -130,6 +132,22 @@ def ask_tree(
 
 
 @inner
+def settle_all(
+    problem: Any, adversary: Any, tree: Any, groups: Any, ids: Any, marks: Any, mark: Any,
+    counted: Any, first: Any, last: Any, was_leaf: Any, desk: Any, outcome: Any,
+) -> Any:  # fmt: skip
+    """Settle the targets of several groups in one call, of which all they need is handed over."""
+    problem, adversary, outcome = borrow(problem), borrow(adversary), borrow(outcome)
+    counted, desk, marks, ids = borrow(counted), borrow(desk), borrow(marks), borrow(ids)
+    tree, groups = borrow(tree), borrow(groups)
+    for place in range(groups.shape[0]):
+        settle(
+            problem, adversary, tree, groups[place], ids, marks, mark, counted, first, last,
+            was_leaf, desk, outcome,
+        )  # fmt: skip
+
+
+@inline
 def settle(
     problem: Any, adversary: Any, tree: Any, at: Any, ids: Any, marks: Any, mark: Any, counted: Any,
     first: Any, last: Any, was_leaf: Any, desk: Any, outcome: Any,
@@ -143,8 +161,6 @@ def settle(
     What comes of it for an attribute: the counts without the group and, where the region still
     covers the target's value, the group without the target.
     """
-    problem, adversary, outcome = borrow(problem), borrow(adversary), borrow(outcome)
-    counted, desk, marks, ids = borrow(counted), borrow(desk), borrow(marks), borrow(ids)
     start, end = np.int64(tree.nodes[at, layout.START]), np.int64(tree.nodes[at, layout.END])
     starts, meta, counting = counted.starts, problem.meta, adversary.models & COUNTING
     d, table, terms = meta.shape[0], counted.counts, desk.terms
@@ -278,17 +294,25 @@ def walk(
     live[:roots] = 1
     keys = np.empty(ids.shape[0], np.int32)
     cut_of, no_spans = np.empty((3, d), np.int32), np.empty(0)
-    for node in range(nodes.shape[0]):
-        if outcome.ticker[STOP]:
+    ends, waiting = np.empty(TOGETHER, np.int32), 0
+    for node in range(nodes.shape[0] + 1):
+        if waiting == TOGETHER or node == nodes.shape[0]:
+            settle_all(
+                problem, adversary, tree, ends[:waiting], ids, target, np.int64(1), counted,
+                np.int64(0), np.int64(0), np.int64(1), desk, outcome,
+            )  # fmt: skip
+            waiting = 0
+        if node == nodes.shape[0] or outcome.ticker[STOP]:
             break
         if not live[node]:
             continue
         start, end = np.int64(nodes[node, layout.START]), np.int64(nodes[node, layout.END])
-        attribute = nodes[node, layout.ATTRIBUTE]
-        found = find_keys(
-            problem, start, end, attribute, nodes[node, layout.CUT], tree.own_low[node],
-            tree.own_high[node], desk.node, target, keys, desk.room,
-        )  # fmt: skip
+        attribute, found = nodes[node, layout.ATTRIBUTE], ALL_STAY
+        if may_change(problem.limits.k, nodes[node]):
+            found = find_keys(
+                problem, start, end, nodes[node], tree.own_low[node], tree.own_high[node],
+                desk.node, target, keys, desk.room,
+            )  # fmt: skip
         leaves = others = 0
         if found == SOME_CHANGE:
             for place in range(start, end):
@@ -296,10 +320,8 @@ def walk(
                 others += keys[place] >= 0 or keys[place] == ALONE
                 target[place] = keys[place] == STAYS
         if attribute == layout.LEAF:
-            settle(
-                problem, adversary, tree, node, ids, target, np.int64(1), counted, np.int64(0),
-                np.int64(0), np.int64(1), desk, outcome,
-            )  # fmt: skip
+            ends[waiting] = node
+            waiting += 1
         else:
             send_down(tree, node, target, live)
         if leaves > 0:
@@ -308,9 +330,9 @@ def walk(
             if leaves > ONE_BY_ONE:
                 first = last
                 rest = rest_of(problem, tree, node, counted, adversary.models, desk.pairs)
-            settle(
-                problem, adversary, tree, node, ids, keys, np.int64(BECOMES_LEAF), rest, first,
-                last, np.int64(0), desk, outcome,
+            settle_all(
+                problem, adversary, tree, stretch(node, node + 1), ids, keys,
+                np.int64(BECOMES_LEAF), rest, first, last, np.int64(0), desk, outcome,
             )  # fmt: skip
         if others == 0:
             continue

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.kernels import inline, inner, kernel
+from indiff.kernels import borrow, inline, inner, kernel
 from indiff.sanitizers.mondrian.layout import (
     BY_TREE,
     CUT_BY,
@@ -22,6 +22,7 @@ from indiff.sanitizers.mondrian.layout import (
 
 TOTALS, LEFT, RIGHT = 0, 1, 2  # rows of Room.counts
 SIZES, ENDS = 0, 1  # rows of Room.parts
+LARGEST = 2147483647
 
 
 class Room(NamedTuple):
@@ -86,8 +87,9 @@ def nth_smallest(values: Any, left: Any, right: Any, place: Any) -> Any:
 def nth_between(values: Any, size: Any, rank: Any, low: Any, high: Any, bins: Any) -> Any:
     """The ``rank``-th smallest (from 1) of ``values[:size]``, which lie from ``low`` to ``high``.
 
-    They are counted in bins; those of the bin that holds it are looked at closer, in
-    ``values[size:]``.
+    Returns also how many are below it, and up to it. They are counted in bins; those of the bin
+    that holds it are looked at closer, in ``values[size:]``. The last number returned is that of
+    the last bin where each has one value, and −1 where they have several.
     """
     shift = 0
     while (high - low) >> shift > 2 * size:
@@ -102,12 +104,17 @@ def nth_between(values: Any, size: Any, rank: Any, low: Any, high: Any, bins: An
         seen += bins[bin]
         bin += 1
     if shift == 0:
-        return np.int32(low + bin)
+        return np.int32(low + bin), seen, seen + bins[bin], last
     end = size
     for place in range(size):
         values[end] = values[place]
         end += (values[place] - low) >> shift == bin
-    return nth_smallest(values, size, end - 1, size + rank - seen - 1)
+    found = nth_smallest(values, size, end - 1, size + rank - seen - 1)
+    up_to = seen
+    for place in range(size, end):
+        seen += values[place] < found
+        up_to += values[place] <= found
+    return found, seen, up_to, -1
 
 
 @inline
@@ -140,6 +147,7 @@ def width_between(
     On a line, its highest minus lowest point over that of the whole table; in a tree, the leaves
     under its node over all leaves. A range within a range is never wider, rounding included.
     """
+    meta, points, path, trees = borrow(meta), borrow(points), borrow(path), borrow(trees)
     if meta[a, CUT_BY] == BY_TREE:
         row = meta[a, LEAVES]
         node, root = top_node(path, trees, row, low, high), path[row, 0]
@@ -159,6 +167,7 @@ def group_counts(classes: Any, order: Any, start: Any, end: Any, counts: Any) ->
 @inner
 def read_codes(codes: Any, order: Any, start: Any, end: Any, work: Any) -> Any:
     """Copy the codes of a group to ``work``; return the lowest and the highest."""
+    codes, order, work = borrow(codes), borrow(order), borrow(work)
     low = high = codes[order[start]]
     for place in range(end - start):
         code = codes[order[start + place]]
@@ -172,14 +181,15 @@ def line_cut(
     codes: Any, classes: Any, order: Any, start: Any, end: Any, low: Any, high: Any, limits: Any,
     room: Any,
 ) -> Any:  # fmt: skip
-    """The cut of a group whose codes are in ``room.work``, or −1 where it is not allowed."""
+    """The cut of a group whose codes are in ``room.work``, or −1 where it is not allowed.
+
+    Returns also how many records lie below the cut where sizes forbid it, else LARGEST; and the
+    last of ``room.bins`` where the group has this cut whoever leaves, else −1.
+    """
     size, work = end - start, room.work
-    cut = nth_between(work, size, cut_rank(size), low, high, room.bins)
-    left = 0
-    for place in range(size):
-        left += work[place] <= cut
+    cut, below, left, last = nth_between(work, size, cut_rank(size), low, high, room.bins)
     if left == size or left < limits.k or size - left < limits.k:
-        return -1
+        return -1, below, -1
     if limits.l > 1 or limits.more:
         totals, counts, others = room.counts[TOTALS], room.counts[LEFT], room.counts[RIGHT]
         counts[:] = 0
@@ -190,13 +200,35 @@ def line_cut(
         for c in range(totals.shape[0]):
             others[c] = totals[c] - counts[c]
         if not (meets(counts, np.int64(left), limits) and meets(others, size - left, limits)):
-            return -1
-    return cut
+            return -1, LARGEST, -1
+        return cut, LARGEST, -1
+    least, rank = max(1, limits.k), cut_rank(size - 1)
+    if min(left, size - left) <= least or below >= rank or left <= rank:
+        last = -1
+    return cut, LARGEST, last
+
+
+@inline
+def range_without(low: Any, high: Any, bins: Any, last: Any) -> Any:
+    """The least range that a group can have once a record leaves; ``bins`` count each value."""
+    first = 0
+    if bins[0] == 1:
+        first = 1
+        while bins[first] == 0:
+            first += 1
+    if bins[last] == 1:
+        last -= 1
+        while bins[last] == 0:
+            last -= 1
+    return low + first, low + last
 
 
 @inline
 def tree_cut(problem: Any, a: Any, order: Any, start: Any, end: Any, node: Any, sizes: Any) -> Any:
-    """Whether a group may be cut into the children of its node: several parts, all allowed."""
+    """Whether a group may be cut into the children of its node: several parts, all allowed.
+
+    Returns also how many records lie in parts that are too small, and how many the smallest has.
+    """
     codes, classes, limits = problem.codes[a], problem.classes, problem.limits
     path, trees, row = problem.path, problem.trees, problem.meta[a, LEAVES]
     level, offset = trees[node, DEPTH] + 1, trees[node, FIRST]
@@ -204,14 +236,14 @@ def tree_cut(problem: Any, a: Any, order: Any, start: Any, end: Any, node: Any, 
     sizes[:spread] = 0
     for place in range(start, end):
         sizes[trees[path[row + codes[order[place]], level], FIRST] - offset] += 1
-    parts = 0
+    parts, small, least = 0, 0, end - start
     for part in range(spread):
         if sizes[part] > 0:
             parts += 1
-            if sizes[part] < limits.k:
-                return False
-    if parts < 2 or not (limits.l > 1 or limits.more):
-        return parts > 1
+            least = min(least, sizes[part])
+            small += sizes[part] if sizes[part] < limits.k else 0
+    if parts < 2 or small > 0 or not (limits.l > 1 or limits.more):
+        return parts > 1 and small == 0, small, least
     counts = np.zeros((spread, problem.class_count), np.int64)
     for place in range(start, end):
         record = order[place]
@@ -219,5 +251,5 @@ def tree_cut(problem: Any, a: Any, order: Any, start: Any, end: Any, node: Any, 
         counts[part, classes[record]] += 1
     for part in range(spread):
         if sizes[part] > 0 and not meets(counts[part], np.int64(sizes[part]), limits):
-            return False
-    return True
+            return False, small, least
+    return True, small, least

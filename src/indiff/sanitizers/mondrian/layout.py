@@ -31,7 +31,11 @@ LEAF = -1
 # Columns of Problem.meta, Problem.trees and Tree.nodes.
 CUT_BY, LABEL, POINTS, LEAVES, RANGE_AT = 0, 1, 2, 3, 4
 FIRST, LAST, DEPTH = 0, 1, 2
-START, END, ATTRIBUTE, CUT, CHILD, CHILDREN = 0, 1, 2, 3, 4, 5
+START, END, ATTRIBUTE, CUT, CHILD, CHILDREN, SURE = 0, 1, 2, 3, 4, 5, 6
+
+# Bits of Tree.nodes[node, SURE]: 1 << a for an attribute, of as many as fit, and one for the whole.
+MOST_BITS = 30
+STEADY = 1 << MOST_BITS
 
 
 class Limits(NamedTuple):
@@ -102,9 +106,11 @@ class Tree(NamedTuple):
     """A partition of ``order``: one row of ``nodes`` for each group ever cut, or published.
 
     Columns: its segment of ``order``, the attribute and cut that were decided (LEAF if none), its
-    first child and how many. ``low[node]`` and ``high[node]`` are the codes of its cut box, or,
-    for a leaf with tight regions, of its region; ``own_low`` and ``own_high`` are the lowest and
-    highest codes of its records. ``leaves`` lie in the order of their segments.
+    first child and how many, and what is sure of the group without any one of its records: on
+    which attributes it is never cut, and whether its decision is STEADY. ``low[node]`` and
+    ``high[node]`` are the codes of its cut box, or, for a leaf with tight regions, of its region;
+    ``own_low`` and ``own_high`` are codes between which its records lie, and of a leaf the lowest
+    and highest. ``leaves`` lie in the order of their segments.
     """
 
     order: NDArray[np.int32]
@@ -127,7 +133,7 @@ class Tree(NamedTuple):
 def no_tree(attributes: int) -> Tree:
     """Return a partition of nothing."""
     box, none = np.empty((0, attributes), np.int32), np.empty(0, np.int32)
-    return Tree(none, np.empty((0, 6), np.int32), box, box, box, box, none)
+    return Tree(none, np.empty((0, SURE + 1), np.int32), box, box, box, box, none)
 
 
 def as_problem(table: Table, limits: Limits, *, tight: bool) -> Problem:

@@ -13,10 +13,13 @@ import numpy as np
 from indiff.kernels import borrow, inline, kernel
 from indiff.sanitizers.mondrian.cuts import (
     ENDS,
+    LARGEST,
     SIZES,
     TOTALS,
+    cut_rank,
     group_counts,
     line_cut,
+    range_without,
     read_codes,
     top_node,
     tree_cut,
@@ -35,7 +38,10 @@ from indiff.sanitizers.mondrian.layout import (
     LAST,
     LEAF,
     LEAVES,
+    MOST_BITS,
     START,
+    STEADY,
+    SURE,
     Tree,
 )
 from indiff.sanitizers.mondrian.twins import (
@@ -45,33 +51,47 @@ from indiff.sanitizers.mondrian.twins import (
     stays_below,
 )
 
-AT_MOST, KNOWN, TRIED = 0, 1, 2  # what is known of a group's extremes on an attribute
+# What is known of a group's extremes on an attribute, and that it is never cut there.
+AT_MOST, KNOWN, TRIED, NEVER = 0, 1, 2, 3
+
+
+@inline
+def stays_widest(widths: Any, node: Any, known: Any, a: Any, width: Any) -> Any:
+    """Whether attribute a, so wide at least, comes first of all that a group may be cut on."""
+    for b in range(widths.shape[1]):
+        other = widths[node, b]
+        if b != a and known[b] != NEVER and (other > width or (other == width and b < a)):
+            return False
+    return True
 
 
 @inline
 def decide(
-    problem: Any, order: Any, start: Any, end: Any, low: Any, high: Any, widths: Any, node: Any,
-    room: Any,
+    problem: Any, order: Any, start: Any, end: Any, low: Any, high: Any, widths: Any, below: Any,
+    node: Any, room: Any,
 ) -> Any:  # fmt: skip
-    """Decide a group: (attribute, cut code or tree node), or (LEAF, 0).
+    """Decide a group: (attribute, cut code or tree node), or (LEAF, 0); and what is sure of it.
 
     ``low`` and ``high`` are codes between which its records lie on each attribute, and
     ``widths[node]`` how wide it would be between them. They become the extremes where these
     matter: an attribute that is narrower than the cut one even between its old bounds is not
-    looked at. Of a leaf all are the extremes.
+    looked at. Of a leaf all are the extremes. Nor is an attribute looked at on which sizes forbid
+    every cut of this group without any one of its records (``docs/leave-one-out.md``, Lemma 4):
+    ``below[node]`` is how many records lay below the last cut that they forbade.
     """
     d, limits, known = problem.codes.shape[0], problem.limits, room.known
     meta, points, path, trees = problem.meta, problem.points, problem.path, problem.trees
-    attribute, key, held = LEAF, 0, -1
+    attribute, key, held, rank = LEAF, 0, -1, cut_rank(end - start - 1)
     small = end - start < 2 * limits.k or end - start < 2
-    if not small and (limits.l > 1 or limits.more):
+    by_size, steady = not (limits.l > 1 or limits.more), False
+    if not small and not by_size:
         group_counts(problem.classes, order, start, end, room.counts[TOTALS])
     for a in range(d):
-        known[a] = TRIED if low[a] == high[a] else AT_MOST
+        known[a] = NEVER if low[a] == high[a] or (not small and below[node, a] < rank) else AT_MOST
     while True:
         a = -1
         for b in range(d):  # the widest, the first listed among equals
-            if known[b] != TRIED and (a < 0 or (not small and widths[node, b] > widths[node, a])):
+            if known[b] < TRIED and (a < 0 or (not small and widths[node, b] > widths[node, a])):
                 a = b
         if a < 0:
             break
@@ -80,22 +100,43 @@ def decide(
             low[a], high[a] = read_codes(codes, order, start, end, room.work)
             held = a
         if known[a] == AT_MOST:
-            known[a] = TRIED if small or low[a] == high[a] else KNOWN
+            known[a] = KNOWN
+            if small or low[a] == high[a]:
+                known[a] = TRIED if small else NEVER
             if not small:
                 widths[node, a] = width_between(meta, points, path, trees, a, low[a], high[a])
             continue
         known[a], held = TRIED, -1
         if meta[a, CUT_BY] == BY_TREE:
             key = top_node(path, trees, meta[a, LEAVES], low[a], high[a])
-            if tree_cut(problem, a, order, start, end, key, room.parts[SIZES]):
+            allowed, few, least = tree_cut(problem, a, order, start, end, key, room.parts[SIZES])
+            if allowed:
                 attribute = a
+                steady = by_size and least > max(1, limits.k)
+                steady = steady and stays_widest(widths, node, known, a, widths[node, a])
                 break
+            if few > 1:
+                known[a] = NEVER
         else:
-            key = line_cut(codes, problem.classes, order, start, end, low[a], high[a], limits, room)
+            key, below[node, a], last = line_cut(
+                codes, problem.classes, order, start, end, low[a], high[a], limits, room
+            )
             if key >= 0:
                 attribute = a
+                if last >= 0:
+                    lowest, highest = range_without(low[a], high[a], room.bins, last)
+                    width = width_between(meta, points, path, trees, a, lowest, highest)
+                    steady = stays_widest(widths, node, known, a, width)
                 break
-    return attribute, key
+            if below[node, a] < rank:
+                known[a] = NEVER
+    sure = STEADY if steady else 0
+    for a in range(d):
+        if known[a] == NEVER and a < MOST_BITS:
+            sure |= 1 << a
+        if known[a] == NEVER and attribute == LEAF and low[a] < high[a]:
+            low[a], high[a] = read_codes(problem.codes[a], order, start, end, room.work)
+    return attribute, key, sure
 
 
 @inline
@@ -185,12 +226,12 @@ def grow(
     """
     n, d, roots = order.shape[0], problem.codes.shape[0], root_end.shape[0]
     most = 2 * (n // max(1, problem.limits.k)) + 2 * roots + 3
-    tree, leaves = np.zeros((most, 6), np.int32), np.empty(most, np.int32)
+    tree, leaves = np.zeros((most, SURE + 1), np.int32), np.empty(most, np.int32)
     low, high = np.empty((most, d), np.int32), np.empty((most, d), np.int32)
     widths, own_low, own_high = np.empty((most, d), np.float64), low, high
     if not problem.tight:
         own_low, own_high = np.empty((most, d), np.int32), np.empty((most, d), np.int32)
-    fresh, undone = np.empty(most, np.int32), 0
+    below, fresh, undone = np.empty((most, d), np.int32), np.empty(most, np.int32), 0
     for root in range(roots):
         if twins[root] >= 0:
             first, last = leaves_under(old, twins[root])
@@ -198,7 +239,7 @@ def grow(
     gone = np.empty(undone, np.int32)
     nodes, leaf_count, fresh_count, gone_count = fill(
         problem, order, root_end, root_low, root_high, old, twins, spans, copied, tree, low, high,
-        own_low, own_high, widths, leaves, fresh, gone, room,
+        own_low, own_high, widths, below, leaves, fresh, gone, room,
     )  # fmt: skip
     grown = Tree(
         order, tree[:nodes], low[:nodes], high[:nodes], own_low[:nodes], own_high[:nodes],
@@ -211,7 +252,7 @@ def grow(
 def fill(
     problem: Any, order: Any, root_end: Any, root_low: Any, root_high: Any, old: Any, twins: Any,
     spans: Any, copied: Any, tree: Any, low: Any, high: Any, own_low: Any, own_high: Any,
-    widths: Any, leaves: Any, fresh: Any, gone: Any, room: Any,
+    widths: Any, below: Any, leaves: Any, fresh: Any, gone: Any, room: Any,
 ) -> Any:  # fmt: skip
     """Write the nodes of a partition into the room made for them; count nodes and leaves.
 
@@ -219,7 +260,7 @@ def fill(
     """
     problem, order, tree, old = borrow(problem), borrow(order), borrow(tree), borrow(old)
     low, high, own_low, own_high = borrow(low), borrow(high), borrow(own_low), borrow(own_high)
-    # Not the widths: nobody holds them afterwards.
+    # Not widths and below: nobody holds them afterwards.
     leaves, fresh, gone, room = borrow(leaves), borrow(fresh), borrow(gone), borrow(room)
     meta, points, path, trees = problem.meta, problem.points, problem.path, problem.trees
     d, roots, tight = problem.codes.shape[0], root_end.shape[0], problem.tight
@@ -231,6 +272,7 @@ def fill(
         for b in range(d):
             low[root, b], high[root, b] = root_low[root, b], root_high[root, b]
             own_low[root, b], own_high[root, b] = root_low[root, b], root_high[root, b]
+            below[root, b] = LARGEST
             widths[root, b] = width_between(
                 meta, points, path, trees, b, root_low[root, b], root_high[root, b]
             )
@@ -257,10 +299,12 @@ def fill(
                         leaf_count, first, last,
                     )  # fmt: skip
                 continue
-        a, key = LEAF, 0
+        a, key, sure = LEAF, 0, 0
         if e > s:
-            a, key = decide(problem, order, s, e, own_low[node], own_high[node], widths, node, room)
-        tree[node, ATTRIBUTE], parts = a, 0
+            a, key, sure = decide(
+                problem, order, s, e, own_low[node], own_high[node], widths, below, node, room
+            )
+        tree[node, ATTRIBUTE], tree[node, SURE], parts = a, sure, 0
         if a != LEAF:
             parts = split(problem, order, s, e, a, key, room)
         if twin >= 0:
@@ -288,7 +332,7 @@ def fill(
             tree[new, CHILD] = old.nodes[twin, CHILD] + part + 1 if twin >= 0 else 0
             for b in range(d):
                 low[new, b], high[new, b] = low[node, b], high[node, b]
-                widths[new, b] = widths[node, b]
+                widths[new, b], below[new, b] = widths[node, b], below[node, b]
                 if not tight:
                     own_low[new, b], own_high[new, b] = own_low[node, b], own_high[node, b]
             narrow(problem, a, key, part, order[place], low[new], high[new])

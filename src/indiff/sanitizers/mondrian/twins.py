@@ -1,7 +1,7 @@
 """Compares a group with one of another partition, its twin, and copies what is the same.
 
 A group that has the records of its twin is partitioned as the twin is, so that a partition of
-nearly the same records takes little time (``docs/leave-one-out.md``, Lemma 4).
+nearly the same records takes little time (``docs/leave-one-out.md``, Lemma 6).
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ def holds_the_same(
     twin: Any, tight: Any,
 ) -> Any:  # fmt: skip
     """Whether a group has the records and, where that is the region, the cut box of its twin."""
+    order, low, high = borrow(order), borrow(low), borrow(high)
+    nodes, lows, highs = borrow(nodes), borrow(lows), borrow(highs)
     begin, stop = nodes[twin, START], nodes[twin, END]
     if end - start != stop - begin:
         return False
@@ -85,6 +87,8 @@ def stays_below(
     a group cuts. What was wider was not allowed, and what nobody looked at is at most as wide as
     its bounds.
     """
+    meta, points, path, trees = borrow(meta), borrow(points), borrow(path), borrow(trees)
+    nodes, lows, highs, spans = borrow(nodes), borrow(lows), borrow(highs), borrow(spans)
     child, last = nodes[twin, CHILD], block_end(nodes, twin)
     for step in range(last - child + 1):
         node = twin if step == 0 else child + step - 1
@@ -119,6 +123,7 @@ def copy_twin(
     """
     old, tree, low, high = borrow(old), borrow(tree), borrow(low), borrow(high)
     own_low, own_high, leaves = borrow(own_low), borrow(own_high), borrow(leaves)
+    order = borrow(order)
     begin, child, start = old.nodes[twin, START], old.nodes[twin, CHILD], tree[node, START]
     for place in range(start, tree[node, END]):
         order[place] = begin + place - start
