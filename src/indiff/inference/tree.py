@@ -105,21 +105,23 @@ def count_node(counts: Any, node: Any, total: Any, covering: Any, unasked: Any) 
     columns, rest = covering.shape[0], (counts.shape[0] - 1) ^ node
     total[:] = 0.0
     covering[:] = 0.0
-    size, others = 0.0, rest
-    for a in range(columns):
-        unasked[a] = (rest >> (columns - 1 - a)) & 1
-    while True:  # every pattern with the bits of the node
+    others = rest
+    while True:  # every pattern with the bits of the node; whole rows are added, without a look
+        held = counts[node | others]
         for c in range(total.shape[0]):
-            held = counts[node | others, c]
-            if held != 0.0:
-                size += held
-                total[c] += held
-                for a in range(columns):
-                    if (others >> (columns - 1 - a)) & 1:
-                        covering[a, c] += held
+            total[c] += held[c]
+        for a in range(columns):
+            unasked[a] = (rest >> (columns - 1 - a)) & 1
+            if (others >> (columns - 1 - a)) & 1:
+                for c in range(total.shape[0]):
+                    covering[a, c] += held[c]
         if others == 0:
-            return size
+            break
         others = (others - 1) & rest
+    size = 0.0
+    for c in range(total.shape[0]):
+        size += total[c]
+    return size
 
 
 @inner
