@@ -43,7 +43,7 @@ def compared() -> Comparison:
 def test_each_number_is_that_of_the_instrument_itself() -> None:
     table, row = ward(), compared().rows[1]
     release = indiff.Mondrian(k=10).sanitize(table)
-    assert row.models == ("naive-bayes", "frequency")
+    assert row.models == ("naive-bayes", "frequency", "tree")
     tested = indiff.differential_test(
         table, "mondrian:k=10", model=list(row.models), method="refit"
     )

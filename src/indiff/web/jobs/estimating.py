@@ -198,10 +198,10 @@ def _models(plan: Plan, table: Table) -> list[str]:
 
 def _method(plan: Plan, name: str) -> tuple[str, bool]:
     """Return an adversary's method, and whether it goes through all records at once."""
+    from indiff.differential.leave_one_out import exact_for
     from indiff.differential.strongest import choose_model
     from indiff.differential.test import choose_path
     from indiff.distances.functions import DISTANCES, emd
-    from indiff.inference import Frequency, NaiveBayes
     from indiff.sanitizers.sanitizer import as_sanitizer
 
     sanitizer = as_sanitizer(plan.release.sanitizer)
@@ -209,8 +209,9 @@ def _method(plan: Plan, name: str) -> tuple[str, bool]:
     distance = plan.adversary.distance
     named = (distance, DISTANCES.get(distance, emd))
     method = choose_path(sanitizer, model, named, plan.adversary.method).name
-    counted = isinstance(model, NaiveBayes | Frequency)
-    return method, method == "closed-form" or (method == "leave-one-out" and counted)
+    exact = exact_for(sanitizer) if method == "leave-one-out" else None
+    counted = exact is not None and exact.counts(model, len(plan.data.quasi))
+    return method, method == "closed-form" or counted
 
 
 def _with(plan: Plan, section: str, **values: Any) -> Plan:
