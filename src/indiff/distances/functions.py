@@ -39,7 +39,8 @@ def wasserstein(with_record: NDArray[Any], without: NDArray[Any]) -> NDArray[np.
     >>> wasserstein(np.array([[2/3, 1/3]]), np.array([[1/2, 1/2]])).round(4)
     array([0.3333])
     """
-    return np.abs(with_record - without).sum(axis=-1)
+    moved = with_record - without
+    return np.abs(moved, out=moved).sum(axis=-1)
 
 
 def coordinate_tv(with_record: NDArray[Any], without: NDArray[Any]) -> NDArray[np.float64]:

@@ -34,9 +34,10 @@ SPARSE = 8  # up to so many codes a record are counted, others are sorted
 class Desk(NamedTuple):
     """Room to work in that is made once for all contexts of a walk.
 
-    ``pairs`` is for sorting; ``counts``, ``terms`` and ``group`` are those about one target,
-    ``spare`` another group's that nobody asks for; ``tally`` has a number for every value, all 0
-    between two uses. ``shown`` are the groups for a tree.
+    ``pairs`` is for sorting, in the memory that ``room`` has for a group's codes; ``counts``,
+    ``terms`` and ``group`` are those about one target, ``spare`` another group's that nobody asks
+    for; ``tally`` has a number for every value, all 0 between two uses. ``shown`` are the groups
+    for a tree.
     """
 
     node: Node
@@ -54,10 +55,12 @@ class Desk(NamedTuple):
 def empty_desk(problem: Any, counted: Any, shown: Any) -> Any:
     """Make the room for the contexts of a table."""
     d, n = problem.codes.shape
+    pairs, room = np.empty(2 * n + 2, np.int64), cuts.empty_room(problem, 0)
+    work, bins = pairs[: n + 1].view(np.int32), pairs[n + 1 :].view(np.int32)
     return Desk(
         empty_node(problem),
-        cuts.empty_room(problem, n),
-        np.empty(2 * n + 2, np.int64),
+        Room(work, bins, room.parts, room.counts, room.known),
+        pairs,
         np.zeros((d, problem.class_count), np.int32),
         np.zeros((2, d), np.int64),
         np.zeros(problem.class_count, np.int32),

@@ -101,7 +101,8 @@ def leave_one_out_for(
     todo = np.zeros(len(table), dtype=bool)
     todo[rows] = True
     shared = Shared(jobs, progress, len(rows))
-    walks = _Walks(table, sanitizer, problem, adversary, parts, outcome, shared)
+    walks = _Walks(table, sanitizer, adversary, parts, outcome, shared)
+    del problem, everyone  # large, and of no use any more
     walks.run(todo & ~generalized, base)
     rows = rows[outcome.uncovered[rows] != UNFINISHED]  # an interruption keeps what is done
     if adversary.models & TREE:
@@ -139,8 +140,8 @@ def _finish_trees(
         outcome.tree[row] = tree.beliefs(release, table.take([int(row)]))[0]
 
 
-def _totals(problem: Problem, rows: NDArray[np.int32] | slice = slice(None)) -> NDArray[np.int64]:
-    """Count the sensitive values of some rows, by default of all."""
+def _totals(problem: Problem, rows: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Count the sensitive values of some rows."""
     counts = np.bincount(problem.classes[rows], minlength=int(problem.class_count))
     return counts.astype(np.int64)
 
@@ -200,13 +201,13 @@ def unmet_without(problem: Problem, parts: list[NDArray[np.int32]]) -> NDArray[n
     return unmet
 
 
-def global_extremes(problem: Problem, table: Table) -> NDArray[np.bool_]:
+def global_extremes(table: Table) -> NDArray[np.bool_]:
     """Find the records that alone hold the table's lowest or highest value of an attribute."""
     alone = np.zeros(len(table), dtype=bool)
     low, high = total_extremes(table)
-    for a in np.flatnonzero(problem.meta[:, layout.CUT_BY] == layout.ON_A_LINE):
-        for extreme in (low[a], high[a]):
-            held = problem.codes[a] == extreme
+    for a, attribute in enumerate(table.attributes):
+        for extreme in (low[a], high[a]) if attribute.hierarchy is None else ():
+            held = attribute.codes == extreme
             if np.count_nonzero(held) == 1:
                 alone |= held
     return alone
@@ -218,7 +219,6 @@ class _Walks:
 
     table: Table
     sanitizer: Mondrian
-    problem: Problem
     adversary: Adversary
     parts: list[NDArray[np.int32]]
     outcome: Outcome
@@ -226,18 +226,18 @@ class _Walks:
 
     def run(self, todo: NDArray[np.bool_], base: _Base) -> None:
         """Walk the targets; those that change the table's own ranges are rebuilt one by one."""
-        widening = global_extremes(self.problem, self.table)
+        widening, classes = global_extremes(self.table), self.table.sensitive.codes
         if self.sanitizer.t is None:
             self._rebuild(base, todo & widening)
             self._walk(base, todo & ~widening)
             return
         # t-closeness refers to the distribution of the table being sanitized: D⁻ⁱ's depends on
         # i's sensitive value alone, so each value has a base partition of its own.
-        for c in np.unique(self.problem.classes[todo]):
+        for c in np.unique(classes[todo]):
             base = _Base.of(self.table, self._without_value(c), self.parts, self.adversary)
             if self.outcome.ticker[STOP]:
                 return
-            of_value = todo & (self.problem.classes == c)
+            of_value = todo & (classes == c)
             self._rebuild(base, of_value & widening)
             self._walk(base, of_value & ~widening)
 
@@ -278,7 +278,7 @@ class _Walks:
 
     def _without_value(self, value: int) -> Problem:
         """Return the problem with the distribution of a table that lacks one record's value."""
-        reference = _totals(self.problem)
+        reference = self.table.sensitive.counts
         reference[value] -= 1
         return self.sanitizer.problem(self.table, reference)
 
@@ -324,7 +324,7 @@ class MondrianReleases(Releases):
     def _from_scratch(self) -> NDArray[np.bool_]:
         if not self._met or self.sanitizer.t is not None:
             return np.ones(len(self.table), dtype=bool)
-        alone = global_extremes(self._problem, self.table)
+        alone = global_extremes(self.table)
         return alone | unmet_without(self._problem, self._parts)
 
     def without(self, row: int) -> Release:

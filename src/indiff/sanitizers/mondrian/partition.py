@@ -241,6 +241,8 @@ def grow(
         problem, order, root_end, root_low, root_high, old, twins, spans, copied, tree, low, high,
         own_low, own_high, widths, below, leaves, fresh, gone, room,
     )  # fmt: skip
+    # Looked at once more, so that they are held as long as they are borrowed.
+    nodes = min(nodes, widths.shape[0], below.shape[0])
     grown = Tree(
         order, tree[:nodes], low[:nodes], high[:nodes], own_low[:nodes], own_high[:nodes],
         leaves[:leaf_count],
@@ -260,7 +262,7 @@ def fill(
     """
     problem, order, tree, old = borrow(problem), borrow(order), borrow(tree), borrow(old)
     low, high, own_low, own_high = borrow(low), borrow(high), borrow(own_low), borrow(own_high)
-    # Not widths and below: nobody holds them afterwards.
+    widths, below = borrow(widths), borrow(below)
     leaves, fresh, gone, room = borrow(leaves), borrow(fresh), borrow(gone), borrow(room)
     meta, points, path, trees = problem.meta, problem.points, problem.path, problem.trees
     d, roots, tight = problem.codes.shape[0], root_end.shape[0], problem.tight
