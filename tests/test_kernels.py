@@ -81,6 +81,45 @@ def test_another_installation_or_another_source_has_kernels_of_its_own(tmp_path:
     assert _fingerprint(tmp_path / "here") == found[-1]
 
 
+KEPT = """
+import sys
+from indiff.kernels import kernel
+
+@kernel
+def doubled(x):
+    return 2 * x
+
+@kernel
+def quadrupled(x):
+    return doubled(doubled(x))
+
+assert doubled(21) == 42
+print(sum(doubled.stats.cache_hits.values()), "numba.np.linalg" in sys.modules)
+if sys.argv[1:]:
+    assert quadrupled(21) == 84
+    print(sum(quadrupled.stats.cache_hits.values()))
+"""
+
+
+def test_a_kept_kernel_is_loaded_without_a_compiler_and_can_be_called_by_a_new_one(
+    tmp_path: Path,
+) -> None:
+    place, said = tmp_path / "kept.py", []
+    place.write_text(KEPT)
+    for asked in ([], [], ["both"], ["both"]):
+        run = subprocess.run(
+            [sys.executable, str(place), *asked],
+            env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")},
+            capture_output=True,
+            check=False,
+            text=True,
+        )
+        assert run.returncode == 0, run.stderr
+        said.append(run.stdout.split())
+    # Compiled; loaded; loaded, and linked into its caller, which is compiled; both loaded.
+    assert said == [["0", "True"], ["1", "False"], ["1", "False", "0"], ["1", "False", "1"]]
+
+
 def test_nothing_is_left_to_compile_where_nothing_is_compiled(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

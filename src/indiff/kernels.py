@@ -22,7 +22,11 @@ from typing import Any
 
 import numba
 import numpy as np
+from llvmlite.binding import parse_bitcode
+from numba.core.caching import FunctionCache
+from numba.core.codegen import JITCodeLibrary
 from numba.core.event import Event, Listener, register
+from numba.core.runtime import rtsys
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -100,6 +104,47 @@ if not numba.config.DISABLE_JIT:
     register("numba:compile", _RareLooks())
 
 
+class _KeptCode(JITCodeLibrary):  # type: ignore[misc]
+    """Machine code from disk, whose bitcode waits until a kernel that calls it is compiled."""
+
+    @classmethod
+    def _unserialize(cls, codegen: Any, state: tuple[str, str, tuple[bytes, bytes]]) -> Any:
+        name, _, (machine_code, bitcode) = state
+        code = cls(codegen, name)
+        code.enable_object_caching()
+        code._set_compiled_object(machine_code)
+        code._bitcode = bitcode
+        code._finalize_final_module()
+        return code
+
+    def get_pointer_to_function(self, name: str) -> int:
+        return int(self._codegen._engine.get_function_address(name))  # Python calls every kernel
+
+    def _get_module_for_linking(self) -> Any:
+        if self._shared_module is None:
+            self._shared_module = parse_bitcode(self._bitcode)
+            self._codegen._engine._load_defined_symbols(self._shared_module)
+        return self._shared_module
+
+
+class _KeptKernel(FunctionCache):  # type: ignore[misc]
+    """Loads a kernel from disk without what is needed only to compile one.
+
+    numba would load all that it can compile, and parse the bitcode of each kernel: that took
+    longer than many a test. Where something is to be compiled after all, numba sees to it then.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        rtsys.initialize(target_context)
+        codegen = target_context.codegen()
+        codegen._library_class = _KeptCode  # of this one alone: numba lets one thread in at a time
+        try:
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(sig, target_context)
+        finally:
+            del codegen._library_class
+
+
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile ``function`` on first use; the machine code is kept in the user's cache directory.
 
@@ -113,7 +158,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     >>> double(21)
     42
     """
-    return _compiled(function)
+    return _compiled(function, _KeptKernel)
 
 
 def inner(function: Callable[..., Any]) -> Any:
@@ -123,16 +168,16 @@ def inner(function: Callable[..., Any]) -> Any:
     to compile. The kernels hold its machine code; it is kept beside them for another process that
     compiles a kernel which calls it, too.
     """
-    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    return _compiled(function, FunctionCache, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
-def _compiled(function: Callable[..., Any], **options: bool) -> Any:
+def _compiled(function: Callable[..., Any], kept: type[FunctionCache], **options: bool) -> Any:
     if numba.config.DISABLE_JIT:
         return np.errstate(all="ignore")(function)
-    try:
-        return numba.jit(cache=True, **_numba_options, **options)(function)
-    except RuntimeError:  # numba's way of saying that no cache folder is writable
-        return numba.jit(**_numba_options, **options)(function)
+    compiled = numba.jit(**_numba_options, **options)(function)
+    with suppress(RuntimeError):  # numba's way of saying that no cache folder is writable
+        compiled._cache = kept(function)
+    return compiled
 
 
 def inline(function: Callable[..., Any]) -> Any:
