@@ -27,6 +27,9 @@ _WHOLE = "^(0|-?[1-9][0-9]*)$"
 _FRACTION = "^-?((0|[1-9][0-9]*)([.][0-9]*)?|[.][0-9]+)([eE][-+]?[0-9]+)?$"
 _EXACT, _FINE, _COARSE, _LARGEST = 2.0**53, 2.0**42, 2.0**82, 1.7976931348623157e308
 _WHOLE_TYPES = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+FEW_TEXTS = 50_000
+"""A column with at most so many texts has each of them spelled, or enumerated, once."""
+_PROBE = 1_000_000
 _IN_DUCKDB: dict[str, Spelling] = {
     "DOUBLE": "float", "FLOAT": "short float", "BLOB": "bytes", "UUID": "uuid",
 }  # fmt: skip
@@ -152,10 +155,34 @@ def fingerprint_of(frame: pa.Table, quasi: Sequence[str], sensitive: Sequence[st
     rows = frame.select(names).rename_columns([f"c{place}" for place in range(len(names))])
     with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
         types = connection.from_arrow(rows).types
-        texts = [
-            spelled(duckdb_spelling(str(kind)), f"c{place}", "duckdb")
-            for place, kind in enumerate(types)
-        ]
+        texts = {
+            name: spelled(duckdb_spelling(str(kind)), name, "duckdb")
+            for name, kind in zip(rows.column_names, types, strict=True)
+        }
+        rows, done = _spell_texts(rows, connection)
+        texts |= {name: name for name in done}
         connection.register("records", rows)
-        found = connection.execute(sums(texts, "records", "duckdb", "1")).fetchall()
+        found = connection.execute(sums([*texts.values()], "records", "duckdb", "1")).fetchall()
     return digest(quasi, sensitive, None, found)
+
+
+def _spell_texts(rows: pa.Table, connection: Any) -> tuple[pa.Table, list[str]]:
+    """Spell the texts of the columns that have few, each of them once; name these columns."""
+    listed = {}
+    for name in rows.column_names:
+        column = rows[name]
+        if pa.types.is_string(column.type) and 0 < len(column[:_PROBE].unique()) <= FEW_TEXTS:
+            encoded = column.dictionary_encode().unify_dictionaries()
+            if len(encoded.chunk(0).dictionary) <= FEW_TEXTS:
+                listed[name] = encoded
+    if not listed:
+        return rows, []
+    texts = pa.table({"x": pa.chunked_array([x.chunk(0).dictionary for x in listed.values()])})
+    words = connection.from_arrow(texts).project(f"{spelled('text', 'x', 'duckdb')} AS x")
+    words, start = words.to_arrow_table()["x"].combine_chunks(), 0
+    for name, encoded in listed.items():
+        own = words[start : start + len(encoded.chunk(0).dictionary)]
+        start += len(own)
+        chunks = [pa.DictionaryArray.from_arrays(one.indices, own) for one in encoded.chunks]
+        rows = rows.set_column(rows.column_names.index(name), name, pa.chunked_array(chunks))
+    return rows, [*listed]

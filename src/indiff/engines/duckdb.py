@@ -16,7 +16,7 @@ import duckdb
 import pyarrow as pa  # and pyarrow.parquet, slow to import, only where it is used
 import pyarrow.compute as pc
 
-from indiff.data.fingerprint import Dialect, duckdb_spelling, spelled
+from indiff.data.fingerprint import FEW_TEXTS, Dialect, duckdb_spelling, spelled
 from indiff.data.reading.kinds import missing_pattern, nested
 from indiff.data.reading.source import Source
 from indiff.engines import protocol
@@ -29,7 +29,6 @@ NUMBERS = ("INT", "DOUBLE", "FLOAT", "DECIMAL", "DATE", "TIMESTAMP", "HUGEINT")
 NESTED = ("STRUCT", "MAP", "UNION", "[")
 MANY_COUNTS = 20_000
 """From so many rows on, counts are grouped so often that numbering their texts pays."""
-FEW_TEXTS = 50_000
 PROBE = 1_000_000
 PLAIN_NUMBER = r"-?(0|[1-9][0-9]{0,14})(\.[0-9]+)?([eE][-+]?[0-9]+)?"
 
