@@ -60,6 +60,7 @@ from indiff.errors import Message, UserError, option, unknown
 
 Named = list[tuple[str, Column]]
 
+_FEW = 10
 # What people and programs write where nothing is known; compared without regard to case.
 GAPS = (
     "?", "-", "--", "---", "–", "—", ".", "..", "/", "n/a", "#n/a", "na", "<na>", "n.a.", "nan",
@@ -284,6 +285,7 @@ def typed(
 def _canonical_integers(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
     """The fast way: integers that print again exactly as they were written."""
     try:
+        text[:_FEW].cast(pa.int64())  # they often tell; Arrow goes on, and says why for each value
         integers = text.cast(pa.int64())
     except pa.ArrowInvalid:
         return None
