@@ -22,7 +22,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from llvmlite.binding import parse_bitcode
+from llvmlite.binding import parse_bitcode  # type: ignore[import-untyped]
 from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.event import Event, Listener, register
@@ -104,8 +104,11 @@ if not numba.config.DISABLE_JIT:
     register("numba:compile", _RareLooks())
 
 
-class _KeptCode(JITCodeLibrary):  # type: ignore[misc]
+class _KeptCode(JITCodeLibrary):
     """Machine code from disk, whose bitcode waits until a kernel that calls it is compiled."""
+
+    _bitcode: bytes
+    _shared_module: Any
 
     @classmethod
     def _unserialize(cls, codegen: Any, state: tuple[str, str, tuple[bytes, bytes]]) -> Any:
@@ -127,7 +130,7 @@ class _KeptCode(JITCodeLibrary):  # type: ignore[misc]
         return self._shared_module
 
 
-class _KeptKernel(FunctionCache):  # type: ignore[misc]
+class _KeptKernel(FunctionCache):
     """Loads a kernel from disk without what is needed only to compile one.
 
     numba would load all that it can compile, and parse the bitcode of each kernel: that took

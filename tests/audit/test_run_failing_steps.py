@@ -19,7 +19,7 @@ STEPS = {
     "risk": (f"{FINDINGS}.release.measure_risk", "delta:diagnosis:naive-bayes"),
     "columns alone": (f"{FINDINGS}.release._alone", "delta:diagnosis:naive-bayes"),
     "the test": (f"{FINDINGS}.exposure.differential_test", "k"),
-    "membership": (f"{FINDINGS}.tested.membership_inference", "delta:diagnosis:naive-bayes"),
+    "membership": (f"{FINDINGS}.tested.membership_inferences", "delta:diagnosis:naive-bayes"),
     "strongest": (f"{FINDINGS}.exposure.strongest", "delta:diagnosis:naive-bayes"),
     "worst records": ("indiff.audit.run.worst_records", "delta:diagnosis:naive-bayes"),
     "parameter": (f"{FINDINGS}.exposure.parameter_curve", "delta:diagnosis:naive-bayes"),

@@ -16,7 +16,7 @@ from indiff.audit.findings.tested import (
     accuracy,
     findings_of,
     findings_of_strongest,
-    membership,
+    memberships,
     unlinked,
     worst_records,
 )
@@ -221,7 +221,7 @@ def test_ties_within_rounding_are_shared() -> None:
 @pytest.mark.parametrize("method", ["sampled", "closed-form", "refit"])
 def test_membership_needs_beliefs_that_somebody_sees(method: str) -> None:
     result = built([0.5, 0.5, 0.25, 0.0], method=method)
-    found = membership(result, planned(1), str)
+    found = memberships([result], planned(1), str)[0]
     assert found.id == "advantage:ill:frequency"
     assert found.status == ("measured" if method == "refit" else "skipped")
     if method == "refit":
@@ -239,17 +239,17 @@ def test_membership_needs_beliefs_that_somebody_sees(method: str) -> None:
         assert f"at most 1% of those outside it finds {percent(at[0])} " in found.means
         assert f"for at most 0.1%, {percent(at[1])} " in found.means
         part = dataclasses.replace(result, table_size=9)
-        assert membership(part, planned(1), str).exactness == "lower-bound"
+        assert memberships([part], planned(1), str)[0].exactness == "lower-bound"
         short = dataclasses.replace(result, failures=("no",))
-        assert membership(short, planned(1), str).exactness == "lower-bound"
+        assert memberships([short], planned(1), str)[0].exactness == "lower-bound"
 
 
 def test_membership_that_fails_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any, **__: Any) -> Any:
         raise ValueError("it broke")
 
-    monkeypatch.setattr("indiff.audit.findings.tested.membership_inference", fail)
-    found = membership(built([0.5]), planned(1), str)
+    monkeypatch.setattr("indiff.audit.findings.tested.membership_inferences", fail)
+    found = memberships([built([0.5])], planned(1), str)[0]
     assert (found.status, found.reason) == ("failed", "it broke")
 
 

@@ -16,6 +16,7 @@ from indiff.differential.explain.membership import (
     _resampled,
     _upper,
     membership_inference,
+    membership_inferences,
 )
 from indiff.differential.noise.bracket import mean_limits
 from tests.properties.random_tables import make_sample
@@ -355,7 +356,8 @@ def test_resamples_are_by_their_definition() -> None:
     rng = np.random.default_rng(8)
     present = rng.integers(0, 9, size)
     absent = np.maximum(present - rng.integers(0, 3, size), 0)
-    drawn, above = _resampled(np.concatenate([present, absent]).astype(np.intp), 100, 6)
+    places = np.concatenate([present, absent]).astype(np.intp)
+    ((drawn, above),) = _resampled([places], 100, 6)
     thresholds = np.arange(9)[:, None]
 
     def leads(rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -408,3 +410,12 @@ def test_who_is_told_apart_by_some_values_alone_is_told_apart() -> None:
     without = np.array([[0.25, 0.5, 0.25], [0.5, 0.25, 0.25]])
     result = replace(two, beliefs=beliefs, beliefs_without=without)
     assert membership_inference(result, resamples=100).told_apart == 0.5
+
+
+def test_several_adversaries_have_the_numbers_that_each_has_alone() -> None:
+    rng = np.random.default_rng(3)
+    several = [result_of(rng.random(size), rng.random(size)) for size in (40, 70, 40)]
+    found = membership_inferences(several, confidence=0.9, resamples=100, seed=2)
+    for one, result in zip(found, several, strict=True):
+        alone = membership_inference(result, confidence=0.9, resamples=100, seed=2)
+        assert one.to_dict() == alone.to_dict()

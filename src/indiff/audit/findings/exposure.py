@@ -12,7 +12,7 @@ from indiff.audit.findings.tested import (
     Failed,
     findings_of,
     findings_of_strongest,
-    membership,
+    memberships,
     unlinked,
 )
 from indiff.audit.metrics import METRICS, metric
@@ -120,7 +120,7 @@ def measure_exposure(
 
     findings, results, interrupted = _ask_each(table, chosen, ask, plan, failed)
     if plan.adversary.membership:
-        findings += [membership(result, plan, failed) for result in results.values()]
+        findings += memberships([*results.values()], plan, failed)
     combined: DifferentialResult | StrongestResult | None = next(iter(results.values()), None)
     if len(results) > 1:
         try:

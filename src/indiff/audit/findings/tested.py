@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,7 +12,11 @@ from indiff.audit.metrics import counted, metric, number, percent
 from indiff.audit.plan.plan import Plan
 from indiff.audit.redaction import Redaction
 from indiff.data.table import Table
-from indiff.differential.explain.membership import Estimate, membership_inference
+from indiff.differential.explain.membership import (
+    Estimate,
+    MembershipResult,
+    membership_inferences,
+)
 from indiff.differential.explain.why import explain
 from indiff.differential.result import DifferentialResult
 from indiff.differential.strongest import StrongestResult, possible_models
@@ -171,20 +175,32 @@ def _parameters(result: DifferentialResult) -> dict[str, Any]:
     return found
 
 
-def membership(result: DifferentialResult, plan: Plan, failed: Failed) -> Finding:
-    """Return how well one adversary's belief tells who is in the table, or why it does not."""
+def memberships(results: Sequence[DifferentialResult], plan: Plan, failed: Failed) -> list[Finding]:
+    """Return how well each adversary's belief tells who is in the table, or why it does not."""
+    asked = [one for one in results if one.method not in ("sampled", "closed-form")]
+    told: dict[int, MembershipResult | str] = {}
+    try:
+        found = membership_inferences(
+            asked, confidence=plan.adversary.confidence, seed=plan.run.seed
+        )
+        told = {id(one): each for one, each in zip(asked, found, strict=True)}
+    except Exception as error:  # noqa: BLE001 - what the test measured must survive it
+        told = dict.fromkeys(map(id, asked), failed(error))
+    return [_membership(one, told.get(id(one))) for one in results]
+
+
+def _membership(result: DifferentialResult, found: MembershipResult | str | None) -> Finding:
+    """Return what was found, why that failed, or why nobody could be asked."""
     about, id = result.sensitive_name, f"advantage:{result.sensitive_name}:{result.model}"
-    chosen, seed = metric("advantage", model=result.model), plan.run.seed
-    if result.method in ("sampled", "closed-form"):
+    chosen = metric("advantage", model=result.model)
+    if found is None:
         reason = (
             "its beliefs are means over runs, which no adversary sees; δ and its limits say what "
             "a randomized release tells"
         )
         return chosen.missed(id, "skipped", reason, about=about)
-    try:
-        found = membership_inference(result, confidence=plan.adversary.confidence, seed=seed)
-    except Exception as error:  # noqa: BLE001 - what the test measured must survive it
-        return chosen.missed(id, "failed", failed(error), about=about)
+    if isinstance(found, str):
+        return chosen.missed(id, "failed", found, about=about)
     whole = result.complete and len(result.distances) >= result.population
     return chosen.found(
         id,
@@ -196,7 +212,7 @@ def membership(result: DifferentialResult, plan: Plan, failed: Failed) -> Findin
         about=about,
         interval=(found.advantage.lower, found.advantage.upper),
         exactness="estimate" if whole else "lower-bound",
-        seed=seed,
+        seed=found.seed,
         parameters={
             "model": result.model,
             "area_under_roc": found.area.value,

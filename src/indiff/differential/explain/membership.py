@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,11 +104,48 @@ def membership_inference(
     >>> round(found.advantage.value, 3), found.told_apart
     (0.8, 1.0)
     """
-    _check(result, confidence, resamples, seed)
-    present, absent = result.true_beliefs, result.true_beliefs_without
-    absent = np.where(np.abs(present - absent) <= 10.0**-DECIMALS, present, absent)
-    present, absent = np.round(present, DECIMALS), np.round(absent, DECIMALS)
-    thresholds, places = np.unique(np.concatenate([present, absent]), return_inverse=True)
+    (found,) = membership_inferences(
+        [result], confidence=confidence, resamples=resamples, seed=seed
+    )
+    return found
+
+
+def membership_inferences(
+    results: Sequence[DifferentialResult], *, confidence: float, resamples: int = 1000, seed: int
+) -> list[MembershipResult]:
+    """Do so for several adversaries: those of equally many records share what is drawn."""
+    for result in results:
+        _check(result, confidence, resamples, seed)
+    scores = [_Scores.of(result) for result in results]
+    drawn = _resampled([one.places for one in scores], resamples, seed)
+    return [
+        _inferred(result, one, *each, confidence, seed)
+        for result, one, each in zip(results, scores, drawn, strict=True)
+    ]
+
+
+class _Scores(NamedTuple):
+    """The belief in each record's true value with and without it, and the thresholds it reaches."""
+
+    present: Floats
+    absent: Floats
+    thresholds: Floats
+    places: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, result: DifferentialResult) -> _Scores:
+        present, absent = result.true_beliefs, result.true_beliefs_without
+        absent = np.where(np.abs(present - absent) <= 10.0**-DECIMALS, present, absent)
+        present, absent = np.round(present, DECIMALS), np.round(absent, DECIMALS)
+        both = np.concatenate([present, absent])
+        return cls(present, absent, *np.unique(both, return_inverse=True))
+
+
+def _inferred(
+    result: DifferentialResult, scores: _Scores, drawn: Floats, above: Floats, confidence: float,
+    seed: int,
+) -> MembershipResult:  # fmt: skip
+    present, absent, thresholds, places = scores
     size = len(present)
     # The share of records at or above each threshold, from none to all.
     true, false = (
@@ -115,7 +153,6 @@ def membership_inference(
         for one in (places[:size], places[size:])
     )
     found = np.array(_summary(false, true))
-    drawn, above = _resampled(places, resamples, seed)
     lower = _lower(found, drawn, above, confidence)
     upper = _upper(present, absent, found, drawn, confidence)
     advantage, area, *rates = (
@@ -132,30 +169,42 @@ def membership_inference(
         )
     return MembershipResult(
         advantage, area, dict(zip(RATES, rates, strict=True)), float(moved.mean()), size,
-        confidence, resamples, seed, false, true, np.append(math.inf, thresholds[::-1]),
+        confidence, len(drawn), seed, false, true, np.append(math.inf, thresholds[::-1]),
         tuple(notes),
     )  # fmt: skip
 
 
-def _resampled(places: NDArray[np.intp], resamples: int, seed: int) -> tuple[Floats, Floats]:
+def _resampled(
+    each: Sequence[NDArray[np.intp]], resamples: int, seed: int
+) -> list[tuple[Floats, Floats]]:
     """Return the summary of each resample, and how far its curve goes above the one measured.
 
-    ``places`` are the thresholds that the beliefs reach, first those with the record, then those
-    without.
+    ``each`` are the thresholds that the beliefs of one adversary reach, first those with the
+    record, then those without.
     """
+    curves = [_in_order(places) for places in each]
+    found = [(np.empty((resamples, 2 + len(RATES))), np.empty(resamples)) for _ in each]
+    for size in {len(places) // 2 for places in each}:
+        rng = np.random.default_rng(seed)
+        asked = [place for place, one in enumerate(each) if len(one) == 2 * size]
+        for run in range(resamples):
+            sample = rng.integers(size, size=size)
+            for place in asked:
+                drawn, above = found[place]
+                above[run] = _resample(sample, *curves[place], drawn[run])
+    return found
+
+
+def _in_order(places: NDArray[np.intp]) -> tuple[NDArray[Any], ...]:
+    """Return what a resample needs of the beliefs, from the highest down."""
     size = len(places) // 2
-    order = np.argsort(-places, kind="stable")  # from the highest belief down
+    order = np.argsort(-places, kind="stable")
     records, is_in = (order % size).astype(np.int32), order < size
     ends = np.append(np.diff(places[order]) != 0, True)
     shares = np.arange(size + 1) / size
     lead = shares[np.cumsum(is_in)] - shares[np.cumsum(~is_in)]
     most = np.searchsorted(shares, np.add(RATES, ROUNDING), side="right") - 1
-    rng = np.random.default_rng(seed)
-    drawn, above = np.empty((resamples, 2 + len(RATES))), np.empty(resamples)
-    for run in range(resamples):
-        sample = rng.integers(size, size=size)
-        above[run] = _resample(sample, records, is_in, ends, shares, lead, most, drawn[run])
-    return drawn, above
+    return records, is_in, ends, shares, lead, most
 
 
 @kernel
