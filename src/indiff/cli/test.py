@@ -272,7 +272,7 @@ def check_knowledge(table: Table, plan: Plan) -> None:
 
 
 def run(
-    table: Table, plan: Plan, recipe: Recipe, sanitizers: Sequence[str] = (),
+    table: Table, plan: Plan, recipe: Recipe, sanitizers: Sequence[str],
     others: Sequence[Table] = (), **choice: Any,
 ) -> tuple[list[Result], list[str]]:  # fmt: skip
     """Test one sensitive attribute after the other; an interruption leaves the rest untested."""
@@ -292,17 +292,14 @@ def run(
         "time": as_deadline(plan.run.time),  # it begins now, once for all attributes
         **choice,
     }  # fmt: skip
-    together = len(sanitizers) > 1
-    sanitizer = list(sanitizers) if together else plan.release.sanitizer
-    settings |= {"together": True} if together else {}
     results: list[Result] = []
     for place, name in enumerate(names):
         folder = recipe["run"] if len(names) == 1 else part_of(recipe["run"], "attribute", place)
         with terminal.progress(f"testing {plain.name(name)}") as report:
             own = [one.focus(name) for one in (table, *others)]
             result = differential_test(
-                own if any(one is not table for one in others) else own[0], sanitizer,
-                progress=report, run=folder, **settings,
+                own if any(one is not table for one in others) else own[0], sanitizers,
+                together=True, progress=report, run=folder, **settings,
             )  # fmt: skip
         results.append(result)
         if result.interrupted or result.out_of_time:

@@ -129,6 +129,19 @@ def test_the_chance_is_that_of_the_check_digit(module: str, bodies: list[str], l
     assert np.mean(right) == pytest.approx(number.chance, rel=0.02)
 
 
+# How many check characters there are to choose from, by each country's rule; two digits are 100.
+CHECKS = {
+    "fr.nir": 97, "be.nn": 97, "gb.nhs": 11, "nl.bsn": 11, "au.tfn": 11, "es.dni": 23,
+    "es.nie": 23, "ie.pps": 23, "it.codicefiscale": 26, "fi.hetu": 31, "no.fodselsnummer": 100,
+    "tr.tckimlik": 100, "br.cpf": 100,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("number", NUMBERS, ids=lambda one: one.module)
+def test_one_of_the_possible_check_characters_is_right(number: Number) -> None:
+    assert number.chance == pytest.approx(1 / CHECKS.get(number.module, 10))
+
+
 def test_a_long_column_is_looked_at_in_an_even_spread() -> None:
     texts = [f"{number:010d}" for number in range(3 * CHECKED)]
     texts[::3] = [NHS[place % len(NHS)] for place in range(CHECKED)]
