@@ -67,9 +67,7 @@ def command(recipe: Recipe) -> None:
     check_several(recipe, releases)
     check_synthetic(recipe, releases)
     check_claim_alone(plan, recipe)
-    asked = any(recipe[name] not in (None, False) for name in ("why", "membership", "show-values"))
-    if asked:
-        check_questions(plan, recipe)
+    check_questions(plan, recipe)
     outputs = {"--json": recipe["json"], "--records": recipe["records"]}
     if any(outputs.values()):
         held = [recipe["held-out"]] if recipe["held-out"] else []
@@ -93,7 +91,7 @@ def command(recipe: Recipe) -> None:
     others = plan.data.beside(plan.release, len(sanitizers), table)[1:]
     results, untested = run(table, plan, recipe, sanitizers, others, targets=targets, order=first)
     answers = [
-        answer(table, plan, result, recipe) if asked and not result.interrupted else Answers()
+        Answers() if result.interrupted else answer(table, plan, result, recipe)
         for result in results
     ]
     verdict = judge_tests(results, limits, untested, recipe["run"])
