@@ -49,7 +49,11 @@ def summed(
         at, WITH[at], WITHOUT[at], constraint_met=None, failures=Failures(failures or {}, repeated),
         release=release, **held,
     )  # fmt: skip
-    measured = {"distances": DISTANCES[at], "notes": ("of the column",), "largest": 2.0}
+    measured: dict[str, Any] = {
+        "distances": DISTANCES[at],
+        "notes": ("of the column",),
+        "largest": 2.0,
+    }
     measurement = Measurement(
         beliefs, {"tv": Column(**measured | dict(column))}, TABLE.sensitive.codes[at],
         TABLE.sensitive.values, "refit", ("of the path",), changes,
@@ -73,7 +77,7 @@ def test_every_record_a_person() -> None:
     assert (found.table_size, found.requested, found.dropped) == (6, 6, 1)
     assert (found.seed, found.seconds, found.largest) == (3, 1.5, 2.0)
     assert (found.confidence, found.runs, found.individual, found.people) == (None,) * 4
-    assert found.sizes is found.lower is found.upper is found.change_limits is None
+    assert [found.sizes, found.lower, found.upper, found.change_limits] == [None] * 4
     assert (found.out_of_time, found.complete, found.guarantee) == (False, True, None)
     assert (found.uncovered, found.uncovered_without, found.generalized_without) == (0, 0, 0)
     assert found.notes == (*TABLE.notes, "of the test", "of the path", "of the column")

@@ -73,8 +73,8 @@ def test_against_counting(seed: int) -> None:
             groups = [set(_rows(each, names)) for each in (one, two)]
             for group in groups[0] & groups[1]:
                 size = sum(abs(counts[0][*group, v] - counts[1][*group, v]) for v in "uvw")
-                rows = tuple(sum(each[*group, v] for v in "uvw") for each in counts)
-                expected += [(size, rows)] if 0 < size < 5 else []
+                sizes = tuple(sum(each[*group, v] for v in "uvw") for each in counts)
+                expected += [(size, sizes)] if 0 < size < 5 else []
         assert result.groups == len(expected)
         named = [(one.size, one.rows) for one in result.smallest]
         assert sorted(named) == sorted(expected)

@@ -42,7 +42,7 @@ def in_turns(orders: Sequence[list[int]]) -> list[int]:
     return named
 
 
-def order_by(scores: Sequence[float], equals: list[int]) -> list[int]:
+def order_by(scores: Any, equals: list[int]) -> list[int]:
     """The largest score first; those that look the same in the order of ``equals``."""
     return sorted(equals, key=lambda row: -round(float(scores[row]), 9))
 

@@ -174,7 +174,9 @@ def test_the_slide_negative_binomial_needs_one_and_two() -> None:
 def test_where_an_equation_changes_its_sign() -> None:
     for place in (3e-12, 1e-6, 0.2, 0.4999, 0.5001, 0.7, 1 - 1e-6, 1 - 3e-12):
         assert _roots(lambda beta, at=place: beta - at) == pytest.approx([place], rel=1e-12)  # type: ignore[misc]
-    assert _roots(lambda beta: (beta - 0.2) * (beta - 0.7)) == pytest.approx([0.2, 0.7])
+    for one, other in ((0.2, 0.7), (0.6, 0.9), (1e-9, 2e-9)):
+        product = lambda beta, at=(one, other): (beta - at[0]) * (beta - at[1])  # noqa: E731
+        assert _roots(product) == pytest.approx([one, other], rel=1e-9)
     assert _roots(lambda beta: beta + 1) == []
     # A step to infinity is no root.
     assert _roots(lambda beta: -math.inf if beta < 0.3 else 1.0) == []
