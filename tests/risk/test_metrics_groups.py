@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from indiff.risk.measure import _with_population
 from indiff.risk.metrics import DERIVED, GroupRisk, SensitiveGroups, SizeClass
 
 SMALL = {"l": 1.5, "distinct_l": 2, "entropy_l": 1.25}
@@ -39,3 +42,15 @@ def test_the_worst_counts_in_any_order(order: tuple[int, ...]) -> None:
 
 def test_without_a_sensitive_attribute_there_is_none() -> None:
     assert [getattr(risk(), name) for name in DERIVED] == [None] * 9
+
+
+def test_a_population_takes_the_first_note_away() -> None:
+    """The note that no population is known; what else is noted stays."""
+    known = SimpleNamespace(table=SimpleNamespace(journalist=0.125), notes=("of the population",))
+    groups_found = replace(risk(), notes=("none is known", "of the groups"))
+    found = _with_population(groups_found, known)  # type: ignore[arg-type]
+    assert found.notes == ("of the groups", "of the population")
+    assert found.journalist == 0.125
+    assert _with_population(groups_found, None) is groups_found
+    estimated = SimpleNamespace(table=None, notes=("of the population",))
+    assert _with_population(groups_found, estimated) is groups_found  # type: ignore[arg-type]
