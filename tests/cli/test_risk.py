@@ -584,3 +584,20 @@ def test_special_uniques_are_shown_without_a_value(tmp_path: Path) -> None:
     assert "Keys: the combinations that were named" in shown
     assert all(len(line) <= 80 for line in shown.splitlines())
     assert not any(value in shown for value in ("town3", "puff"))
+
+
+@pytest.mark.parametrize(("engine", "master"), [("auto", "local[2]"), ("sp" + "ark", None)])
+def test_a_cluster_has_to_be_there_before_any_file_is_read(
+    engine: str, master: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("indiff.engines.spark.require_spark", lambda: asked.append(engine))
+    _check_engine(engine, master, None)
+    assert asked == [engine]
+
+
+def test_the_population_is_shown(ages: Path) -> None:
+    ended = call("risk", ages, "--quasi", "age", "--population", "80")
+    assert ended.code == 0
+    assert "Population uniques by model, and which Dankar's rule chooses" in words(ended.out)
+    assert "Population uniques" not in words(call("risk", ages, "--quasi", "age").out)

@@ -262,9 +262,9 @@ def test_an_interruption_or_the_end_of_the_time_leaves_the_rest_untested(
 ) -> None:
     from indiff import differential
 
-    table = read("ill", "poor")
+    table = indiff.read_table(FRAME, quasi=["age"], sensitive=["ill", "poor", "born"])
     plan = indiff.Plan(
-        data={"quasi": ["age"], "sensitive": ["ill", "poor"]},
+        data={"quasi": ["age"], "sensitive": ["ill", "poor", "born"]},
         release={"sanitizer": "mondrian:k=2"},
     )
     asked: list[tuple[str, Any]] = []
@@ -282,23 +282,23 @@ def test_an_interruption_or_the_end_of_the_time_leaves_the_rest_untested(
     recipe: Any = Recipe(retries=0, backend="loky", scheduler=None, run=tmp_path)
     for interrupted, out_of_time, untested in (
         (False, False, []),
-        (True, False, ["poor"]),
-        (False, True, ["poor"]),
+        (True, False, ["poor", "born"]),
+        (False, True, ["poor", "born"]),
     ):
         monkeypatch.setattr(differential, "differential_test", stopped(interrupted, out_of_time))
         asked.clear()
-        results, left = run(table, plan, recipe)
+        results, left = run(table, plan, recipe, ["mondrian:k=2"])
         assert left == untested
-        assert len(results) == len(asked) == 2 - len(untested)
+        assert len(results) == len(asked) == 3 - len(untested)
     folders = [folder for _, folder in asked]
     assert tmp_path not in folders  # each attribute has a folder of its own
     asked.clear()
     monkeypatch.setattr(differential, "differential_test", stopped(False, False))
-    run(table, plan, recipe)
-    assert [name for name, _ in asked] == ["ill", "poor"]
-    assert len({folder for _, folder in asked}) == 2
+    run(table, plan, recipe, ["mondrian:k=2"])
+    assert [name for name, _ in asked] == ["ill", "poor", "born"]
+    assert len({folder for _, folder in asked}) == 3
     asked.clear()
-    run(read("ill"), plan, recipe)
+    run(read("ill"), plan, recipe, ["mondrian:k=2"])
     assert asked == [("ill", tmp_path)]
 
 
@@ -314,5 +314,5 @@ def test_an_attribute_that_tells_nothing_is_refused_before_the_first_test(
     monkeypatch.setattr(differential, "differential_test", lambda *one, **_: asked.append(one))
     recipe: Any = {}
     with pytest.raises(UserError, match="needs at least 2 values; 'poor' has 1"):
-        run(table, plan, recipe)
+        run(table, plan, recipe, ["mondrian:k=2"])
     assert asked == []

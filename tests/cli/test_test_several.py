@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+from indiff import read_table, test_releases
+from indiff.cli.questions import Answers
+from indiff.cli.test import document_of
 from tests.command_line import call
 
 DATA = "id,age,ill\na,21,flu\nb,24,cancer\nc,33,flu\nd,36,asthma\ne,45,flu\nf,48,asthma\n"
@@ -98,3 +102,13 @@ def test_sanitizers_together(words: list[str]) -> None:
         call(*base, *both[:2], "--model", "frequency", *more).out for more in ([], ["--together"])
     )
     assert one == same
+
+
+def test_a_document_has_no_regions_unless_they_are_asked_for() -> None:
+    frame = pa.table({"age": [21, 22, 31, 32], "ill": list("abab")})
+    table = read_table(frame, quasi=["age"], sensitive="ill")
+    ages = ["20-29", "20-29", "30-39", "30-39"]
+    whole = pa.table({"age": ages, "ill": frame["ill"]})
+    found = test_releases(table, [whole, whole.slice(0, 3)])
+    assert "[30, 39]" not in json.dumps(document_of(table, [found], [Answers()]))
+    assert "[30, 39]" in json.dumps(document_of(table, [found], [Answers()], True))

@@ -15,6 +15,7 @@ from indiff import (
     Table,
     UserError,
     differential_test,
+    join_tables,
     read_table,
 )
 from indiff.differential.people import (
@@ -209,6 +210,24 @@ def test_equal_targets_are_asked_once_unless_somebody_looks_closer(table: Table)
     for strangers in ((object(), Frequency()), (Mondrian(k=2), object())):
         first, back = distinct_people(table, alone, *strangers)
         assert first.tolist() == back.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_whoever_has_several_records_equals_nobody() -> None:
+    """a, c and e have one record each, b and d two; all first records look the same."""
+    frame = pa.table({"who": list("abbcdde"), "age": [1] * 7, "ill": ["x"] * 7})
+    table = read_table(frame, quasi=["age"], sensitive="ill", identifier="who")
+    first, back = distinct_people(table, find_people(table, "who"), Mondrian(k=2), Frequency())
+    assert first[back].tolist() == [0, 1, 0, 3, 0]
+
+
+def test_visits_of_joined_tables_need_a_column_that_names_people() -> None:
+    people = pa.table({"id": [1, 2], "age": [30, 40]})
+    visits = pa.table({"id": [1, 2, 2], "ill": list("xyx")})
+    joined = join_tables([people, visits], on="id")
+    table = read_table(joined, quasi=["age"], sensitive="ill")
+    with pytest.raises(UserError, match="a row of joined tables is a person's visit"):
+        find_people(table, None)
+    assert find_people(table, "id").sizes.tolist() == [1, 2]
 
 
 class Strange:

@@ -314,3 +314,14 @@ def test_ties_within_rounding_are_decided_by_the_first() -> None:
     moved = np.array([[0.4 - 4e-9, 0.2, 0.4], [0.4, 0.3, 0.3]])
     found = result([0.0, 0.0], beliefs=beliefs, beliefs_without=moved)
     assert found.predictions_changed.tolist() == [1, 1]
+
+
+def test_what_is_not_given_is_none() -> None:
+    plain = result([0.5, 0.5], requested=2).to_dict()
+    for name in ("generalized_without", "uncovered", "uncovered_without", "records_dropped"):
+        assert plain[name] == 0
+    assert plain["timing"] == {"seconds": 0.0}
+    assert "out_of_time" not in plain
+    given = {name: getattr(result([0.5]), name) for name in DifferentialResult.__annotations__}
+    del given["requested"]
+    assert not DifferentialResult(**given).requested

@@ -91,6 +91,10 @@ GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "tests/differential/synthetic/test_test.py",
             *("tests/differential/noise/test_sampling.py", "tests/cli/test_test_adversaries.py"),
             *("tests/cli/test_test.py", "tests/cli/test_test_release_beside.py"),
+            *("tests/cli/beside", "tests/cli/test_test_several.py", "tests/differential/together"),
+            *("tests/cli/test_test_claim.py", "tests/cli/test_test_together.py"),
+            "tests/cli/test_test_knowledge.py",
+            *("tests/differential/test_notebook.py", "tests/differential/test_summary.py"),
         ),
     ),
     "noise": (

@@ -145,7 +145,7 @@ class _Point:
 
 # Words that nobody decides by, and what a type checker reads.
 _SILENT = (ast.Raise, ast.Import, ast.ImportFrom, ast.JoinedStr)
-_LAYOUT = ("indent", "gap", "repr", "frozen", "strict")  # arguments that change no result
+_LAYOUT = ("indent", "gap", "repr", "eq", "frozen", "strict")  # arguments that change no result
 
 
 def _points(

@@ -192,6 +192,22 @@ def test_two_numbers_are_as_far_apart_as_two_words(engine: str) -> None:
     assert measure(table(x={1: 2}, y={1: 2}), engine).groups.t == 0
 
 
+@pytest.mark.parametrize("more", [{}, {"u": [*"aabb"]}])
+def test_numbers_as_texts_are_one_number_however_they_are_written(more: dict[str, Any]) -> None:
+    """1 and 1.0 in one group are one value, which the other group does not have."""
+    texts = pa.table({"q": [*"xxyy"], "s": ["1", "1.0", "2", "2.00"], **more})
+    numbers = pa.table({"q": [*"xxyy"], "s": [1, 1, 2, 2], **more})
+    for engine in ("duckdb", "auto"):
+        found, expected = (
+            measure_risk(
+                one, quasi="q", sensitive=["s", *more], kinds={"s": "numeric"}, engine=engine,  # type: ignore[arg-type]
+            ).groups.sensitive["s"]
+            for one in (texts, numbers)
+        )  # fmt: skip
+        assert (found.distinct_l, found.l, found.t) == (1, 1.0, 0.5)
+        assert found == expected
+
+
 def test_every_missing_token_is_missing(engine: str) -> None:
     """Not the first one alone; blanks around it do not count."""
     cells = ["?", "NA", " NA ", "", None, "x", "x"]

@@ -62,6 +62,8 @@ class Answers:
 
 def check_questions(plan: Plan, recipe: Recipe) -> None:
     """Refuse, before any file is read, a question that has no answer."""
+    if recipe["why"] is None:
+        return
     from indiff.differential.strongest import choose_models
     from indiff.differential.test import describe
     from indiff.inference.models import is_randomized_model
@@ -69,11 +71,10 @@ def check_questions(plan: Plan, recipe: Recipe) -> None:
     from indiff.sanitizers.sanitizer import as_sanitizer
 
     chosen = as_sanitizer(plan.release.sanitizer)
-    why = recipe["why"]
     for model in choose_models(recipe.model, chosen).models:
         names = describe(chosen), describe(model)
         noisy = isinstance(chosen, NoisySanitizer) or is_randomized_model(model)
-        if why is not None and (noisy or chosen.randomized):
+        if noisy or chosen.randomized:
             raise UserError(
                 "--why compares one release with one other, which says nothing about a "
                 "randomized sanitizer or model",

@@ -67,9 +67,7 @@ def command(recipe: Recipe) -> None:
     check_several(recipe, releases)
     check_synthetic(recipe, releases)
     check_claim_alone(plan, recipe)
-    asked = any(recipe[name] not in (None, False) for name in ("why", "membership", "show-values"))
-    if asked:
-        check_questions(plan, recipe)
+    check_questions(plan, recipe)
     outputs = {"--json": recipe["json"], "--records": recipe["records"]}
     if any(outputs.values()):
         held = [recipe["held-out"]] if recipe["held-out"] else []
@@ -93,7 +91,7 @@ def command(recipe: Recipe) -> None:
     others = plan.data.beside(plan.release, len(sanitizers), table)[1:]
     results, untested = run(table, plan, recipe, sanitizers, others, targets=targets, order=first)
     answers = [
-        answer(table, plan, result, recipe) if asked and not result.interrupted else Answers()
+        Answers() if result.interrupted else answer(table, plan, result, recipe)
         for result in results
     ]
     verdict = judge_tests(results, limits, untested, recipe["run"])
@@ -272,7 +270,7 @@ def check_knowledge(table: Table, plan: Plan) -> None:
 
 
 def run(
-    table: Table, plan: Plan, recipe: Recipe, sanitizers: Sequence[str] = (),
+    table: Table, plan: Plan, recipe: Recipe, sanitizers: Sequence[str],
     others: Sequence[Table] = (), **choice: Any,
 ) -> tuple[list[Result], list[str]]:  # fmt: skip
     """Test one sensitive attribute after the other; an interruption leaves the rest untested."""
@@ -292,17 +290,14 @@ def run(
         "time": as_deadline(plan.run.time),  # it begins now, once for all attributes
         **choice,
     }  # fmt: skip
-    together = len(sanitizers) > 1
-    sanitizer = list(sanitizers) if together else plan.release.sanitizer
-    settings |= {"together": True} if together else {}
     results: list[Result] = []
     for place, name in enumerate(names):
         folder = recipe["run"] if len(names) == 1 else part_of(recipe["run"], "attribute", place)
         with terminal.progress(f"testing {plain.name(name)}") as report:
             own = [one.focus(name) for one in (table, *others)]
             result = differential_test(
-                own if any(one is not table for one in others) else own[0], sanitizer,
-                progress=report, run=folder, **settings,
+                own if any(one is not table for one in others) else own[0], sanitizers,
+                together=True, progress=report, run=folder, **settings,
             )  # fmt: skip
         results.append(result)
         if result.interrupted or result.out_of_time:

@@ -259,7 +259,7 @@ def as_rows(table: Table, targets: Iterable[Any] | None) -> Rows:
             )
     wanted = np.array(list(dict.fromkeys(map(int, numbers))), np.int64)
     place = np.searchsorted(table.records, wanted)
-    found = (place < len(table)) & (table.records[np.minimum(place, len(table) - 1)] == wanted)
+    found = table.records[np.minimum(place, len(table) - 1)] == wanted
     if not found.all():
         stray = int(wanted[~found][0])
         raise UserError(
@@ -295,7 +295,7 @@ def distinct_people(
     if is_per_record(sanitizer) or is_per_record(model):
         return everyone, everyone
     rows = people.firsts
-    alone = np.where(people.sizes > 1, everyone + 1, 0)
+    alone = np.where(people.sizes > 1, everyone, -1)
     keys = [*(a.codes[rows] for a in table.attributes), table.sensitive.codes[rows], alone]
     _, first, back = np.unique(np.stack(keys), axis=1, return_index=True, return_inverse=True)
     return first.astype(np.intp), back.ravel().astype(np.intp)

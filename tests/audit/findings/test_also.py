@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from indiff import Plan, UserError, differential_test, read_plan, read_table, run_audit
+from indiff.audit.findings import also
 
 ROLES: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "ill", "identifier": ["id"]}
 
@@ -85,6 +87,26 @@ def test_what_cannot_be_tested_together_is_no_pass(folder: Path) -> None:
     found = result.finding("together.delta:ill")
     assert found.status == "failed"
     assert "one record for each person" in str(found.reason)
+    assert result.verdict["exit_code"] == 3
+
+
+@pytest.mark.parametrize(
+    ("interrupted", "failures", "distances", "reason"),
+    [
+        (False, ("record 7: no answer", "record 9: none"), [0.1], "record 7: no answer"),
+        (False, (), [], "no record was measured"),
+        (True, (), [0.1], "no record was measured"),
+    ],
+)
+def test_what_was_not_measured_together_is_no_pass(
+    folder: Path, monkeypatch: pytest.MonkeyPatch,
+    interrupted: bool, failures: Any, distances: Any, reason: str,
+) -> None:  # fmt: skip
+    ended = SimpleNamespace(interrupted=interrupted, failures=failures, distances=distances)
+    monkeypatch.setattr(also, "differential_test", lambda *_, **__: ended)
+    result = audited(folder, {"k": 2}, also=["mondrian:k=2"])
+    found = result.finding("together.delta:ill")
+    assert (found.status, found.reason) == ("failed", reason)
     assert result.verdict["exit_code"] == 3
 
 

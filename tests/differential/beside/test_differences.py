@@ -59,7 +59,7 @@ def test_against_counting(seed: int) -> None:
         wide = [("0-1" if x < 2 else "2-3") for x in frame["x"].to_pylist()]
         part = pa.table({"x": wide, "y": frame["y"], "s": frame["s"]}).take(pa.array(rows))
         releases.append(part if rng.random() < 0.8 else part.drop_columns("y"))
-    found = test_releases(table, releases, k=3).differences
+    found = test_releases(table, releases, k=5).differences
     for result, (one, two) in zip(found, combinations(releases, 2), strict=True):
         shared = [
             name for name in ("x", "y") if name in one.column_names and name in two.column_names
@@ -67,14 +67,18 @@ def test_against_counting(seed: int) -> None:
         groupings = [[], *([name] for name in shared)]
         if one.column_names == two.column_names and len(shared) == 2:
             groupings.append(shared)
-        expected = 0
+        expected = []
         for names in groupings:
             counts = [Counter(_rows(each, [*names, "s"])) for each in (one, two)]
             groups = [set(_rows(each, names)) for each in (one, two)]
             for group in groups[0] & groups[1]:
                 size = sum(abs(counts[0][*group, v] - counts[1][*group, v]) for v in "uvw")
-                expected += 0 < size < 3
-        assert result.groups == expected
+                sizes = tuple(sum(each[*group, v] for v in "uvw") for each in counts)
+                expected += [(size, sizes)] if 0 < size < 5 else []
+        assert result.groups == len(expected)
+        named = [(one.size, one.rows) for one in result.smallest]
+        assert sorted(named) == sorted(expected)
+        assert [size for size, _ in named] == sorted(size for size, _ in named)
 
 
 def _rows(frame: pa.Table, names: list[str]) -> list[tuple[str, ...]]:

@@ -12,6 +12,7 @@ import pytest
 
 from indiff import Mondrian, read_release, read_table, test_releases
 from indiff.data.table import Table
+from indiff.differential.beside import intersection
 from indiff.differential.beside.linkage import link
 from indiff.errors import UserError
 
@@ -193,10 +194,11 @@ def by_definition(table: Table, releases: list[pa.Table], present: Any) -> dict[
 @pytest.mark.parametrize(
     "block", [0, 1, *(pytest.param(block, marks=pytest.mark.long) for block in range(2, 10))]
 )
-def test_against_the_definition(block: int) -> None:
+def test_against_the_definition(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(block)
     for _ in range(50):
         table, releases = random_case(rng)
+        monkeypatch.setattr(intersection, "_BLOCK", rng.choice([1, 3, 7, 500]))  # people at once
         key = "id" if rng.random() < 0.5 else None
         present = np.ones((len(table), len(releases)), bool)
         if key:

@@ -44,6 +44,12 @@ def test_most_above_is_the_definition(size: int, error: float) -> None:
             assert most_above(seen, drawn, size, error) == fits[0]
 
 
+def test_rounding_makes_no_bound_too_small() -> None:
+    """One of two records is hit by a draw of one in half of all draws, which is above the error."""
+    assert most_above(0, 1, 2, 0.5 * (1 - 1e-10)) == 1
+    assert most_above(0, 1, 2, 0.5 * (1 + 1e-8)) == 0
+
+
 def test_known_figures() -> None:
     """Without replacement from many is as with: the rule of three, and Wilks' 59 (1941)."""
     assert most_above(0, 300, 10**8, 0.05) / 1e8 == pytest.approx(1 - 0.05 ** (1 / 300), rel=1e-4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from indiff import UserError, join_tables, read_table, unique_after_join
+from indiff.risk.identifying.after_join import _same_rows
 
 
 def test_by_hand() -> None:
@@ -39,6 +41,43 @@ def test_how_often_tells_where_one_row_does_not() -> None:
     found = unique_after_join(table)
     assert (found.by_one_row, found.by_all_rows, found.only_by_all_rows) == (0, 1, 0)
     assert found.tables[1].by_all_rows == 1
+
+
+def test_the_join_tells_what_goes_with_what() -> None:
+    """Both were in A and in B, and had an operation and none; one of them had it in A."""
+    people = pa.table({"p": [1, 2], "ill": list("xy")})
+    visits = pa.table({"p": [1, 1, 2, 2], "v": [1, 2, 3, 4], "ward": list("ABAB")})
+    done = pa.table({"v": [1, 2, 3, 4], "operated": list("ynny")})
+    view = join_tables([people, visits, done], on=["p", "v"])
+    found = unique_after_join(read_table(view, quasi=["ward", "operated"], sensitive="ill"))
+    assert [one.by_all_rows for one in found.tables] == [0, 0, 0]
+    assert (found.by_all_rows, found.only_by_all_rows) == (2, 2)
+    assert (found.by_one_row, found.only_by_one_row) == (2, 2)
+
+
+def test_one_person_is_unique_by_everything() -> None:
+    people = pa.table({"p": [1], "sex": ["f"], "ill": ["x"]})
+    visits = pa.table({"p": [1, 1, 1], "ward": list("ABC")})
+    view = join_tables([people, visits], on="p")
+    found = unique_after_join(read_table(view, quasi=["sex", "ward"], sensitive="ill"))
+    assert [(one.by_one_row, one.by_all_rows) for one in found.tables] == [(1, 1), (1, 1)]
+    assert (found.people, found.by_one_row, found.by_all_rows, found.only_by_one_row) == (
+        1,
+        1,
+        1,
+        0,
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_same_rows_equally_often_are_one_number(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    people, rows = 40, 130
+    owner, kinds = rng.integers(0, people, rows), rng.integers(0, 4, rows)
+    numbers = _same_rows(owner, kinds, people).tolist()
+    held = [frozenset(Counter(kinds[owner == one].tolist()).items()) for one in range(people)]
+    for one, other in combinations(range(people), 2):
+        assert (numbers[one] == numbers[other]) == (held[one] == held[other])
 
 
 def test_one_table_has_no_join() -> None:

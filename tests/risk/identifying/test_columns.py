@@ -15,7 +15,8 @@ import pytest
 import indiff
 from indiff.errors import UserError
 from indiff.risk.identifying import columns as module
-from indiff.risk.identifying.columns import identifying_columns
+from indiff.risk.identifying.columns import _size, identifying_columns
+from indiff.text import duration
 
 NAMES = (
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",
@@ -110,6 +111,17 @@ def test_fewer_columns_at_a_time_where_three_take_long(
     assert found.size == 2
     assert "sets of up to 2 columns were looked at; all 25 sets of up to 3" in found.notes[-1]
     assert identifying_columns(frame, size=3).size == 3
+
+
+def test_how_many_columns_at_a_time() -> None:
+    assert _size(3, 62, None) == (3, [])
+    assert _size(3, 63, None)[0] == 1
+    assert _size(3, 2, None) == (2, [])
+    assert _size(3, 5, 9) == (5, [])
+    assert _size(2_000_000_000 // 25, 5, None) == (3, [])
+    size, (note,) = _size(10**9, 5, None)  # 5, 15 and 25 sets of 10⁹ records, at 10 ns each
+    assert size == 1
+    assert note.endswith(f"all 15 sets of up to 2 would take {duration(150)} or longer")
 
 
 def test_a_table_of_more_columns_than_a_set_can_have() -> None:

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from indiff.errors import UserError
+from indiff.risk.identifying import subsets
 from indiff.risk.identifying.special_uniques import dis_scores, score_weights, special_uniques
 
 FOUR = pa.table({
@@ -97,10 +98,22 @@ def test_a_thousand_random_tables_against_the_definition() -> None:
         weights = score_weights(width, size)
         scores = [sum(weights[len(msu) - 1] for msu in one) for one in expected]
         assert found.scores == pytest.approx(scores)
+        assert found.summary.largest_score == max(scores)
+        assert found.summary.largest_dis == max(found.dis)
         for place in range(width):
             own = sum(weights[len(msu) - 1] for one in expected for msu in one if place in msu)
             share = own / sum(scores) if sum(scores) else 0
             assert found.summary.contributions[f"c{place}"] == pytest.approx(share)
+
+
+def test_which_sets_single_out_whom_has_to_fit_into_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(subsets, "MOST_BITS", 7 * 6)  # sets of three columns × records
+    assert special_uniques(FOUR).summary.special == 6
+    monkeypatch.setattr(subsets, "MOST_BITS", 7 * 6 - 1)
+    with pytest.raises(UserError, match="Look for sets of up to 2 columns, or name fewer columns"):
+        special_uniques(FOUR)
 
 
 def test_missing_is_a_value_of_its_own() -> None:

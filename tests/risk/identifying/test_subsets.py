@@ -86,3 +86,31 @@ def test_too_many_sets_are_refused_with_the_size_that_is_possible() -> None:
     with pytest.raises(UserError, match="at least 1 column"):
         require_few(10, 3, 0, bits=False)
     require_few(100_000, 10, 10, bits=True)
+    require_few(10, 62, 1, bits=False)
+
+
+def test_how_many_are_too_many() -> None:
+    """Ten minutes at 10 ns a step, or two gigabytes of a bit for each; all that fits is taken."""
+    two_gigabytes = 2 * 2**30 * 8
+    require_few(two_gigabytes, 1, 1, bits=True)
+    require_few(two_gigabytes + 1, 1, 1, bits=False)
+    require_few(5 * 10**10, 1, 1, bits=False)
+    for records, bits in ((two_gigabytes + 1, True), (5 * 10**10 + 1, False)):
+        with pytest.raises(UserError, match=r"or longer. Name fewer columns\.$"):
+            require_few(records, 1, 1, bits=bits)
+    with pytest.raises(UserError, match=r"Look for sets of up to 1 columns, or name fewer"):
+        require_few(two_gigabytes // 4, 4, 2, bits=True)
+    with pytest.raises(UserError, match=r"or longer. Name fewer columns\.$"):
+        require_few(two_gigabytes // 4 + 1, 4, 2, bits=True)
+
+
+def test_the_sets_of_three_columns() -> None:
+    """In the order of their numbers; the sets without one of their further columns."""
+    found = lattice(3, 3)
+    assert found.masks.tolist() == [1, 2, 3, 4, 5, 6, 7]
+    assert found.column.tolist() == [0, 1, 0, 2, 0, 1, 0]
+    assert found.depth.tolist() == [1, 1, 2, 1, 2, 2, 3]
+    none = [-1, -1, -1]
+    assert found.subsets.tolist() == [
+        none, none, [0, -1, -1], none, [0, -1, -1], [1, -1, -1], [4, 2, -1],
+    ]  # fmt: skip

@@ -121,3 +121,40 @@ def test_a_record_without_a_household_is_refused() -> None:
     frame = pa.table({"age": [1, 2], "hid": ["a", None]})
     with pytest.raises(UserError, match="every record belongs to a household"):
         measure_risk(frame, quasi="age", sampling=0.1, household="hid")
+
+
+def test_small_risks_of_a_household_keep_their_digits(engine: Any) -> None:
+    """1 − Π(1 − r) of risks around a thousandth and below, with 40 digits."""
+    weights = [900.0, 3e4, 1e6, 1e9, 2e3, 5e5, 8e4]
+    houses = ["a", "a", "b", "b", "c", "d", "d"]
+    frame = pa.table({"age": list(range(7)), "w": weights, "hid": houses})
+    found = measure_risk(frame, quasi="age", weight="w", household="hid", engine=engine).population
+    assert found is not None
+    assert found.individual.household is not None
+    with mpmath.workdps(40):
+        safe: dict[str, Any] = {}
+        for house, weight in zip(houses, weights, strict=True):
+            p = mpmath.mpf(1) / mpmath.mpf(weight)  # of one record: r = −p·ln p / (1 − p)
+            safe[house] = safe.get(house, 1) * (1 + p * mpmath.log(p) / (1 - p))
+        each = {house: float(1 - one) for house, one in safe.items()}
+    household = found.individual.household
+    assert min(each.values()) < 1e-3 < max(each.values())
+    assert household.maximum == pytest.approx(max(each.values()), rel=1e-12)
+    assert household.expected == pytest.approx(sum(each.values()), rel=1e-12)
+    average = sum(each[house] for house in houses) / 7
+    assert household.average == pytest.approx(average, rel=1e-12)
+
+
+@pytest.mark.parametrize("weights", [[1e4, 1e4], [1e5, 2e7], [1.0, 1e4], [1.0, 1.0]])
+def test_a_household_of_two(weights: list[float]) -> None:
+    """Each alone, so that the largest risk is that of the household; who is certain, is found."""
+    frame = pa.table({"age": [1, 2], "w": weights, "hid": ["a", "a"]})
+    found = measure_risk(frame, quasi="age", weight="w", household="hid").population
+    assert found is not None
+    assert found.individual.household is not None
+    with mpmath.workdps(40):
+        safe = mpmath.mpf(1)
+        for weight in weights:
+            p = mpmath.mpf(1) / mpmath.mpf(weight)
+            safe *= 0 if p == 1 else 1 + p * mpmath.log(p) / (1 - p)
+    assert found.individual.household.maximum == pytest.approx(float(1 - safe), rel=1e-12)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,33 @@ def test_a_file_of_another_kind(tmp_path: Path) -> None:
     pq.write_table(POPULATION, tmp_path / "register.parquet")
     found = against(tmp_path / "sample.csv", str(tmp_path / "register.parquet"))
     assert (found.k_map, found.lacking_groups) == (2, 0)
+
+
+def test_moments_are_the_same_in_both_tables() -> None:
+    """A released moment is spelled as the population's is, to the microsecond."""
+    moments = [datetime(2020, 1, day, 10, 30, tzinfo=UTC) for day in (1, 1, 2)]
+    sample = pa.table({"at": pa.array(moments, pa.timestamp("us", "UTC"))})
+    found = against(sample, pa.concat_tables([sample] * 2), quasi=["at"])
+    assert (found.k_map, found.lacking_groups, found.presence) == (2, 0, (0.5, 0.5))
+
+
+@pytest.mark.parametrize(
+    ("released", "people", "average", "journalist"),
+    [
+        ([1, 2, 3], [1], 1.0, 1.0),  # three groups for one person
+        ([1, 2, 3], [8, 9], 1.0, 1.0),  # nobody
+        ([1, 2], [1, 2], 1.0, 1.0),
+        ([1, 2], [1, 1, 2, 2], 0.5, 0.5),
+        ([1, 1, 2], [1] * 4 + [2] * 2, (2 / 4 + 1 / 2) / 3, 0.5),
+    ],
+)
+def test_the_journalists_average_is_a_share(
+    released: list[int], people: list[int], average: float, journalist: float
+) -> None:
+    """The larger of the mean of 1/F over records, and released groups per person behind them."""
+    found = against(pa.table({"age": released}), pa.table({"age": people}), quasi=["age"])
+    assert found.journalist_average == pytest.approx(average)
+    assert found.journalist == journalist
 
 
 def test_a_population_without_a_column_is_refused() -> None:

@@ -74,7 +74,7 @@ def small_differences(
         groupings += [
             ((name,), matrices[one][place], matrices[two][place])
             for place, name in enumerate(columns)
-            if all(name in each.columns for each in pair)
+            if name in pair[0].columns
         ]
         if len(pair[0].columns) > 1 and set(pair[0].columns) == set(pair[1].columns):
             groupings.append((pair[0].columns, combined[one], combined[two]))

@@ -120,11 +120,10 @@ def link(release: Release, table: Table, rows: NDArray[np.intp] | None = None) -
     kinds, kind_of = kinds[:, order], np.argsort(order)[kind_of]
     codes = np.stack([targets.attribute(c.attribute.name).codes for c in release.columns])
     distinct, back = distinct_columns(codes)
-    # What one kind of row adds: its rows, then its rows of each value, by weight.
+    # What one kind of row adds: its rows, then its rows of each value.
     adds = np.zeros((kinds.shape[1], 1 + len(release.sensitive_values)))
     adds[:, 0] = np.bincount(kind_of, minlength=len(adds))
-    weighed = np.ones(len(release)) if release.weights is None else release.weights
-    np.add.at(adds, (kind_of, 1 + release.classes), weighed)
+    np.add.at(adds, (kind_of, 1 + release.classes), 1)
     covers = [_Covers(c, index) for c, index in zip(release.columns, kinds, strict=True)]
     groups = np.empty(distinct.shape[1], np.int64)
     sums = np.empty((distinct.shape[1], adds.shape[1]))
@@ -209,7 +208,7 @@ def _sum_pairs(row: NDArray[np.intp], kind: NDArray[np.intp], told: Floats, size
 def _shares(counts: Floats, overall: Floats) -> Floats:
     """Turn counts into shares; where nothing was counted, the whole release's."""
     totals = counts.sum(axis=1, keepdims=True)
-    return np.where(totals > 0, counts / np.where(totals > 0, totals, 1), overall / overall.sum())
+    return np.where(totals > 0, counts / np.maximum(totals, 1), overall / overall.sum())
 
 
 def distinct_columns(columns: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.intp]]:

@@ -54,7 +54,7 @@ class SeveralResult:
     fingerprint: str
     table_size: int
     backend: str = field(default="pyarrow", repr=False)
-    seconds: float = field(default=0.0, compare=False)
+    seconds: float = 0.0
 
     def __repr__(self) -> str:
         growth = ", ".join(f"{one['determined']:,}" for one in self.growth)

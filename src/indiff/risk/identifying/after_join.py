@@ -97,8 +97,8 @@ def of_joined(table: Table) -> Joined:
 
 def count_unique(joined: Joined, cells: Mapping[str, NDArray[Any]]) -> UniqueAfterJoin:
     """Count who is unique, where ``cells`` has a number for each value of each row of the view."""
-    owner = np.unique(joined.rows[0], return_inverse=True)[1].ravel()
-    people = int(owner.max(initial=-1)) + 1
+    present, owner = np.unique(joined.rows[0], return_inverse=True)
+    owner, people = owner.ravel(), len(present)
     tables, views = [], []
     one_row, all_rows = np.zeros(people, np.bool_), np.zeros(people, np.bool_)
     for name, own, rows in zip(joined.names, joined.columns, joined.rows, strict=True):
@@ -127,7 +127,7 @@ def count_unique(joined: Joined, cells: Mapping[str, NDArray[Any]]) -> UniqueAft
 
 def _codes(column: pa.ChunkedArray) -> Ints:
     coded = column.combine_chunks().dictionary_encode().indices
-    return pc.fill_null(coded, -1).to_numpy(zero_copy_only=False).astype(np.int64) + 1
+    return pc.fill_null(coded, -1).to_numpy(zero_copy_only=False).astype(np.int64)
 
 
 def _kinds(columns: Sequence[NDArray[Any]], size: int) -> Ints:
@@ -144,9 +144,9 @@ def _kinds(columns: Sequence[NDArray[Any]], size: int) -> Ints:
 def _held_by_one(owner: Ints, kinds: Ints, people: int) -> Flags:
     """Tell of everybody whether a row of theirs is of a kind that nobody else has."""
     pairs = np.unique(kinds * people + owner)
-    kind, who = pairs // max(people, 1), pairs % max(people, 1)
+    kind, who = pairs // people, pairs % people
     found = np.zeros(people, np.bool_)
-    found[who[np.bincount(kind, minlength=1)[kind] == 1]] = True
+    found[who[np.bincount(kind)[kind] == 1]] = True
     return found
 
 

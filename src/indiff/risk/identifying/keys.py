@@ -42,7 +42,7 @@ def read_keys(asked: Sequence[Key] | str, quasi: Sequence[str]) -> tuple[tuple[i
 
 
 def special_of(
-    counted: Counted, size: int, sampling: float, *, each: bool = False
+    counted: Counted, size: int, sampling: float, *, each: bool
 ) -> tuple[SpecialRisk, str | None]:
     """Find the special uniques among the groups that an engine has counted.
 

@@ -135,6 +135,6 @@ def is_beyond_chance(valid: int, looked_at: int, chance: float) -> bool:
     """
     from scipy.special import bdtrc
 
-    if valid < ENOUGH * looked_at or valid == 0:
+    if valid < ENOUGH * looked_at:
         return False
     return bool(bdtrc(valid - 1, looked_at, chance) < BY_CHANCE)

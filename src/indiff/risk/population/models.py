@@ -126,8 +126,6 @@ def _pitman_root(histogram: Histogram, u: int, n: int) -> tuple[float, float, fl
         low, high = math.log(max(1.0, least)) - 30, math.log(max(1.0, least))
         while slope(high) > 0:
             high += 5
-        while slope(low) < 0:
-            low -= 5
         root = optimize.brentq(slope, low, high, xtol=1e-14, rtol=1e-15, maxiter=500)
         return float(least + math.exp(root))
 

@@ -239,7 +239,7 @@ def _summary(
         k_map=k_map,
         presence=(0.0 if matched < groups and not is_whole else float(least), float(most)),
         presence_released=(float(least), float(most)),
-        journalist=1.0 if k_map < 1 else 1 / k_map,
+        journalist=1 / max(k_map, 1),
         journalist_average=max(marketer, per_group),
         marketer=marketer,
         lacking_groups=lacking.groups,
