@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -28,8 +29,10 @@ def shared(run: Run, work: Callable[[Run, A], T], given: Sequence[A]) -> list[T]
         alone = replace(run, report=Run.report, kept={})
         pool = LokyPool(partial(_answer, alone, work, given), -1)
         try:
-            tickets = {pool.submit([place]) for place in range(len(given))}
-            while tickets:
+            places, tickets = deque(range(len(given))), set[Any]()
+            while places or tickets:
+                while places and len(tickets) < pool.width():
+                    tickets.add(pool.submit([places.popleft()]))
                 for ticket in pool.finished(tickets):
                     tickets.remove(ticket)
                     found |= {one.place: one.value for one in pool.collect(ticket) or ()}
