@@ -46,7 +46,7 @@ from indiff.differential.mondrian.node import (
     try_attribute,
     widest_left,
 )
-from indiff.kernels import borrow, inline, inner, kernel
+from indiff.kernels import borrow, inline, kernel
 from indiff.sanitizers.mondrian import layout
 from indiff.sanitizers.mondrian.cuts import empty_room, top_node, width_between
 
@@ -208,7 +208,7 @@ def plain_keys(
     return SOME_CHANGE
 
 
-@inner
+@kernel
 def find_keys(
     problem: Any, start: Any, end: Any, attribute: Any, cut: Any, low: Any, high: Any, node: Any,
     target: Any, keys: Any, room: Any,
