@@ -10,12 +10,16 @@ import sys
 from pathlib import Path
 from types import FunctionType
 
+import numba
 import numpy as np
 import pytest
+from numba.core.compiler import Flags
+from numba.core.ir import Scope
+from numba.core.targetconfig import TargetConfig
 
 from indiff import Frequency, Mondrian, NaiveBayes
 from indiff.differential.mondrian.leave_one_out import leave_one_out
-from indiff.kernels import _RareLooks
+from indiff.kernels import _Quickly, _values, inner, kernel
 from tests.properties.random_tables import KINDS, make_sample
 
 ROOT = Path(__file__).parents[1]
@@ -148,8 +152,32 @@ if __name__ == "__main__":
         print(one.hex())
 
 
-def test_python_looks_rarely_for_garbage_until_the_outermost_kernel_is_compiled() -> None:
-    before, looks = gc.get_threshold(), _RareLooks()
+def test_numba_is_as_it_was_once_the_outermost_kernel_is_compiled() -> None:
+    before, looks, values = gc.get_threshold(), _Quickly(), TargetConfig.values
     for compiling in (1, 2, 1, 0):
         (looks.on_start if compiling > looks._compiling else looks.on_end)(None)
         assert (gc.get_threshold() == before) is (compiling == 0)
+        assert (TargetConfig.values is values) is (compiling == 0)
+        assert ("__deepcopy__" in vars(Scope)) is (compiling > 0)
+
+
+def test_options_of_numba_are_the_same_in_less_time() -> None:
+    options = Flags()
+    options.nrt = True
+    assert _values(options) == options.values()
+    assert len(_values(options)) > 10
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_a_function_is_compiled_once_for_all_whole_numbers_and_has_no_code_of_its_own() -> None:
+    @inner
+    def double(number):  # type: ignore[no-untyped-def]
+        return 2 * number
+
+    @kernel
+    def double_both(number):  # type: ignore[no-untyped-def]
+        return double(0) + double(number)
+
+    assert double_both(21) == 42
+    (compiled,) = double.overloads.values()
+    assert compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name) == 0

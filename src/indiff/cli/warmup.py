@@ -34,7 +34,6 @@ def compile_all() -> None:
     try:
         _warm_partition()
         _warm_counting()
-        _warm_sets()
         _warm_tree()
         _warm_keys()
     finally:
@@ -46,6 +45,7 @@ def compile_all() -> None:
 
 def compile_rest() -> None:
     """Do so for what few runs need: otherwise each is compiled when it is needed, in 2 or 3 s."""
+    _warm_sets()
     _warm_noise()
     _warm_recoding()
     _warm_several()

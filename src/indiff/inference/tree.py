@@ -55,7 +55,7 @@ def belief_from_rows(
     covers, way = features > 0, list[int]()
     unasked = np.ones(features.shape[1], np.bool_)
     while True:
-        total = np.bincount(classes, weights, values)
+        total = np.bincount(classes, weights, values).astype(np.float64)
         covering = np.array([np.bincount(classes[on], weights[on], values) for on in covers.T])
         column = int(choose_split(total, total.sum(), covering, unasked))
         if column == NO_SPLIT:

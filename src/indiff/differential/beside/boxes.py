@@ -173,7 +173,8 @@ def boxes_around(boxes: Any, points: Any, asked: Any) -> Any:
                 if _holds(boxes, box, points, point):
                     if count == found.shape[0]:
                         more = np.empty(2 * count, np.int32)
-                        more[:count] = found
+                        for kept in range(count):
+                            more[kept] = found[kept]
                         found = more
                     found[count] = box
                     count += 1

@@ -46,7 +46,7 @@ from indiff.differential.mondrian.node import (
     try_attribute,
     widest_left,
 )
-from indiff.kernels import borrow, inline, inner, kernel
+from indiff.kernels import borrow, inline, kernel
 from indiff.sanitizers.mondrian import layout
 from indiff.sanitizers.mondrian.cuts import empty_room, top_node, width_between
 
@@ -197,7 +197,7 @@ def may_change(k: Any, decided: Any) -> Any:
     return not (decided[layout.SURE] & layout.STEADY or (small and decided[layout.ATTRIBUTE] < 0))
 
 
-@inner
+@kernel
 def find_keys(
     problem: Any, start: Any, end: Any, decided: Any, low: Any, high: Any, node: Any, target: Any,
     keys: Any, room: Any,

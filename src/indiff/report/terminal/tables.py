@@ -210,7 +210,7 @@ def compile_first(compile_all: Callable[[], None]) -> None:
     from indiff.kernels import is_warm, mark_warm
 
     if not is_warm():
-        sys.stderr.write("compiling kernels, once per installation (about 35 s on two cores) …\n")
+        sys.stderr.write("compiling kernels, once per installation (about 25 s on two cores) …\n")
         compile_all()
         mark_warm()
 

@@ -177,7 +177,9 @@ def begin(records: Any, size: Any) -> Any:
         np.empty(room, np.int64),
         np.empty(room, np.int32),
     )
-    way.rows[0], way.left[0] = np.arange(records), records
+    for row in range(records):
+        way.rows[0, row] = row
+    way.left[0] = records
     return way
 
 

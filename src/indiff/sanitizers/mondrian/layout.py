@@ -266,13 +266,18 @@ def entropy(counts: Any, size: Any) -> Any:
 @inline
 def recursive_diverse(counts: Any, limits: Any) -> Any:
     """r₁ < c (r_ℓ + … + r_m), the counts in descending order."""
-    left = counts.copy()
-    tail = left.sum()
-    largest = left.max()
+    left, tail, largest = np.empty(counts.shape[0], np.int64), 0, 0
+    for c in range(counts.shape[0]):
+        left[c] = counts[c]
+        tail += counts[c]
+        largest = max(largest, counts[c])
     for _ in range(limits.recursive_l - 1):  # take away the ℓ − 1 most common values
-        place = left.argmax()
-        tail -= left[place]
-        left[place] = 0
+        most = 0
+        for c in range(left.shape[0]):
+            if left[c] > left[most]:
+                most = c
+        tail -= left[most]
+        left[most] = 0
     return largest < limits.recursive_c * tail
 
 

@@ -210,7 +210,7 @@ def _method(plan: Plan, name: str) -> tuple[str, bool]:
     named = (distance, DISTANCES.get(distance, emd))
     method = choose_path(sanitizer, model, named, plan.adversary.method).name
     exact = exact_for(sanitizer) if method == "leave-one-out" else None
-    counted = exact is not None and exact.counts(model, len(plan.data.quasi))
+    counted = exact is not None and exact.counts(model, len(plan.data.quasi or ()))
     return method, method == "closed-form" or counted
 
 
