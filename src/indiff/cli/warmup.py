@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from indiff.data.table import Table
@@ -20,9 +20,8 @@ def compile_all() -> None:
     """Call each kernel of most runs once, with the argument types that real runs use.
 
     The walk takes about as long as all others together: another process compiles it and leaves it
-    in the cache on disk. Both begin with what they alone need, and find what they share there:
-    the walk the partition, and whatever looks for keys those of the walk. Without a second core,
-    or where that process fails, everything is compiled here.
+    in the cache on disk. Both begin with what they alone need, and find what they share there.
+    Without a second core, or where that process fails, everything is compiled here.
     """
     other = None
     if (os.cpu_count() or 1) > 1:
@@ -32,19 +31,20 @@ def compile_all() -> None:
             stderr=subprocess.DEVNULL,
         )
     try:
+        _warm_rebuild()
         _warm_partition()
         _warm_counting()
         _warm_tree()
-        _warm_keys()
+        _warm_membership()
     finally:
         if other is not None:
             other.wait()
     _leave_out(2, range(6))
-    _warm_membership()
 
 
 def compile_rest() -> None:
     """Do so for what few runs need: otherwise each is compiled when it is needed, in 2 or 3 s."""
+    _warm_keys()
     _warm_sets()
     _warm_noise()
     _warm_recoding()
@@ -122,31 +122,66 @@ def _warm_tree() -> None:
     Classifier("tree").beliefs(Mondrian(k=2).sanitize(table), table)
 
 
-def _warm_walk() -> None:
-    """The walk alone, of nobody: the part that another process compiles."""
+class _Nobody(NamedTuple):
+    """What a walk is given, of a tiny table in which nobody is counted."""
+
+    problem: Any
+    adversary: Any
+    tree: Any
+    counted: Any
+    shown: Any
+    outcome: Any
+
+
+def _nobody() -> _Nobody:
     import numpy as np
 
-    from indiff.differential.mondrian.context import empty_desk
     from indiff.differential.mondrian.counts import Counted, as_adversary, empty_outcome
     from indiff.differential.mondrian.leave_one_out import in_order
     from indiff.differential.mondrian.tallies import empty_shown
-    from indiff.differential.mondrian.walk import walk
-    from indiff.inference import NaiveBayes
-    from indiff.sanitizers.mondrian.layout import LEAF, Tree
+    from indiff.inference import Frequency
+    from indiff.sanitizers.mondrian.layout import ATTRIBUTE, END, LEAF, SURE, Tree
     from indiff.sanitizers.mondrian.mondrian import Mondrian
 
     table = _tiny_table()
     order = np.arange(len(table), dtype=np.int32)
     problem = in_order(Mondrian(k=2).problem(table), order)
-    node = np.array([[0, len(table), LEAF, 0, 0, 0]], np.int32)
+    node = np.zeros((1, SURE + 1), np.int32)
+    node[0, END], node[0, ATTRIBUTE] = len(table), LEAF
     box, none = np.zeros((1, len(table.attributes)), np.int32), np.zeros(0, np.int32)
     leaf = Tree(order, node, box, box, box, box, np.zeros(1, np.int32))
     starts, counts = np.zeros(len(table.attributes) + 1, np.int64), np.zeros((0, 2), np.int32)
-    counted = Counted(none, starts, counts)
-    adversary = as_adversary([NaiveBayes()], table)
-    desk = empty_desk(problem, counted, empty_shown(problem, none, 0))
-    outcome = empty_outcome(adversary, len(table))
-    walk(problem, adversary, leaf, 1, none, none.copy(), counted, desk, outcome)
+    adversary = as_adversary([Frequency()], table)
+    return _Nobody(
+        problem, adversary, leaf, Counted(none, starts, counts), empty_shown(problem, none, 0),
+        empty_outcome(adversary, len(table)),
+    )  # fmt: skip
+
+
+def _warm_rebuild() -> None:
+    """A partition without one record: what the walk needs first of what another one compiles."""
+    import numpy as np
+
+    from indiff.differential.mondrian.walk import rebuild_alone
+    from indiff.sanitizers.mondrian.cuts import empty_room
+
+    who = _nobody()
+    room = empty_room(who.problem, len(who.tree.order))
+    rebuild_alone(
+        who.problem, who.adversary, who.tree, 0, 1, np.int64(0), 0, who.counted, np.empty(0), room,
+        who.shown, who.outcome,
+    )  # fmt: skip
+
+
+def _warm_walk() -> None:
+    """The walk alone, of nobody: the part that another process compiles."""
+    from indiff.differential.mondrian.context import empty_desk
+    from indiff.differential.mondrian.walk import walk
+
+    who = _nobody()
+    none = who.counted.codes
+    desk = empty_desk(who.problem, who.counted, who.shown)
+    walk(who.problem, who.adversary, who.tree, 1, none, none.copy(), who.counted, desk, who.outcome)
 
 
 def _warm_recoding() -> None:
@@ -160,11 +195,11 @@ def _warm_recoding() -> None:
 
 
 def _warm_membership() -> None:
-    from indiff.differential.explain.membership import membership_inference
-    from indiff.differential.test import differential_test
+    import numpy as np
 
-    result = differential_test(_tiny_table(), "mondrian:k=2", model="naive-bayes")
-    membership_inference(result, resamples=100)
+    from indiff.differential.explain.membership import resampled
+
+    resampled([np.array([0, 1, 1, 2])], 1, 0)
 
 
 def _warm_several() -> None:

@@ -21,7 +21,7 @@ from indiff.differential.path import (
     measure_beliefs,
 )
 from indiff.differential.recoding import leave_one_out as recoding
-from indiff.differential.refit.refit import Releases, refit
+from indiff.differential.refit.refit import refit
 from indiff.errors import InternalError, UserError, option
 from indiff.inference import Classifier, Frequency, Model, NaiveBayes
 from indiff.sanitizers.mondrian.mondrian import Mondrian
@@ -68,12 +68,6 @@ def _each_recoding(
     table: Any, sanitizer: Any, models: Sequence[Any], rows: Any, **how: Any
 ) -> list[Beliefs]:
     return [recoding.leave_one_out(table, sanitizer, model, rows, **how) for model in models]
-
-
-def releases_of(sanitizer: object) -> type[Any]:
-    """Return what makes f(D⁻ⁱ) of a sanitizer: by a shorter way where there is one."""
-    exact = exact_for(sanitizer)
-    return Releases if exact is None else exact.releases
 
 
 class LeaveOneOut:

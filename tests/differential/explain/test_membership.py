@@ -13,10 +13,10 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from indiff import DifferentialResult, Laplace, UserError, differential_test
 from indiff.differential.explain.membership import (
     _lower,
-    _resampled,
     _upper,
     membership_inference,
     membership_inferences,
+    resampled,
 )
 from indiff.differential.noise.bracket import mean_limits
 from tests.properties.random_tables import make_sample
@@ -357,7 +357,7 @@ def test_resamples_are_by_their_definition() -> None:
     present = rng.integers(0, 9, size)
     absent = np.maximum(present - rng.integers(0, 3, size), 0)
     places = np.concatenate([present, absent]).astype(np.intp)
-    ((drawn, above),) = _resampled([places], 100, 6)
+    ((drawn, above),) = resampled([places], 100, 6)
     thresholds = np.arange(9)[:, None]
 
     def leads(rows: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""The releases made for a model are what sanitizing without the record from scratch gives."""
+"""What models on TF features are given is what sanitizing without the record gives."""
 
 from __future__ import annotations
 
@@ -18,32 +18,6 @@ from indiff.inference import as_model
 from indiff.inference.background import with_background
 from tests.inference.test_models import materialise
 from tests.properties.random_tables import Sample, make_sample, samples, sanitizers
-from tests.release.test_release import coverage
-
-
-def compare(sample: Sample, sanitizer: Mondrian, most: int) -> None:
-    releases = MondrianReleases(sample.table, sanitizer)
-    for row in range(min(len(sample.table), most)):
-        given_out = releases.without(row)
-        made = sanitizer.sanitize(sample.table.without(row))
-        assert given_out.to_arrow().equals(made.to_arrow())
-        assert coverage(given_out) == coverage(made)
-        assert given_out.constraint_met == made.constraint_met
-        assert given_out.classes.tolist() == made.classes.tolist()
-
-
-@given(samples(most=40), sanitizers())
-def test_every_release_without_one_record(sample: Sample, sanitizer: Mondrian) -> None:
-    compare(sample, sanitizer, 12)
-
-
-@pytest.mark.long
-@given(samples(most=150, attributes=6), sanitizers())
-def test_every_release_without_one_record_at_length(sample: Sample, sanitizer: Mondrian) -> None:
-    compare(sample, sanitizer, 150)
-
-
-# ── what TF shows of it ──────────────────────────────────────────────────────────────────────
 
 
 @given(samples(most=40), sanitizers())
@@ -153,6 +127,6 @@ def test_what_targets_share_is_made_before_the_first(monkeypatch: pytest.MonkeyP
     people = each_record(np.arange(len(table)))
     ask = Without(table, Mondrian(k=3), as_model("tree"), people, MondrianReleases)
     ask.prepare()
-    assert {"_tree", "_changed", "_from_scratch"} <= vars(ask.releases).keys()
+    assert {"_base", "_from_scratch"} <= vars(ask.releases).keys()
     monkeypatch.setattr(Releases, "without", lambda *_: pytest.fail("it was sanitized"))
     Without(table, Mondrian(k=3), as_model("tree"), people, Releases).prepare()

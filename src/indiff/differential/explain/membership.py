@@ -117,7 +117,7 @@ def membership_inferences(
     for result in results:
         _check(result, confidence, resamples, seed)
     scores = [_Scores.of(result) for result in results]
-    drawn = _resampled([one.places for one in scores], resamples, seed)
+    drawn = resampled([one.places for one in scores], resamples, seed)
     return [
         _inferred(result, one, *each, confidence, seed)
         for result, one, each in zip(results, scores, drawn, strict=True)
@@ -174,7 +174,7 @@ def _inferred(
     )  # fmt: skip
 
 
-def _resampled(
+def resampled(
     each: Sequence[NDArray[np.intp]], resamples: int, seed: int
 ) -> list[tuple[Floats, Floats]]:
     """Return the summary of each resample, and how far its curve goes above the one measured.

@@ -18,7 +18,6 @@ from indiff.differential.explain.models import (
     records,
     shifts,
 )
-from indiff.differential.leave_one_out import releases_of
 from indiff.differential.people import fallback
 from indiff.differential.recoding.changes import NodeChange
 from indiff.differential.recoding.leave_one_out import RecodingReleases
@@ -30,6 +29,7 @@ from indiff.inference import Model, NaiveBayes
 from indiff.inference.background import Background, Prior, with_background
 from indiff.inference.models import covering_rows, is_randomized_model
 from indiff.release.release import Release, write_regions
+from indiff.sanitizers.recoding.recoding import Recoding
 from indiff.sanitizers.sanitizer import as_sanitizer
 
 __all__ = ["DecisionPath", "Explanation", "GroupChange", "NodeChange", "Shift", "explain"]
@@ -232,7 +232,8 @@ def explain(
     asked = [int(records)] if isinstance(records, int | np.integer) else list(records)
     rows = [int(as_rows(table, [record])[0]) for record in asked]  # in the order asked for
     release = chosen.sanitize(table)
-    releases: Releases = releases_of(chosen)(table, fallback(chosen))
+    source = RecodingReleases if isinstance(chosen, Recoding) else Releases
+    releases: Releases = source(table, fallback(chosen))
     found = []
     for row in rows:
         one = _explain(table, adversary, release, releases.without(row), row, show_values)

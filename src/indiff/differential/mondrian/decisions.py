@@ -38,7 +38,6 @@ from indiff.differential.mondrian.node import (
     TRIED,
     UP_TO_B,
     WIDTH,
-    empty_node,
     extremes_without,
     look_at,
     look_outside,
@@ -46,9 +45,9 @@ from indiff.differential.mondrian.node import (
     try_attribute,
     widest_left,
 )
-from indiff.kernels import borrow, inline, kernel
+from indiff.kernels import borrow, inline, inner
 from indiff.sanitizers.mondrian import layout
-from indiff.sanitizers.mondrian.cuts import empty_room, top_node, width_between
+from indiff.sanitizers.mondrian.cuts import top_node, width_between
 
 
 @inline
@@ -197,7 +196,7 @@ def may_change(k: Any, decided: Any) -> Any:
     return not (decided[layout.SURE] & layout.STEADY or (small and decided[layout.ATTRIBUTE] < 0))
 
 
-@kernel
+@inner
 def find_keys(
     problem: Any, start: Any, end: Any, decided: Any, low: Any, high: Any, node: Any, target: Any,
     keys: Any, room: Any,
@@ -268,35 +267,3 @@ def find_keys(
         keys[place] = key
         changes += key != STAYS and key != NOBODY
     return SOME_CHANGE if changes > 0 else ALL_STAY
-
-
-@kernel
-def changed_nodes(problem: Any, tree: Any) -> Any:
-    """For each record the node below which the partition changes when it leaves.
-
-    The problem's records lie in the order of the tree.
-    """
-    n = problem.codes.shape[1]
-    known, room = empty_node(problem), empty_room(problem, n)
-    keys, changed, staying = np.empty(n, np.int32), np.empty(n, np.int32), np.ones(n, np.int32)
-    for node in range(tree.nodes.shape[0]):  # a node's number is smaller than its children's
-        start, end = (
-            np.int64(tree.nodes[node, layout.START]),
-            np.int64(tree.nodes[node, layout.END]),
-        )
-        if tree.nodes[node, layout.ATTRIBUTE] == layout.LEAF:
-            for place in range(start, end):
-                if staying[place]:
-                    changed[place] = node
-            continue
-        if not may_change(problem.limits.k, tree.nodes[node]):
-            continue
-        found = find_keys(
-            problem, np.int64(start), np.int64(end), tree.nodes[node], tree.own_low[node],
-            tree.own_high[node], known, staying, keys, room,
-        )  # fmt: skip
-        if found == SOME_CHANGE:
-            for place in range(start, end):
-                if staying[place] and keys[place] != STAYS:
-                    changed[place], staying[place] = node, 0
-    return changed

@@ -32,7 +32,6 @@ from indiff.differential.mondrian.counts import (
     empty_outcome,
     finish_generalized,
 )
-from indiff.differential.mondrian.decisions import changed_nodes
 from indiff.differential.mondrian.tallies import Shown, empty_shown, note, tally_without
 from indiff.differential.mondrian.walk import rebuild_alone, walk
 from indiff.differential.path import Beliefs
@@ -40,16 +39,13 @@ from indiff.differential.refit.refit import Releases
 from indiff.inference import Classifier, Frequency, Model, NaiveBayes
 from indiff.inference.encodings import Tally
 from indiff.kernels import Shared
-from indiff.release.release import Release
 from indiff.sanitizers.mondrian import layout
 from indiff.sanitizers.mondrian.cuts import empty_room
 from indiff.sanitizers.mondrian.layout import Problem, Tree, meets, relative_to, total_extremes
 from indiff.sanitizers.mondrian.mondrian import (
     Mondrian,
-    grow_anew,
     grow_parts,
     missing_parts,
-    release_of_groups,
 )
 
 
@@ -286,78 +282,31 @@ class _Walks:
 class MondrianReleases(Releases):
     """Makes f(D⁻ⁱ) for one table and one Mondrian, record by record.
 
-    Each release is the one that sanitizing D⁻ⁱ from scratch gives. Leaving a record out changes
-    the partition at most below one node (``docs/leave-one-out.md``), except for t-closeness and
-    for the few records that alone hold the table's lowest or highest value: those are sanitized
-    from scratch.
+    What TF features show of it is counted without making it: the groups that do not have the
+    record stay as they are (``docs/leave-one-out.md``, Lemma 6). Not so with t-closeness, nor of
+    the few records that alone hold the table's lowest or highest value.
     """
 
-    def __init__(self, table: Table, sanitizer: Mondrian) -> None:
-        super().__init__(table, sanitizer)
-        self._parts = missing_parts(table)
-        self._problem = sanitizer.problem(table)
-        self._met = sanitizer.obstacle(table, self._problem, self._parts) is None
-
     @cached_property
-    def _tree(self) -> Tree:
-        return grow_parts(self.table, self._problem, self._parts)
-
-    @cached_property
-    def _in_order(self) -> Problem:
-        return in_order(self._problem, self._tree.order)
-
-    @cached_property
-    def _place(self) -> NDArray[np.intp]:
-        return np.argsort(self._tree.order)
-
-    @cached_property
-    def _laid(self) -> Tree:
-        """The partition of the records in its own order."""
-        return self._tree._replace(order=np.arange(len(self.table), dtype=np.int32))
-
-    @cached_property
-    def _changed(self) -> NDArray[np.int32]:
-        """The node below which the partition changes without the record at each place."""
-        return changed_nodes(self._in_order, self._laid)
+    def _base(self) -> tuple[Problem, Tree, NDArray[np.intp]]:
+        """The table in the order of its partition, that partition, and each record's place."""
+        parts, problem = missing_parts(self.table), self.sanitizer.problem(self.table)
+        tree = grow_parts(self.table, problem, parts)
+        laid = tree._replace(order=np.arange(len(self.table), dtype=np.int32))
+        return in_order(problem, tree.order), laid, np.argsort(tree.order)
 
     @cached_property
     def _from_scratch(self) -> NDArray[np.bool_]:
-        if not self._met or self.sanitizer.t is not None:
+        parts, problem = missing_parts(self.table), self.sanitizer.problem(self.table)
+        met = self.sanitizer.obstacle(self.table, problem, parts) is None
+        if not met or self.sanitizer.t is not None:
             return np.ones(len(self.table), dtype=bool)
-        alone = global_extremes(self.table)
-        return alone | unmet_without(self._problem, self._parts)
-
-    def without(self, row: int) -> Release:
-        """Return f(D⁻ⁱ) for the record in this row of the table."""
-        others = self.table.without(row)
-        if self._from_scratch[row]:
-            return self.sanitizer.sanitize(others)
-        tree, (first, last, fresh) = self._tree, self._regrown(row)
-        groups = tree.groups(len(self.table))
-        groups[groups >= last] += len(fresh.leaves) - (last - first)
-        groups[fresh.order] = first + fresh.groups(len(self.table))[fresh.order]
-        before, after = tree.leaves[:first], tree.leaves[last:]
-        low = np.concatenate([tree.low[before], fresh.low[fresh.leaves], tree.low[after]])
-        high = np.concatenate([tree.high[before], fresh.high[fresh.leaves], tree.high[after]])
-        left = np.delete(groups, row)
-        return release_of_groups(others, self._problem, left, low, high, self.sanitizer)
+        return global_extremes(self.table) | unmet_without(problem, parts)
 
     def tally(self, row: int) -> Tally | None:
         """Return what TF features show of f(D⁻ⁱ) to its record; None where f(D⁻ⁱ) must be made."""
         if self._from_scratch[row]:
             return None
-        place = self._place[row]
-        counts = tally_without(self._in_order, self._laid, place, self._changed[place])
+        problem, tree, places = self._base
+        counts = tally_without(problem, tree, len(missing_parts(self.table)), places[row])
         return Tally(tuple(a.name for a in self.table.attributes), counts)
-
-    def _regrown(self, row: int) -> tuple[int, int, Tree]:
-        """Return the groups that change, from the first to before the last, and the new ones."""
-        tree, place = self._tree, int(self._place[row])
-        node = int(self._changed[place])
-        start, end = tree.nodes[node, layout.START], tree.nodes[node, layout.END]
-        first, last = np.searchsorted(tree.nodes[tree.leaves, layout.START], [start, end]).tolist()
-        members = np.delete(tree.order[start:end], place - start)
-        box = tree.low[node : node + 1], tree.high[node : node + 1]
-        room = empty_room(self._problem, len(members))
-        fresh = grow_anew(self._problem, members, np.array([len(members)], np.int32), *box, room)
-        return first, last, fresh

@@ -194,24 +194,22 @@ def end_tree(column: Any, shown: Any, belief: Any) -> Any:
 
 
 @kernel
-def tally_without(problem: Any, tree: Any, place: Any, node: Any) -> Any:
+def tally_without(problem: Any, tree: Any, roots: Any, place: Any) -> Any:
     """The counts by pattern and class of f(D⁻ⁱ) for the record i at a place.
 
-    ``node`` is where the partition changes below. The problem's records lie in the order of the
-    tree.
+    The problem's records lie in the order of the tree, which has so many roots.
     """
     d, n = problem.codes.shape
-    counts = np.zeros((1 << d, problem.class_count))
-    start = tree.nodes[node, layout.START]
-    others = np.empty(tree.nodes[node, layout.END] - start - 1, np.int32)
-    for spot in range(others.shape[0]):
-        others[spot] = start + spot + (start + spot >= place)
-    end, twin = np.empty(1, np.int32), np.empty(1, np.int32)
-    end[0], twin[0] = others.shape[0], node
-    low, high = tree.low[node : node + 1], tree.high[node : node + 1]
+    counts, others = np.zeros((1 << d, problem.class_count)), np.empty(n - 1, np.int32)
+    for spot in range(n - 1):
+        others[spot] = spot + (spot >= place)
+    ends, twins = np.empty(roots, np.int32), np.empty(roots, np.int32)
+    for root in range(roots):
+        stop = tree.nodes[root, layout.END]
+        ends[root], twins[root] = stop - (stop > place), root
     fresh, new, gone = grow(
-        problem, others, end, low, high, tree, twin, np.empty(0), np.int64(0),
-        empty_room(problem, n),
+        problem, others, ends, tree.low[:roots], tree.high[:roots], tree, twins, np.empty(0),
+        np.int64(0), empty_room(problem, n),
     )  # fmt: skip
     add_cover(problem, tree, tree.leaves, 1.0, place, counts)
     add_cover(problem, tree, gone, -1.0, place, counts)
