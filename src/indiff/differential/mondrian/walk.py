@@ -346,29 +346,30 @@ def walk(
             count = 0
             for place in range(first, end):
                 count += keys[place] == key
-            if key == ALONE or count == 1:
-                here = np.int64(node)
-                rebuild_alone(
-                    problem, adversary, tree, here, here + 1, first, np.int64(ids[first]), counted,
-                    no_spans, desk.room, desk.shown, outcome,
-                )  # fmt: skip
-                keys[first] = STAYS
+            if key != ALONE and count > 1:
+                a = key // 2
+                by_tree = problem.meta[a, layout.CUT_BY] == layout.BY_TREE
+                cut = cut_of[2, a] if by_tree else cut_of[key % 2, a]
+                used = desk.shown.used
+                groups, spots, full = used[GROUPS], used[PLACES], used[FULL]
+                own, forest, places, parts, fresh = force(
+                    problem, tree, node, a, cut, ids, keys, key, counted, adversary.models, desk
+                )
+                own_ids, own_target = np.empty_like(places), np.empty_like(places)
+                for place in range(places.shape[0]):
+                    own_ids[place] = ids[places[place]]
+                    own_target[place] = keys[places[place]] == key
+                walk(own, adversary, forest, parts, own_ids, own_target, fresh, desk, outcome)
+                used[GROUPS], used[PLACES], used[FULL] = groups, spots, full
+                for place in range(first, end):
+                    if keys[place] == key:
+                        keys[place] = STAYS
                 continue
-            a = key // 2
-            by_tree = problem.meta[a, layout.CUT_BY] == layout.BY_TREE
-            cut = cut_of[2, a] if by_tree else cut_of[key % 2, a]
-            used = desk.shown.used
-            groups, spots, full = used[GROUPS], used[PLACES], used[FULL]
-            own, forest, places, parts, fresh = force(
-                problem, tree, node, a, cut, ids, keys, key, counted, adversary.models, desk
-            )
-            own_ids, own_target = np.empty_like(places), np.empty_like(places)
-            for place in range(places.shape[0]):
-                own_ids[place] = ids[places[place]]
-                own_target[place] = keys[places[place]] == key
-            walk(own, adversary, forest, parts, own_ids, own_target, fresh, desk, outcome)
-            used[GROUPS], used[PLACES], used[FULL] = groups, spots, full
-            for place in range(first, end):
-                if keys[place] == key:
-                    keys[place] = STAYS
+            # Last, since another process compiles it meanwhile (``cli/warmup.py``).
+            here = np.int64(node)
+            rebuild_alone(
+                problem, adversary, tree, here, here + 1, first, np.int64(ids[first]), counted,
+                no_spans, desk.room, desk.shown, outcome,
+            )  # fmt: skip
+            keys[first] = STAYS
     return 0
