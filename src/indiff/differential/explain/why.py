@@ -232,7 +232,7 @@ def explain(
     asked = [int(records)] if isinstance(records, int | np.integer) else list(records)
     rows = [int(as_rows(table, [record])[0]) for record in asked]  # in the order asked for
     release = chosen.sanitize(table)
-    source = RecodingReleases if isinstance(chosen, Recoding) else Releases
+    source: Any = RecodingReleases if isinstance(chosen, Recoding) else Releases
     releases: Releases = source(table, fallback(chosen))
     found = []
     for row in rows:
