@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -225,6 +226,8 @@ def test_the_usual_adversaries() -> None:
     assert names("auto", Identity(), table()) == ["naive-bayes", "frequency"]
     assert names("auto", Laplace(1.0), table()) == ["frequency"]
     assert names("tree", Mondrian(k=2), table()) == ["tree"]
+    coarse: Any = SimpleNamespace(coverage_says_little=True)  # a tree that reads values, then
+    assert names("auto", coarse) == ["naive-bayes", "frequency", "tree:encoding=Scaling-Hot"]
     assert names([None, "tree"], Mondrian(k=2), table()) == ["naive-bayes", "frequency", "tree"]
     assert names(["auto", "frequency"], Mondrian(k=2)) == ["naive-bayes", "frequency"]
     assert isinstance(choose_model(None, Identity()), NaiveBayes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +17,7 @@ from indiff.differential.people import Chosen, People, each_record, find_people
 from indiff.differential.summary import sum_up
 from indiff.differential.targets.guarantee import statement
 from indiff.inference import Frequency
+from indiff.sanitizers.recoding.recoding import Recoding
 from indiff.sanitizers.sanitizer import Identity
 
 FRAME = pa.table(
@@ -214,3 +216,12 @@ def test_a_release_with_more_rows_than_the_table_is_said() -> None:
         found = summed(release=Mondrian(k=2).sanitize(table))
         assert (said in found.notes) == more
         assert any("rows for" in note for note in found.notes) == more
+
+
+def test_what_a_recoding_says_of_its_release_is_said_of_the_test() -> None:
+    made = replace(Mondrian(k=2).sanitize(TABLE), notes=("12 solutions were compared",))
+    recoded = summed(release=made, sanitizer=Recoding(k=2))
+    assert recoded.notes[-1] == "12 solutions were compared"
+    assert recoded.notes[: len(TABLE.notes)] == TABLE.notes
+    assert "12 solutions were compared" not in summed(release=made).notes
+    assert "12 solutions were compared" not in summed(sanitizer=Recoding(k=2)).notes

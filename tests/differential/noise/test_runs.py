@@ -203,6 +203,7 @@ def test_a_cell_s_runs_have_the_same_noise_with_and_without_the_record() -> None
     found = cell_runs(Laplace(1.0))
     assert (len(found), found.paired) == (4, True)
     place = int(found.cases.back[0])
+    assert found.size(place) == 1
     (pair,) = found.pairs(place)
     assert (pair.lost, pair.generalized) == (False, False)
     own = int(found.cases.values[place])
