@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from indiff import Plan, UserError, differential_test, read_plan, read_table, run_audit
@@ -108,6 +109,17 @@ def test_what_was_not_measured_together_is_no_pass(
     found = result.finding("together.delta:ill")
     assert (found.status, found.reason) == ("failed", reason)
     assert result.verdict["exit_code"] == 3
+
+
+def test_distances_of_nothing_were_measured(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    still = SimpleNamespace(
+        interrupted=False, failures=(), distances=np.zeros(3), delta=0.0, exactness="exact",
+        delta_interval=None, model="frequency", confidence=None, notes=(),
+    )  # fmt: skip
+    monkeypatch.setattr(also, "differential_test", lambda *_, **__: still)
+    found = audited(folder, {}, also=["mondrian:k=2"]).finding("together.delta:ill")
+    assert (found.status, found.value) == ("measured", 0.0)
+    assert found.parameters["records"] == 3
 
 
 @pytest.mark.parametrize(

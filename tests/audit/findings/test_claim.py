@@ -17,14 +17,14 @@ from indiff.differential.claim.result import ClaimResult
 SCHEMA = Path(__file__).parents[3] / "docs" / "report.schema.json"
 
 
-def audited(sanitizer: str, **adversary: Any) -> indiff.AuditResult:
+def audited(sanitizer: str, progress: Any = None, **adversary: Any) -> indiff.AuditResult:
     plan = indiff.Plan(
         data={"quasi": ["age", "sex"], "sensitive": "diagnosis"},
         release={"sanitizer": sanitizer},
         adversary={"targets": 3, "models": ["frequency"], "calls": 60, **adversary},
         run={"jobs": 1},
     )
-    return indiff.run_audit(plan, indiff.datasets.demo(records=100))
+    return indiff.run_audit(plan, indiff.datasets.demo(records=100), progress=progress)
 
 
 def test_a_refuted_claim_fails_the_audit_and_has_a_section() -> None:
@@ -44,7 +44,11 @@ def test_a_refuted_claim_fails_the_audit_and_has_a_section() -> None:
 
 
 def test_a_claim_that_is_not_refuted_is_no_pass() -> None:
-    found = audited("suppress", claim={"epsilon": 5.0, "delta": 0.5})
+    told: list[Any] = []
+    claim = {"epsilon": 5.0, "delta": 0.5}
+    found = audited("suppress", lambda *step: told.append(step), claim=claim)
+    claimed = [(done, total) for stage, done, total in told if stage == "testing the claim"]
+    assert claimed[-1][0] == claimed[-1][1] > 0
     assert found.verdict["status"] == "incomplete"
     assert any("not refuted with 95 % confidence" in one for one in found.verdict["reasons"])
 
@@ -99,6 +103,8 @@ OPEN = "the claim ε ≤ 1 is not refuted with 95 % confidence by 60 runs: no pr
         ([observed(1.0)], Exit.INCOMPLETE, [OPEN]),
         ([observed(1.0), observed(2.0)], Exit.EXCEEDED, [REFUTED, OPEN]),
         ([observed(1.0, interrupted=True)], Exit.INTERRUPTED,
+         [OPEN, "interrupted: the runs made so far are kept"]),
+        ([observed(1.0), observed(1.0, interrupted=True)], Exit.INTERRUPTED,
          [OPEN, "interrupted: the runs made so far are kept"]),
         ([observed(1.0), observed(1.0, out_of_time=True)], Exit.INCOMPLETE,
          [OPEN, "the time was up before all runs were made"]),

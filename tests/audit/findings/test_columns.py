@@ -110,3 +110,12 @@ def test_a_sensitive_attribute_in_bins_is_coarser() -> None:
         release = indiff.Mondrian(k=2).sanitize(table)
         (cost,) = (one for one in released_columns([release], table) if one["name"] == "cost")
         assert cost["how"] == how
+
+
+def test_each_of_two_sensitive_columns_taken_together_is_released() -> None:
+    frame = pa.table({"age": [1, 2, 3, 4], "ill": list("ynyn"), "poor": list("nnyy")})
+    table = indiff.read_table(frame, quasi=["age"], sensitive=["ill", "poor"], joint=True)
+    found = released_columns([indiff.Mondrian(k=2).sanitize(table)], table)
+    assert {one["name"]: one["how"] for one in found} == {
+        "age": "coarser", "ill": "unchanged", "poor": "unchanged",
+    }  # fmt: skip

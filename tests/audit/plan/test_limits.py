@@ -131,3 +131,9 @@ def test_a_limit_against_an_unknown_population_says_what_to_tell(name: str, way_
         require_population(["k", f"population.{name}"], None)
     assert str(told.value).endswith(f" {way_out}")
     require_population(["k", "delta"], None)
+
+
+def test_a_limit_on_the_population_has_a_name_that_is_known() -> None:
+    assert risk_limits({"population.k_map": 2}, []) == {"population.k_map": 2}
+    with pytest.raises(UserError, match=r"no limit 'population\.nobody'"):
+        risk_limits({"population.nobody": 2}, [])
