@@ -351,6 +351,8 @@ def test_utility_is_what_the_analyst_measures() -> None:
     assert accuracy.exactness == "estimate"
     assert accuracy.parameters["majority"] == analyst.majority
     assert accuracy.parameters["task"] == "ill"
+    assert accuracy.interval == analyst.interval(accuracy.value, 0.95)
+    assert accuracy.parameters["confidence"] == 0.95
     kept = {name: found[f"{name}:ill"] for name in ("ncp", "discernibility", "average_group")}
     assert {one.exactness for one in kept.values()} == {"exact"}
     assert 0 < kept["ncp"].value < 1
