@@ -11,7 +11,7 @@ from indiff import UserError, measure_risk
 from indiff.risk.population.individual import HouseholdRisk, IndividualRisk
 from indiff.risk.population.loglinear import LoglinearModel, LoglinearRisk
 from indiff.risk.population.measure import Asked, Figure, _figures, estimate_uniques
-from indiff.risk.population.models import Histogram, pitman, snb, zayatz
+from indiff.risk.population.models import ASSUMES, Estimate, Histogram, pitman, snb, zayatz
 from indiff.risk.population.table import KnownPopulation, MatchedSizes
 
 HOUSE = HouseholdRisk("hid", 4, 0.9, 0.5, 2.5)
@@ -71,6 +71,9 @@ def test_of_models_the_span_is_told_and_of_a_count_none() -> None:
         (by[2] or 0) / 1_000, "average", "population", "estimate", (low / 1_000, high / 1_000),
     )  # fmt: skip
     everybody = estimate_uniques(histogram, histogram.people)
+    assert everybody.models == {
+        "counted": Estimate("counted", True, 40, 40 / 104, ASSUMES["counted"], residual=0.0)
+    }
     figures = told(uniques=everybody)
     assert figures["uniques"] == (40, "total", "population", "exact", None)
     assert figures["unique_share"] == (40 / 104, "average", "population", "exact", None)
