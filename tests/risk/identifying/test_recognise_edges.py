@@ -152,7 +152,8 @@ def test_accents_do_not_count() -> None:
 
 @pytest.mark.parametrize(
     ("name", "is_name"),
-    [("surname", True), ("mysurname", True), ("mymaiden", True), ("mynames", False), ("firstname", True), ("renamed", False),
+    [("surname", True), ("mysurname", True), ("mymaiden", True), ("mynames", False),
+     ("firstname", True), ("renamed", False),
      ("anom", False), ("nom", True)],
 )  # fmt: skip
 def test_long_words_count_wherever_they_stand(name: str, is_name: bool) -> None:
