@@ -105,6 +105,16 @@ def test_the_largest_distance_of_a_persons_records_counts() -> None:
     assert (found.uncovered, found.uncovered_without, found.generalized_without) == (2, 2, 1)
 
 
+def test_the_beliefs_are_those_of_the_record_that_counts() -> None:
+    """a's first record is the furthest: of two records one is shown."""
+    one = find_people(TABLE, "who").choose(np.array([0]))
+    found = summed(one, rows=[0, 2], column={"distances": np.array([0.9, 0.3])})
+    assert (found.distances.tolist(), found.records.tolist()) == ([0.9], [0])
+    assert np.array_equal(found.beliefs, WITH[[0]])
+    assert np.array_equal(found.beliefs_without, WITHOUT[[0]])
+    assert found.classes.tolist() == TABLE.sensitive.codes[[0]].tolist()
+
+
 def test_in_the_order_in_which_they_were_asked_for() -> None:
     """Asked for b, d and a; asked about in the order of the table."""
     everyone = find_people(TABLE, "who")
