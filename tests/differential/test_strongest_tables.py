@@ -29,7 +29,6 @@ from indiff.inference import Frequency, NaiveBayes
 from indiff.sanitizers.noise.mechanisms import Laplace
 from indiff.sanitizers.sanitizer import Identity
 
-
 DOCUMENTED = Path(__file__).parents[2] / "docs" / "adversaries.md"
 
 

@@ -115,6 +115,16 @@ def test_the_beliefs_are_those_of_the_record_that_counts() -> None:
     assert found.classes.tolist() == TABLE.sensitive.codes[[0]].tolist()
 
 
+def test_records_in_the_order_in_which_they_were_asked_for() -> None:
+    order = [5, 0, 4, 1, 3, 2]
+    found = summed(chosen={"listed": np.array(order)})
+    assert found.distances.tolist() == DISTANCES[order].tolist()
+    assert found.beliefs.tolist() == WITH[order].tolist()
+    assert found.beliefs_without.tolist() == WITHOUT[order].tolist()
+    assert found.records.tolist() == TABLE.records[order].tolist()
+    assert found.classes.tolist() == TABLE.sensitive.codes[order].tolist()
+
+
 def test_in_the_order_in_which_they_were_asked_for() -> None:
     """Asked for b, d and a; asked about in the order of the table."""
     everyone = find_people(TABLE, "who")

@@ -125,6 +125,7 @@ def test_62_releases_are_not_too_many() -> None:
 def test_a_region_that_covers_nobody_hides_no_other() -> None:
     found = test_releases(TABLE, [released(["20", "90", "[91, 99]"], "abc")])
     assert found.candidates.tolist() == [[1], [0], [0], [0]]
+    assert found.to_dict()["releases"][0]["no_candidate"] == 3
 
 
 def test_rows_of_other_people_are_said() -> None:
