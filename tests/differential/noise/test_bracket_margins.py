@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -288,3 +289,20 @@ def test_a_level_is_a_probability(level: float) -> None:
     runs = np.tile([0.5, 0.5], (4, 1))
     with pytest.raises(UserError, match="confidence must lie between 0 and 1"):
         indistinguishable_from_noise(runs, runs, runs, level=level)
+
+
+def test_halves_are_drawn_by_the_seed_0_unless_another_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seeds: list[Any] = []
+    made = np.random.default_rng
+
+    def noted(seed: Any = None) -> Any:
+        seeds.append(seed)
+        return made(seed)
+
+    monkeypatch.setattr(np.random, "default_rng", noted)
+    runs = np.tile([0.5, 0.5], (4, 1))
+    indistinguishable_from_noise(runs, runs, runs)
+    indistinguishable_from_noise(runs, runs, runs, seed=7)
+    assert seeds == [0, 7]
