@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jsonschema
@@ -161,6 +162,30 @@ def test_the_observed_epsilon_is_a_lower_bound() -> None:
     }  # fmt: skip
     assert "not refuted" not in found.means
     assert "not refuted" in claim_finding(observed(1.0)).means
+    seen: Any = ("rows of theirs were seen in 9 of 60 runs",)
+    told = claim_finding(observed(2.0, observed=seen)).means
+    assert " Rows of theirs were seen in 9 of 60 runs." in told
+    assert "None" not in found.means
+    assert len(found.means) < len(told)
+
+
+def test_each_attribute_has_a_folder_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Any] = []
+
+    def test(table: Any, sanitizer: Any, **settings: Any) -> ClaimResult:
+        given.append(settings["run"])
+        return observed(1.0)
+
+    monkeypatch.setattr("indiff.differential.claim.claim.test_claim", test)
+    audit: Any = SimpleNamespace(
+        plan=planned(claim={"epsilon": 1.0}), stopped=[], lost={}, attempt=lambda _, find: find()
+    )
+    subject: Any = SimpleNamespace(table=SimpleNamespace(sensitive=SimpleNamespace(name="ill")))
+    claims = Claims(audit, "identity", "kept")
+    for _ in range(3):
+        claims.findings(subject)
+    assert given == [Path("kept") / f"claim-{number}" for number in (1, 2, 3)]
+    assert len(claims.tests) == 3
 
 
 @pytest.mark.parametrize(

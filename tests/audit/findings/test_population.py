@@ -188,6 +188,9 @@ def test_a_share_is_said_in_percent_and_a_number_of_people_is_not() -> None:
     found = measure_risk(frame, quasi=["a", "b"], sampling=0.2, details=False).population
     assert found is not None
     said = {one.id.removeprefix("population."): one for one in figures_said(found)}
+    assert found.uniques is not None
+    solved = [name for name, one in found.uniques.models.items() if one.uniques is not None]
+    assert said["uniques"].parameters["converged"] == solved == ["zayatz", "snb"]
     for name, written in (("uniques", number), ("unique_share", percent)):
         low, high = said[name].interval or (0, 0)
         assert f"the models that have a solution say {written(low)} to {written(high)}." in (
