@@ -200,7 +200,7 @@ def test_numbers_as_texts_are_one_number_however_they_are_written(more: dict[str
     for engine in ("duckdb", "auto"):
         found, expected = (
             measure_risk(
-                one, quasi="q", sensitive=["s", *more], kinds={"s": "numeric"}, engine=engine,  # type: ignore[arg-type]
+                one, quasi="q", sensitive=["s", *more], kinds={"s": "numeric"}, engine=engine,
             ).groups.sensitive["s"]
             for one in (texts, numbers)
         )  # fmt: skip
