@@ -427,6 +427,9 @@ def test_a_distance_that_is_a_function_has_an_open_range() -> None:
         ("reidentification.itpr", {"itpr": 0.5, "reidentification.itpr": 0.4},
          "reidentification.itpr"),
         ("reidentification.itpr", {"inference.itpr": 0.5}, None),
+        ("together.delta", {"delta": 0.1}, "delta"),
+        ("together.delta", {"delta": 0.1, "together.delta": 0.2}, "together.delta"),
+        ("population.k_map", {"k_map": 3}, None),
     ],
 )  # fmt: skip
 def test_the_next_broader_limit_counts(name: str, limits: Any, counts: Any) -> None:

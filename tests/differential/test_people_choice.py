@@ -220,6 +220,12 @@ def test_whoever_has_several_records_equals_nobody() -> None:
     assert first[back].tolist() == [0, 1, 0, 3, 0]
 
 
+def test_of_two_people_one() -> None:
+    two = read_table(pa.table({"age": [1, 2], "ill": list("xy")}), quasi=["age"], sensitive="ill")
+    chosen = choose_targets(two, find_people(two, None), [1])
+    assert chosen.people.rows.tolist() == [1]
+
+
 def test_visits_of_joined_tables_need_a_column_that_names_people() -> None:
     people = pa.table({"id": [1, 2], "age": [30, 40]})
     visits = pa.table({"id": [1, 2, 2], "ill": list("xyx")})

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,8 @@ from indiff.differential.targets.guarantee import statement
 from indiff.inference import Frequency, NaiveBayes
 from indiff.sanitizers.noise.mechanisms import Laplace
 from indiff.sanitizers.sanitizer import Identity
+
+DOCUMENTED = Path(__file__).parents[2] / "docs" / "adversaries.md"
 
 
 def result(distances: list[float], model: str, **more: Any) -> DifferentialResult:
@@ -225,8 +229,11 @@ def test_the_usual_adversaries() -> None:
     assert names("auto", Identity(), table()) == ["naive-bayes", "frequency"]
     assert names("auto", Laplace(1.0), table()) == ["frequency"]
     assert names("tree", Mondrian(k=2), table()) == ["tree"]
+    coarse: Any = SimpleNamespace(coverage_says_little=True)  # a tree that reads values, then
+    assert names("auto", coarse) == ["naive-bayes", "frequency", "tree:encoding=Scaling-Hot"]
     assert names([None, "tree"], Mondrian(k=2), table()) == ["naive-bayes", "frequency", "tree"]
     assert names(["auto", "frequency"], Mondrian(k=2)) == ["naive-bayes", "frequency"]
+    assert len(choose_models(["auto", "frequency"], Mondrian(k=2)).models) == 2
     assert isinstance(choose_model(None, Identity()), NaiveBayes)
     assert isinstance(choose_model("auto", Laplace(1.0)), Frequency)
     assert str(choose_model("tree", Laplace(1.0))) == "tree"
@@ -260,13 +267,14 @@ def test_why_no_tree_is_asked(sanitizer: Any, more: Any, why: str | None) -> Non
 def test_how_much_work_a_tree_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     """Targets × (records + 2^columns × values): 6 records, one column, two values are 6 × 10."""
     small = table()
+    assert f"{MOST_WORK:,}" in DOCUMENTED.read_text(encoding="utf-8")
     most = MOST_WORK // 60
     assert "tree" in names("auto", Mondrian(k=2), small, share=most)
     late = choose_models("auto", Mondrian(k=2), small, share=most + 1)
     assert "tree" not in late.named
     assert f"testing 6 of 6 records {most + 1} times would take it long" in str(late.left_out)
     half = MOST_WORK // 30
-    for targets in (3, [0, 1, 2]):
+    for targets in (3, [3, 4, 5]):
         assert "tree" in names("auto", Mondrian(k=2), small, targets=targets, share=half)
         assert "tree" not in names("auto", Mondrian(k=2), small, targets=targets, share=half + 1)
     assert "tree" in names("auto", Mondrian(k=2), small, targets=99, share=most)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +17,7 @@ from indiff.differential.people import Chosen, People, each_record, find_people
 from indiff.differential.summary import sum_up
 from indiff.differential.targets.guarantee import statement
 from indiff.inference import Frequency
+from indiff.sanitizers.recoding.recoding import Recoding
 from indiff.sanitizers.sanitizer import Identity
 
 FRAME = pa.table(
@@ -101,6 +103,26 @@ def test_the_largest_distance_of_a_persons_records_counts() -> None:
     assert (found.individual, found.people, found.requested) == ("who", 4, 4)
     # People of whom any record is uncovered: a and d; b and c; a.
     assert (found.uncovered, found.uncovered_without, found.generalized_without) == (2, 2, 1)
+
+
+def test_the_beliefs_are_those_of_the_record_that_counts() -> None:
+    """a's first record is the furthest: of two records one is shown."""
+    one = find_people(TABLE, "who").choose(np.array([0]))
+    found = summed(one, rows=[0, 2], column={"distances": np.array([0.9, 0.3])})
+    assert (found.distances.tolist(), found.records.tolist()) == ([0.9], [0])
+    assert np.array_equal(found.beliefs, WITH[[0]])
+    assert np.array_equal(found.beliefs_without, WITHOUT[[0]])
+    assert found.classes.tolist() == TABLE.sensitive.codes[[0]].tolist()
+
+
+def test_records_in_the_order_in_which_they_were_asked_for() -> None:
+    order = [5, 0, 4, 1, 3, 2]
+    found = summed(chosen={"listed": np.array(order)})
+    assert found.distances.tolist() == DISTANCES[order].tolist()
+    assert found.beliefs.tolist() == WITH[order].tolist()
+    assert found.beliefs_without.tolist() == WITHOUT[order].tolist()
+    assert found.records.tolist() == TABLE.records[order].tolist()
+    assert found.classes.tolist() == TABLE.sensitive.codes[order].tolist()
 
 
 def test_in_the_order_in_which_they_were_asked_for() -> None:
@@ -214,3 +236,12 @@ def test_a_release_with_more_rows_than_the_table_is_said() -> None:
         found = summed(release=Mondrian(k=2).sanitize(table))
         assert (said in found.notes) == more
         assert any("rows for" in note for note in found.notes) == more
+
+
+def test_what_a_recoding_says_of_its_release_is_said_of_the_test() -> None:
+    made = replace(Mondrian(k=2).sanitize(TABLE), notes=("12 solutions were compared",))
+    recoded = summed(release=made, sanitizer=Recoding(k=2))
+    assert recoded.notes[-1] == "12 solutions were compared"
+    assert recoded.notes[: len(TABLE.notes)] == TABLE.notes
+    assert "12 solutions were compared" not in summed(release=made).notes
+    assert "12 solutions were compared" not in summed(sanitizer=Recoding(k=2)).notes

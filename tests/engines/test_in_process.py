@@ -254,3 +254,21 @@ def test_rows_of_households_are_kept_however_many_combinations_they_have(
     made: Any = connect(frame, ["a", "h"], countings, engine="in-process")
     assert made.query(f"SELECT COUNT(*) FROM {made.counts['households']}") == [(3,)]
     made.close()
+
+
+def test_threads_that_saw_different_values_add_their_weights() -> None:
+    """The second has met more values than the first, which has no room for them."""
+    coders = [Coder([""]), Coder([""])]
+    few, many = (Tally(coders, [[0]], weighed=(0, 1)) for _ in range(2))
+    few.add([pa.array(["a", "a"]), pa.array([1.0, 2.0])])
+    many.add([pa.array(["b", "c", "a", "c"]), pa.array([4.0, 8.0, 16.0, None])])
+    labels = [str(value) for value in coders[0].values().to_pylist()]
+    counts, sums = Tally.total([few, many], 0), Tally.sums([few, many], 0)
+    by_value = {
+        label: (int(counts[at]), float(sums["w"][at]), int(sums["unweighted"][at]))
+        for at, label in enumerate(labels)
+    }
+    assert {label: by_value[label] for label in "abc"} == {
+        "a": (3, 19.0, 0), "b": (1, 4.0, 0), "c": (2, 8.0, 1),
+    }  # fmt: skip
+    assert Tally.sums([few, many], 1) == {}

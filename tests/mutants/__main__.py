@@ -215,8 +215,9 @@ class _Score:
 
     @property
     def share(self) -> float:
-        """The part that was caught of those that were tried."""
-        return sum(self.kinds[kind] for kind in CAUGHT) / max(self.kinds.total(), 1)
+        """The part that was caught of those that were tried; all of none."""
+        total = self.kinds.total()
+        return sum(self.kinds[kind] for kind in CAUGHT) / total if total else 1.0
 
     @property
     def is_well(self) -> bool:

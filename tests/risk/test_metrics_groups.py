@@ -6,9 +6,10 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from indiff.risk.measure import _with_population
+from indiff.risk.measure import _with_population, measure_risk
 from indiff.risk.metrics import DERIVED, GroupRisk, SensitiveGroups, SizeClass
 
 SMALL = {"l": 1.5, "distinct_l": 2, "entropy_l": 1.25}
@@ -54,3 +55,14 @@ def test_a_population_takes_the_first_note_away() -> None:
     assert _with_population(groups_found, None) is groups_found
     estimated = SimpleNamespace(table=None, notes=("of the population",))
     assert _with_population(groups_found, estimated) is groups_found  # type: ignore[arg-type]
+
+
+def test_of_a_constant_nothing_is_learned() -> None:
+    """H(X) is 0, and so is what is left of it: all of it, by convention."""
+    frame = pa.table({"age": [1, 1, 2, 2], "ill": ["x"] * 4})
+    found = measure_risk(frame, quasi="age", sensitive="ill").inference["ill"]
+    assert (found.h, found.h_conditional, found.h_normalised) == (0, 0, 1)
+    assert (found.itpr, found.dr, found.mi, found.eld, found.cp) == (0, 0, 0, 1, 0)
+    assert found.notes == (
+        "ill is constant: nothing can be learned about it, and ELD is 1 by formula",
+    )

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from indiff import Plan, UserError, differential_test, read_plan, read_table, run_audit
@@ -29,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def audited(folder: Path, limits: dict[str, float], **release: Any) -> Any:
+def audited(folder: Path, limits: dict[str, float], progress: Any = None, **release: Any) -> Any:
     plan = Plan(
         data={**ROLES, "path": str(folder / "now.csv"), "individual": "id"},
         release={"sanitizer": "mondrian:k=3", **release},
@@ -37,7 +38,7 @@ def audited(folder: Path, limits: dict[str, float], **release: Any) -> Any:
         limits=limits,
         report={"worst": 0},
     )
-    return run_audit(plan)
+    return run_audit(plan, progress=progress)
 
 
 def test_tables_over_time_and_other_columns_are_those_of_python(folder: Path) -> None:
@@ -108,6 +109,20 @@ def test_what_was_not_measured_together_is_no_pass(
     found = result.finding("together.delta:ill")
     assert (found.status, found.reason) == ("failed", reason)
     assert result.verdict["exit_code"] == 3
+
+
+def test_distances_of_nothing_were_measured(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    still = SimpleNamespace(
+        interrupted=False, failures=(), distances=np.zeros(3), delta=0.0, exactness="exact",
+        delta_interval=None, model="frequency", confidence=None, notes=(),
+    )  # fmt: skip
+    monkeypatch.setattr(also, "differential_test", lambda *_, **__: still)
+    told: list[Any] = []
+    result = audited(folder, {}, lambda *step: told.append(step), also=["mondrian:k=2"])
+    assert ("testing all releases together", 0, 0) in told
+    found = result.finding("together.delta:ill")
+    assert (found.status, found.value) == ("measured", 0.0)
+    assert found.parameters["records"] == 3
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jsonschema
@@ -17,14 +18,14 @@ from indiff.differential.claim.result import ClaimResult
 SCHEMA = Path(__file__).parents[3] / "docs" / "report.schema.json"
 
 
-def audited(sanitizer: str, **adversary: Any) -> indiff.AuditResult:
+def audited(sanitizer: str, progress: Any = None, **adversary: Any) -> indiff.AuditResult:
     plan = indiff.Plan(
         data={"quasi": ["age", "sex"], "sensitive": "diagnosis"},
         release={"sanitizer": sanitizer},
         adversary={"targets": 3, "models": ["frequency"], "calls": 60, **adversary},
         run={"jobs": 1},
     )
-    return indiff.run_audit(plan, indiff.datasets.demo(records=100))
+    return indiff.run_audit(plan, indiff.datasets.demo(records=100), progress=progress)
 
 
 def test_a_refuted_claim_fails_the_audit_and_has_a_section() -> None:
@@ -44,7 +45,11 @@ def test_a_refuted_claim_fails_the_audit_and_has_a_section() -> None:
 
 
 def test_a_claim_that_is_not_refuted_is_no_pass() -> None:
-    found = audited("suppress", claim={"epsilon": 5.0, "delta": 0.5})
+    told: list[Any] = []
+    claim = {"epsilon": 5.0, "delta": 0.5}
+    found = audited("suppress", lambda *step: told.append(step), claim=claim)
+    claimed = [(done, total) for stage, done, total in told if stage == "testing the claim"]
+    assert claimed[-1][0] == claimed[-1][1] > 0
     assert found.verdict["status"] == "incomplete"
     assert any("not refuted with 95 % confidence" in one for one in found.verdict["reasons"])
 
@@ -99,6 +104,8 @@ OPEN = "the claim ε ≤ 1 is not refuted with 95 % confidence by 60 runs: no pr
         ([observed(1.0)], Exit.INCOMPLETE, [OPEN]),
         ([observed(1.0), observed(2.0)], Exit.EXCEEDED, [REFUTED, OPEN]),
         ([observed(1.0, interrupted=True)], Exit.INTERRUPTED,
+         [OPEN, "interrupted: the runs made so far are kept"]),
+        ([observed(1.0), observed(1.0, interrupted=True)], Exit.INTERRUPTED,
          [OPEN, "interrupted: the runs made so far are kept"]),
         ([observed(1.0), observed(1.0, out_of_time=True)], Exit.INCOMPLETE,
          [OPEN, "the time was up before all runs were made"]),
@@ -155,6 +162,30 @@ def test_the_observed_epsilon_is_a_lower_bound() -> None:
     }  # fmt: skip
     assert "not refuted" not in found.means
     assert "not refuted" in claim_finding(observed(1.0)).means
+    seen: Any = ("rows of theirs were seen in 9 of 60 runs",)
+    told = claim_finding(observed(2.0, observed=seen)).means
+    assert " Rows of theirs were seen in 9 of 60 runs." in told
+    assert "None" not in found.means
+    assert len(found.means) < len(told)
+
+
+def test_each_attribute_has_a_folder_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Any] = []
+
+    def test(table: Any, sanitizer: Any, **settings: Any) -> ClaimResult:
+        given.append(settings["run"])
+        return observed(1.0)
+
+    monkeypatch.setattr("indiff.differential.claim.claim.test_claim", test)
+    audit: Any = SimpleNamespace(
+        plan=planned(claim={"epsilon": 1.0}), stopped=[], lost={}, attempt=lambda _, find: find()
+    )
+    subject: Any = SimpleNamespace(table=SimpleNamespace(sensitive=SimpleNamespace(name="ill")))
+    claims = Claims(audit, "identity", "kept")
+    for _ in range(3):
+        claims.findings(subject)
+    assert given == [Path("kept") / f"claim-{number}" for number in (1, 2, 3)]
+    assert len(claims.tests) == 3
 
 
 @pytest.mark.parametrize(

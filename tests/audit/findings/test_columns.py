@@ -110,3 +110,22 @@ def test_a_sensitive_attribute_in_bins_is_coarser() -> None:
         release = indiff.Mondrian(k=2).sanitize(table)
         (cost,) = (one for one in released_columns([release], table) if one["name"] == "cost")
         assert cost["how"] == how
+
+
+def test_each_of_two_sensitive_columns_taken_together_is_released() -> None:
+    frame = pa.table({"age": [1, 2, 3, 4], "ill": list("ynyn"), "poor": list("nnyy")})
+    table = indiff.read_table(frame, quasi=["age"], sensitive=["ill", "poor"], joint=True)
+    found = released_columns([indiff.Mondrian(k=2).sanitize(table)], table)
+    assert {one["name"]: one["how"] for one in found} == {
+        "age": "coarser", "ill": "unchanged", "poor": "unchanged",
+    }  # fmt: skip
+
+
+def test_a_column_that_nobody_looks_at_is_said_to_be_unmeasured() -> None:
+    frame = pa.table({"age": [1, 2, 3, 4], "ill": list("ynyn")})
+    table = indiff.read_table(frame, quasi=["age"], sensitive="ill")
+    shown = frame.append_column("pay", pa.array([5, 6, 7, 8]))
+    found = released_columns([indiff.read_release(shown, table)], table)
+    assert {one["name"]: one["how"] for one in found} == {
+        "age": "unchanged", "ill": "unchanged", "pay": "unmeasured",
+    }  # fmt: skip

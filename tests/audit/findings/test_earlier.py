@@ -100,10 +100,10 @@ def test_the_section_is_in_every_report(folder: Path) -> None:
 
 def test_beside_a_release_that_is_made_here(folder: Path) -> None:
     release = {"sanitizer": "mondrian:k=2", "before": [str(folder / "2025.csv")]}
-    doing: list[str] = []
-    result = audited(folder, release, lambda stage, *_: doing.append(stage), determined=0.5)
+    doing: list[Any] = []
+    result = audited(folder, release, lambda *step: doing.append(step), determined=0.5)
     assert result.finding("determined:ill").value < 0.5
-    assert "comparing with earlier releases" in doing  # large ones take a while
+    assert ("comparing with earlier releases", 0, 0) in doing  # large ones take a while
 
 
 def test_without_earlier_releases_a_limit_is_not_kept(folder: Path) -> None:
@@ -132,3 +132,14 @@ def test_an_earlier_release_must_be_there_and_readable(folder: Path) -> None:
     (folder / "2023.csv").write_text("age,ill\nyoung,flu\nold,flu\n")
     with pytest.raises(UserError, match=r"'2023\.csv': column 'age', row 1 and 1 more"):
         audited(folder, {"sanitizer": "mondrian:k=2", "before": [str(folder / "2023.csv")]})
+
+
+def test_whom_this_release_tells_alone_is_not_added_by_the_earlier_one(folder: Path) -> None:
+    """21 has a row of its own among rows of stars, in which an adversary looks first."""
+    (folder / "2023.csv").write_text("age,ill\n20-49,flu\n20-49,cancer\n20-49,asthma\n")
+    (folder / "2026.csv").write_text("age,ill\n21,flu\n*,cancer\n*,asthma\n")
+    release = {"file": str(folder / "2026.csv"), "before": str(folder / "2023.csv")}
+    found = audited(folder, release, determined=1).finding("determined:ill")
+    assert found.value == pytest.approx(1 / 6)
+    assert found.parameters["added_by_this_release"] == 0
+    assert found.parameters["only_together"] == 0

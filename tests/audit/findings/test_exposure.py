@@ -354,3 +354,21 @@ def test_one_other_setting_is_tested_like_the_plans_own(
     assert (given["share"], given["confidence"]) == (1, 0.9)
     measure_point(table, plan, Setting("mondrian:k=2", None, None), share=3)
     assert (given["share"], given["confidence"]) == (3, 0.9)
+
+
+def test_a_tree_is_asked_where_one_test_is_little_work(
+    table: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """40 records × (40 + 2² patterns × 2 values) for one test, twice as much for two."""
+    monkeypatch.setattr("indiff.differential.strongest.MOST_WORK", 40 * 48)
+    plan, mondrian = planned(["auto"]), as_sanitizer("mondrian:k=4")
+    assert "tree" in room.adversaries_of(plan, mondrian, table).named
+    assert "tree" not in room.adversaries_of(plan, mondrian, table, 2).named
+
+
+def test_a_distance_at_the_limit_is_not_above_it(table: Any, tested: Any) -> None:
+    """Nor is a count of those above a matter of the largest alone."""
+    for limit in np.unique(tested.distances)[[0, -2, -1]]:
+        plan = planned(["frequency"], limits={"delta": float(limit)})
+        point, _ = measure_point(table, plan, Setting("mondrian:k=4", None, None))
+        assert point["above"] == int((tested.distances > limit).sum())

@@ -13,9 +13,10 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 import pytest
 
-from indiff import Identity, Laplace, Plan, read_table, run_audit
-from indiff.audit.findings.population import population_findings
+from indiff import Identity, Laplace, Plan, measure_risk, read_table, run_audit
+from indiff.audit.findings.population import figures_said, population_findings
 from indiff.audit.findings.release import Subject
+from indiff.audit.metrics import number, percent
 from indiff.audit.verdict import judge, whom
 from tests.command_line import call
 
@@ -180,3 +181,18 @@ def test_the_command_line_takes_it_all(tmp_path: Path) -> None:
     assert "hid" not in [
         one["name"] for one in document["table"]["columns"] if one["role"] == "quasi"
     ]
+
+
+def test_a_share_is_said_in_percent_and_a_number_of_people_is_not() -> None:
+    frame = pa.table({"a": [1, 1, 1, 2, 2, 3, 4, 5, 6, 6], "b": list("xxyxyxyxzz")})
+    found = measure_risk(frame, quasi=["a", "b"], sampling=0.2, details=False).population
+    assert found is not None
+    said = {one.id.removeprefix("population."): one for one in figures_said(found)}
+    assert found.uniques is not None
+    solved = [name for name, one in found.uniques.models.items() if one.uniques is not None]
+    assert said["uniques"].parameters["converged"] == solved == ["zayatz", "snb"]
+    for name, written in (("uniques", number), ("unique_share", percent)):
+        low, high = said[name].interval or (0, 0)
+        assert f"the models that have a solution say {written(low)} to {written(high)}." in (
+            said[name].means
+        )

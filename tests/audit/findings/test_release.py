@@ -228,6 +228,17 @@ def test_t_knows_the_order_and_the_hierarchy_of_the_sensitive_attribute(tmp_path
     assert risk.groups.t == pytest.approx(1 / 3 * 0.5 + 1 / 3)
 
 
+def test_a_missing_value_has_no_place_in_an_order() -> None:
+    """It comes last: ¼, ½ and ¼ are to be moved by a step each, of the three from low to it."""
+    frame = pa.table({"age": [30, 30, 40, 40], "ill": ["low", "mid", "high", None]})
+    orders = {"ill": ["low", "mid", "high"]}
+    table = indiff.read_table(frame, quasi=["age"], sensitive="ill", orders=orders)
+    risk, _ = measured(table, indiff.Identity().sanitize(table))
+    expected = indiff.measure_risk(frame, quasi="age", sensitive="ill", orders=orders)
+    assert risk is not None
+    assert risk.groups.t == expected.groups.t == pytest.approx(1 / 3)
+
+
 def test_two_attributes_together_are_one() -> None:
     frame = PEOPLE.append_column("poor", pa.array(["y", "y", "n", "n"]))
     table = indiff.read_table(
@@ -351,6 +362,8 @@ def test_utility_is_what_the_analyst_measures() -> None:
     assert accuracy.exactness == "estimate"
     assert accuracy.parameters["majority"] == analyst.majority
     assert accuracy.parameters["task"] == "ill"
+    assert accuracy.interval == analyst.interval(accuracy.value, 0.95)
+    assert accuracy.parameters["confidence"] == 0.95
     kept = {name: found[f"{name}:ill"] for name in ("ncp", "discernibility", "average_group")}
     assert {one.exactness for one in kept.values()} == {"exact"}
     assert 0 < kept["ncp"].value < 1

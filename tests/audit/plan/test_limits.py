@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 import indiff
 from indiff.audit.metrics import METRICS
 from indiff.audit.plan.limits import (
+    check_claim,
     check_ranges,
     is_at_least,
     is_stricter,
@@ -131,3 +134,40 @@ def test_a_limit_against_an_unknown_population_says_what_to_tell(name: str, way_
         require_population(["k", f"population.{name}"], None)
     assert str(told.value).endswith(f" {way_out}")
     require_population(["k", "delta"], None)
+
+
+def test_a_limit_on_the_population_has_a_name_that_is_known() -> None:
+    assert risk_limits({"population.k_map": 2}, []) == {"population.k_map": 2}
+    with pytest.raises(UserError, match=r"no limit 'population\.nobody'"):
+        risk_limits({"population.nobody": 2}, [])
+
+
+def test_a_limit_on_a_figure_needs_what_gives_it() -> None:
+    """The size of a population gives its uniques, and no k-map, which a table of it gives."""
+    known: Any = SimpleNamespace(figure={"population.uniques": 1.0}.get)
+    require_population(["k", "population.uniques"], known)
+    with pytest.raises(UserError, match=r"the limit population\.k_map needs to know"):
+        require_population(["population.uniques", "population.k_map"], known)
+
+
+@pytest.mark.parametrize(
+    ("claim", "says"),
+    [
+        ({"epsilon": -0.1}, "a claimed epsilon is a number of at least 0; got -0.1"),
+        ({"epsilon": math.inf}, "a claimed epsilon is a number of at least 0; got inf"),
+        ({"epsilon": 1.0, "delta": 1.0}, "a claimed delta is a number from 0 to below 1; got 1.0"),
+        ({"epsilon": 1.0, "delta": -0.1}, "a claimed delta is a number from 0 to below 1; got"),
+        ({"epsilon": 1.0, "deltas": 0.1}, "no claim 'deltas'"),
+        ({"delta": 0.1}, "a claim needs an epsilon"),
+    ],
+)
+def test_what_is_no_claim(claim: dict[str, float], says: str) -> None:
+    with pytest.raises(UserError, match=says):
+        check_claim(claim)
+
+
+def test_what_may_be_claimed() -> None:
+    check_claim({})
+    for epsilon, delta in ((0.0, 0.0), (9.0, 0.0), (1.0, 0.9)):
+        check_claim({"epsilon": epsilon})
+        check_claim({"epsilon": epsilon, "delta": delta})

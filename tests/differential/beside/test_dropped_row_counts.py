@@ -97,6 +97,13 @@ def test_a_row_that_says_nothing_is_nobodys(blank: int) -> None:
     assert any(note.startswith(said) for note in found.notes)
 
 
+def test_a_value_that_all_records_hold_is_nothing_to_learn() -> None:
+    same = pa.table({"age": [20, 30, 40], "ill": ["a"] * 3})
+    table = read_table(same, quasi=["age"], sensitive="ill")
+    with pytest.raises(UserError, match="needs at least 2 values; 'ill' has 1"):
+        test_release(table, same)
+
+
 def test_a_key_and_an_order_are_one_too_many() -> None:
     with pytest.raises(UserError, match="rows are matched by key= or by rows_in_order=, not by"):
         test_release(TABLE, TABLE.source, key="id", rows_in_order=True)

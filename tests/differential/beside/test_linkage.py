@@ -190,3 +190,17 @@ def test_a_raw_copy_with_two_rows_of_stars_is_as_linkable_as_the_copy() -> None:
     assert linkage.unique == linkage.certain == 4
     # Of each row of stars 1/(4·4) beside 1/(1·1) of the record's own.
     np.testing.assert_allclose(linkage.posterior, 1 / (1 + 2 / 16))
+
+
+@pytest.mark.parametrize("dense", [0.0, 1e9])
+def test_weights_beyond_all_numbers_count_for_nothing_beside_the_closest(
+    dense: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kinds of 1 and 3 rows, one e^1000 times as specific: whom both cover is the one row."""
+    monkeypatch.setattr(module, "_DENSE", dense)
+    adds = np.array([[1.0, 1.0, 0.0], [3.0, 1.0, 2.0]])
+    covers = np.packbits(np.array([[1, 1], [0, 1], [1, 0], [0, 0]], bool), axis=1)
+    sums, closest, chance = module._add_up(covers, adds, np.array([0.0, -1000.0]), 4)
+    assert sums.tolist() == [[4, 2, 2], [3, 1, 2], [1, 1, 0], [0, 0, 0]]
+    assert closest.tolist() == [[1, 1, 0], [3, 1, 2], [1, 1, 0], [0, 0, 0]]
+    assert chance.tolist() == pytest.approx([1, 1 / 3, 1, 0])

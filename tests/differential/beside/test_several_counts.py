@@ -55,6 +55,16 @@ def test_what_is_known_after_each_release() -> None:
     assert frame["candidates_left_1"].to_pylist() == [1, 2, 2, 0]
 
 
+def test_releases_that_contradict_each_other_leave_no_value() -> None:
+    """20 is a in the first and b in the second: there are candidates, and nothing is possible."""
+    found = test_releases(TABLE, [released(["20", "30"], "ab"), released(["20", "30"], "bb")])
+    assert found.everything.possible.tolist() == [[1, 0], [1, 1], [-1, -1], [-1, -1]]
+    _, step = found.growth
+    assert (step["no_candidate"], step["misled"], step["determined"]) == (2, 1, 1)
+    assert step["values_left"] == {"least": 0, "median": 0.5, "mean": 0.5, "most": 1}
+    assert step["candidates_left"] == {"least": 0, "median": 0.5, "mean": 0.5, "most": 1}
+
+
 def test_where_nobody_has_a_candidate_nothing_is_left_to_count() -> None:
     (step,) = test_releases(TABLE, [released(["90", "91"], "ab")]).growth
     assert step["no_candidate"] == 4
@@ -115,6 +125,7 @@ def test_62_releases_are_not_too_many() -> None:
 def test_a_region_that_covers_nobody_hides_no_other() -> None:
     found = test_releases(TABLE, [released(["20", "90", "[91, 99]"], "abc")])
     assert found.candidates.tolist() == [[1], [0], [0], [0]]
+    assert found.to_dict()["releases"][0]["no_candidate"] == 3
 
 
 def test_rows_of_other_people_are_said() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -264,3 +265,44 @@ def test_the_divergence_of_two_coins(p: float, q: float) -> None:
 def test_no_mean_of_shares_is_above_1() -> None:
     """Where every run found everything, nothing is left between the mean and its limit."""
     assert _mean_upper(np.ones(10), error=0.05) == 1.0
+
+
+@pytest.mark.parametrize("delta", [0.1, 0.3, 0.6])
+def test_the_record_furthest_away_sets_every_limit(delta: float) -> None:
+    """Each of two records may err by half as much as one alone."""
+    runs = np.random.default_rng(4).random(200)
+    both = smallest_epsilon([runs, runs + 1], delta, confidence=0.9, largest=9.0)
+    alone = smallest_epsilon([runs + 1], delta, confidence=0.95, largest=9.0)
+    assert (both.lower, both.estimate, both.upper) == (alone.lower, alone.estimate, alone.upper)
+    assert both.record == 1
+    assert 1 < both.lower < both.estimate < both.upper < 2
+
+
+def test_predictions_that_never_changed_have_an_upper_limit() -> None:
+    found = change_limits(Changes.from_runs(np.zeros((3, 5))), 0.95)
+    assert found is not None
+    assert found[0] == 0 < found[1] < 1
+
+
+@pytest.mark.parametrize("level", [1.0, 1.5])
+def test_a_level_is_a_probability(level: float) -> None:
+    runs = np.tile([0.5, 0.5], (4, 1))
+    with pytest.raises(UserError, match="confidence must lie between 0 and 1"):
+        indistinguishable_from_noise(runs, runs, runs, level=level)
+
+
+def test_halves_are_drawn_by_the_seed_0_unless_another_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seeds: list[Any] = []
+    made = np.random.default_rng
+
+    def noted(seed: Any = None) -> Any:
+        seeds.append(seed)
+        return made(seed)
+
+    monkeypatch.setattr(np.random, "default_rng", noted)
+    runs = np.tile([0.5, 0.5], (4, 1))
+    indistinguishable_from_noise(runs, runs, runs)
+    indistinguishable_from_noise(runs, runs, runs, seed=7)
+    assert seeds == [0, 7]

@@ -12,6 +12,7 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
 from indiff import Laplace, Mondrian, RandomizedResponse, Table, read_table
+from indiff.differential.noise import runs as runs_module
 from indiff.differential.noise.runs import (
     ANSWERED,
     PAIRED,
@@ -203,6 +204,7 @@ def test_a_cell_s_runs_have_the_same_noise_with_and_without_the_record() -> None
     found = cell_runs(Laplace(1.0))
     assert (len(found), found.paired) == (4, True)
     place = int(found.cases.back[0])
+    assert found.size(place) == 1
     (pair,) = found.pairs(place)
     assert (pair.lost, pair.generalized) == (False, False)
     own = int(found.cases.values[place])
@@ -237,3 +239,31 @@ def test_noise_that_nobody_draws_is_an_error_of_ours() -> None:
     found = replace(cell_runs(Laplace(1.0), 2), sanitizer=Mondrian(k=2))  # type: ignore[arg-type]
     with pytest.raises(InternalError, match="no runs for Mondrian"):
         found.pairs(0)
+
+
+class Settled(Seeded):
+    """One that takes a seed, and is not random."""
+
+    randomized = False
+
+
+def test_a_model_that_is_not_random_is_given_no_seed() -> None:
+    seeds: list[int] = []
+    runs_of(Spy(), Settled(seeds)).pairs(0)
+    assert seeds == []
+    runs_of(Spy(), Seeded(seeds)).pairs(0)
+    assert len(set(seeds)) == 5  # the whole table's and those without the target share theirs
+
+
+def test_a_noisy_table_has_a_cell_for_everybody() -> None:
+    """Nobody else is 40 or 50: noise alone fills their cells, or leaves them empty."""
+    for seed in range(6):
+        source = runs_of(Laplace(0.1), seed=seed)
+        assert not any(pair.lost for place in (2, 3) for pair in source.pairs(place))
+
+
+def test_purposes_have_random_numbers_of_their_own() -> None:
+    found = cell_runs(Laplace(1.0), runs=3)
+    keys = (runs_module.PAIRED, runs_module.REPEATED, runs_module.ANSWERED)
+    drawn = {float(found._rng(purpose, 0).random()) for purpose in keys}
+    assert len(drawn) == 3

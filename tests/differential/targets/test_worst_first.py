@@ -235,6 +235,7 @@ def test_equals_are_ordered_by_the_seed() -> None:
         pa.table({"age": [1] * 50, "ill": ["x", "y"] * 25}), quasi=["age"], sensitive="ill"
     )
     assert not np.array_equal(exposure.rank(table, seed=0), exposure.rank(table, seed=1))
+    assert np.array_equal(exposure.rank(table), exposure.rank(table, seed=0))
     with pytest.raises(UserError, match="seed must be a whole number of at least 0; got -1"):
         exposure.rank(table, seed=-1)
 

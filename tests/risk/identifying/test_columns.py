@@ -119,6 +119,8 @@ def test_how_many_columns_at_a_time() -> None:
     assert _size(3, 2, None) == (2, [])
     assert _size(3, 5, 9) == (5, [])
     assert _size(2_000_000_000 // 25, 5, None) == (3, [])
+    assert _size(666_666_666, 2, None) == (2, [])  # 3 sets: twenty seconds at 10 ns each
+    assert _size(666_666_667, 2, None)[0] == 1
     size, (note,) = _size(10**9, 5, None)  # 5, 15 and 25 sets of 10⁹ records, at 10 ns each
     assert size == 1
     assert note.endswith(f"all 15 sets of up to 2 would take {duration(150)} or longer")

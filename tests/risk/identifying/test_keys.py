@@ -13,6 +13,7 @@ import pytest
 
 import indiff
 from indiff.errors import UserError
+from indiff.risk.identifying import subsets
 from indiff.risk.identifying.keys import few_columns, read_keys
 from tests.risk.sessions import ON_SPARK
 
@@ -112,3 +113,14 @@ def test_what_is_no_key(keys: Any, words: str) -> None:
 
 def test_a_column_may_have_a_plus_in_its_name() -> None:
     assert read_keys(["a+b", ["a+b", "c"]], ["a+b", "c"]) == ((0,), (0, 1))
+
+
+def test_sets_of_as_many_columns_as_asked_for_have_to_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four groups by three columns: 3 sets of one column, 7 in all."""
+    frame = pa.table({"a": [1, 1, 2, 2], "b": list("xyxy"), "c": list("zzzz")})
+    monkeypatch.setattr(subsets, "MOST_BITS", 3 * 4)
+    found = indiff.measure_risk(frame, quasi=["a", "b", "c"], special=1)
+    assert found.special is not None
+    assert found.special.size == 1
+    with pytest.raises(UserError, match="sets of up to 3 of 3 columns on 4 records"):
+        indiff.measure_risk(frame, quasi=["a", "b", "c"], special=5)

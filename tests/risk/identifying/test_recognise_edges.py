@@ -73,8 +73,19 @@ def test_births_are_spread_over_twenty_years(days: int, values: int, spread: boo
     assert found.cells == found.told == 100 + values - 2
 
 
+@pytest.mark.parametrize(("apart", "spread"), [(82, True), (81, False)])
+def test_the_first_and_the_last_twentieth_do_not_count(apart: int, spread: bool) -> None:
+    """Of 101 dates evenly apart, 90 steps lie between the 5th and the 95th hundredth: 7,305 days
+    are in 90 steps of 82 and not in 89, and in 91 steps of 81 and not in 90.
+    """
+    (found,) = column([date(1950, 1, 1) + timedelta(days=apart * at) for at in range(101)]).evidence
+    assert found.how == ("spread" if spread else "value")
+
+
 def test_no_dates_are_no_births() -> None:
     assert column([None, None], kind=pa.date32()).evidence == ()
+    (found,) = column([date(1970, 1, 1)] * 2).evidence  # day 0 is a day
+    assert (found.how, found.cells) == ("value", 2)
 
 
 IBANS = ["DE89370400440532013000", "GB29NWBK60161331926819", "FR1420041010050500013M02606"]
@@ -83,7 +94,7 @@ IBANS = ["DE89370400440532013000", "GB29NWBK60161331926819", "FR1420041010050500
 def test_ibans_are_counted_by_their_check_digits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there are too many to check all, what was checked is what is told of."""
     wrong = "DE89370400440532013001"
-    cells = [IBANS[0], IBANS[0], IBANS[1], wrong, "none of it", "nor this", "nor that"]
+    cells = ["none of it", "nor this", "nor that", IBANS[0], IBANS[0], IBANS[1], wrong]
     (found,) = column(cells).evidence
     assert (found.kind, found.how, found.cells, found.told) == ("accounts", "check digits", 3, 7)
     assert not found.sampled
@@ -92,6 +103,8 @@ def test_ibans_are_counted_by_their_check_digits(monkeypatch: pytest.MonkeyPatch
     assert found.sampled  # two of three that look like one: the first two
     assert (found.cells, found.told) == (3, 3)
     assert column([wrong, "x"]).evidence == ()
+    (found,) = column([f"{wrong} or {IBANS[2]}", wrong]).evidence  # one right one is enough
+    assert found.cells == 1
 
 
 def numbered(count: int) -> list[str]:
@@ -139,7 +152,8 @@ def test_accents_do_not_count() -> None:
 
 @pytest.mark.parametrize(
     ("name", "is_name"),
-    [("surname", True), ("mysurname", True), ("firstname", True), ("renamed", False),
+    [("surname", True), ("mysurname", True), ("mymaiden", True), ("mynames", False),
+     ("firstname", True), ("renamed", False),
      ("anom", False), ("nom", True)],
 )  # fmt: skip
 def test_long_words_count_wherever_they_stand(name: str, is_name: bool) -> None:

@@ -26,6 +26,7 @@ def guessed(cells: list[Any], name: str = "x") -> tuple[str, str]:
         ([*MAILS[:1], "a", "a"], "x", "other", "1 of 3 cells: e-mail addresses: READ IT"),
         # Different in every record, unless it is a number with fractions or one record.
         ([1, 2, 3], "x", "identifier", "different in every record"),
+        ([1, 2], "x", "identifier", "different in every record"),
         ([1.5, 2.5, 3.5], "x", "quasi", "a number with 3 distinct values"),
         (["a"], "x", "other", "the same in every record: it tells nothing"),
         (["a", "b", None], "x", "quasi", "a text with few distinct values (2)"),

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from indiff import UserError, measure_risk
+from indiff.risk import Risk
 from indiff.risk.population.individual import HouseholdRisk, IndividualRisk
 from indiff.risk.population.loglinear import LoglinearModel, LoglinearRisk
-from indiff.risk.population.measure import Asked, Figure, _figures, estimate_uniques
-from indiff.risk.population.models import Histogram, pitman, snb, zayatz
+from indiff.risk.population.measure import (
+    Asked,
+    Figure,
+    PopulationRisk,
+    _figures,
+    estimate_uniques,
+)
+from indiff.risk.population.models import ASSUMES, Estimate, Histogram, pitman, snb, zayatz
 from indiff.risk.population.table import KnownPopulation, MatchedSizes
 
 HOUSE = HouseholdRisk("hid", 4, 0.9, 0.5, 2.5)
@@ -71,6 +79,9 @@ def test_of_models_the_span_is_told_and_of_a_count_none() -> None:
         (by[2] or 0) / 1_000, "average", "population", "estimate", (low / 1_000, high / 1_000),
     )  # fmt: skip
     everybody = estimate_uniques(histogram, histogram.people)
+    assert everybody.models == {
+        "counted": Estimate("counted", True, 40, 40 / 104, ASSUMES["counted"], residual=0.0)
+    }
     figures = told(uniques=everybody)
     assert figures["uniques"] == (40, "total", "population", "exact", None)
     assert figures["unique_share"] == (40 / 104, "average", "population", "exact", None)
@@ -191,3 +202,23 @@ def test_a_model_that_does_not_fit_is_said() -> None:
     assert found.loglinear is not None
     note = "no log-linear model fits: τ₁ and τ₂ may be far off"
     assert (note in found.notes) == (not found.loglinear.fits)
+
+
+@pytest.mark.parametrize(
+    ("name", "verb"),
+    [
+        ("counted", "is"), ("estimated", "is estimated at"), ("between", "may be"), ("k", "is"),
+        ("special.dis", "is estimated at"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_a_number(name: str, verb: str) -> None:
+    figures = (
+        Figure("counted", 2.0, "total", "sample", "exact"),
+        Figure("estimated", 2.0, "total", "sample", "estimate"),
+        Figure("between", 2.0, "total", "sample", "estimate", (1.0, 3.0)),
+    )
+    population = PopulationRisk(9.0, 0.5, None, None, ONE, None, figures=figures)
+    found: Any = SimpleNamespace(population=population)
+    assert Risk.verb_of(found, name) == verb
+    without: Any = SimpleNamespace(population=None)
+    assert Risk.verb_of(without, name) == (verb if name == "special.dis" else "is")

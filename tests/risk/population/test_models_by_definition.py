@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
+from indiff.risk.population import models
 from indiff.risk.population.models import (
     ASSUMES,
     Estimate,
@@ -160,6 +161,28 @@ def alphas_of(beta: float, ratio: float, f: float) -> list[float]:
         float(root.real)
         for root in np.roots([square, square + f * e - ratio * (1 - f) * e, -ratio * f])
     ]
+
+
+def test_of_several_solutions_the_one_with_the_nearest_population_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A wrong β beside the right one: where it implies a nearer population, nothing is solved."""
+    population, people = 400, sum(size * count for size, count in FALLING)
+    f, ratio = people / population, dict(FALLING)[2] / dict(FALLING)[1]
+    right = snb(Histogram.of(FALLING), population)
+    beta, groups = right.parameters["beta"], right.parameters["groups"]
+
+    def off(other: float) -> float:
+        (alpha,) = (root for root in alphas_of(other, ratio, f) if root > 0)
+        return abs(math.log(groups * (1 + alpha * (1 - other) / other) / population))
+
+    nearer = set()
+    for other in np.linspace(0.001, 0.999, 60).tolist():
+        for both in ([beta, other], [other, beta]):
+            monkeypatch.setattr(models, "_roots", lambda _, found=both: found)
+            assert (snb(Histogram.of(FALLING), population) == right) == (off(beta) < off(other))
+        nearer.add(off(other) < off(beta))
+    assert nearer == {True, False}
 
 
 def test_the_slide_negative_binomial_needs_one_and_two() -> None:

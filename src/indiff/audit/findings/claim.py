@@ -44,7 +44,7 @@ def judge_claims(results: Sequence[ClaimResult], run: Path | None = None) -> Ver
         if one.claimed is not None
     )  # fmt: skip
     refuted = [one.sentence for one in results if one.refuted]
-    reasons = refuted + [one.sentence for one in results if not one.refuted]
+    reasons = refuted + [one.sentence for one in results]  # each is told once
     interrupted = any(one.interrupted for one in results)
     where = "" if run is None else f"; the same command goes on from {str(run)!r}"
     if interrupted:

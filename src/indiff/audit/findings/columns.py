@@ -70,7 +70,7 @@ def _seen(column: ReleasedColumn) -> tuple[bool, dict[str, Any]]:
     return bool(exact.all()), {
         "values": values,
         "released": len(np.unique(column.same[used])),
-        "typical": int(cells[order][min(middle, len(cells) - 1)]) if len(cells) else 0,
+        "typical": int(cells[order][middle]) if len(cells) else 0,
         "exact": float(rows[exact].sum() / total),
         "suppressed": float(rows[whole].sum() / total),
     }

@@ -175,7 +175,7 @@ def _alone(risk: Risk, release: Release) -> dict[str, float]:
         sizes = np.bincount(cells[name]).astype(np.float64)
         sizes, total = sizes[sizes > 0], sizes.sum()
         found[name] = 0.0
-        if total > 1 and len(sizes) > 1:
+        if len(sizes) > 1:
             found[name] = 1 - float((sizes * np.log2(sizes)).sum() / (total * np.log2(total)))
     return found
 

@@ -29,7 +29,7 @@ class Guess:
     role: str
     kind: str
     reason: str
-    distinct: int = 0
+    distinct: int
 
 
 def guess_roles(source: str | Path | pa.Table, **reading: object) -> list[Guess]:
