@@ -165,7 +165,7 @@ def shrink(problem: Any, tree: Any, counted: Any, pairs: Any) -> Any:
         on_line = meta[a, layout.CUT_BY] != layout.BY_TREE
         low = high = np.int64(old[order[0]])
         for place in range(size):
-            code = old[order[place]]
+            code = np.int64(old[order[place]])
             own[place] = code
             low, high = min(low, code), max(high, code)
         spread = high - low + 2
