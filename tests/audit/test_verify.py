@@ -188,6 +188,7 @@ def test_other_records_of_the_same_file(filed: Path, tmp_path: Path) -> None:
         (lambda d: d["plan"]["data"].update(missing_tokens=["a hidden text"]), "withholds a value"),
         (lambda d: d["plan"]["data"].update(hierarchies={"sex": "sex.csv"}), "'sex.csv' is needed"),
         (lambda d: d["plan"]["data"].update(quasi=["agee"]), "no column 'agee'"),
+        (lambda d: d["plan"].update(population=[1]), "has named values; population has none"),
     ],
 )
 def test_a_plan_that_cannot_be_run_again(

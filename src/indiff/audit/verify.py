@@ -322,6 +322,13 @@ def plan_of(document: Mapping[str, Any], data: str, folder: Path, release: str) 
     sections = copy.deepcopy(dict(document["plan"]))
     if any(text in (HIDDEN, RARE) for text in _texts(sections)):
         raise UserError("the report withholds a value of its plan.")
+    odd = [
+        name
+        for name, held in sections.items()
+        if held is not None and not isinstance(held, Mapping)
+    ]
+    if odd:
+        raise UserError(f"a section of a plan has named values; {odd[0]} has none.")
     table, who, made = sections["data"], sections["adversary"], sections["release"]
     who["models"] = (document.get("tried") or {}).get("asked") or who["models"]
     table["path"] = data

@@ -165,9 +165,9 @@ def shrink(problem: Any, tree: Any, counted: Any, pairs: Any) -> Any:
         on_line = meta[a, layout.CUT_BY] != layout.BY_TREE
         low = high = np.int64(old[order[0]])
         for place in range(size):
-            code = np.int64(old[order[place]])
-            own[place] = code
-            low, high = min(low, code), max(high, code)
+            before_it = np.int64(old[order[place]])
+            own[place] = before_it
+            low, high = min(low, before_it), max(high, before_it)
         spread = high - low + 2
         if values <= 2 * size:
             for spot in range(values):
