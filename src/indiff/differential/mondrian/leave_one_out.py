@@ -288,12 +288,12 @@ class MondrianReleases(Releases):
     """
 
     @cached_property
-    def _base(self) -> tuple[Problem, Tree, NDArray[np.intp]]:
-        """The table in the order of its partition, that partition, and each record's place."""
+    def _base(self) -> tuple[Problem, Tree, int, NDArray[np.intp]]:
+        """The table in the order of its partition, that one with its roots, each record's place."""
         parts, problem = missing_parts(self.table), self.sanitizer.problem(self.table)
         tree = grow_parts(self.table, problem, parts)
         laid = tree._replace(order=np.arange(len(self.table), dtype=np.int32))
-        return in_order(problem, tree.order), laid, np.argsort(tree.order)
+        return in_order(problem, tree.order), laid, len(parts), np.argsort(tree.order)
 
     @cached_property
     def _from_scratch(self) -> NDArray[np.bool_]:
@@ -307,6 +307,6 @@ class MondrianReleases(Releases):
         """Return what TF features show of f(D⁻ⁱ) to its record; None where f(D⁻ⁱ) must be made."""
         if self._from_scratch[row]:
             return None
-        problem, tree, places = self._base
-        counts = tally_without(problem, tree, len(missing_parts(self.table)), places[row])
+        problem, tree, roots, places = self._base
+        counts = tally_without(problem, tree, roots, places[row])
         return Tally(tuple(a.name for a in self.table.attributes), counts)
