@@ -24,7 +24,7 @@ from indiff.data.reading.door import GAPS
 from indiff.data.schema import Role
 from indiff.data.table import Table
 from indiff.differential.result import DifferentialResult
-from indiff.errors import HIDDEN, UserError, unknown
+from indiff.errors import HIDDEN, UserError, reason_of, unknown
 from indiff.files import check_places, make_folder, refuse_inputs, write_text
 from indiff.inference.classifier import Classifier
 from indiff.inference.encodings import ENCODINGS
@@ -71,8 +71,9 @@ class AuditResult:
         try:
             document = json.loads(text)
         except (ValueError, RecursionError) as error:
+            reason = reason_of(error)
             raise UserError(
-                f"an audit's file is JSON; this is not ({error})", way_out="Use report.json"
+                f"an audit's file is JSON; this is not ({reason})", way_out="Use report.json"
             ) from None
         if not isinstance(document, dict) or document.get("kind") != "audit":
             raise UserError("this is no audit's document; use the report.json that indiff wrote.")

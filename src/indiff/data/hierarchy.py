@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indiff.data.side_files import read_text
-from indiff.errors import UserError, did_you_mean, from_data
+from indiff.errors import UserError, did_you_mean, from_data, reason_of
 
 ROOT = "*"
 _LEVEL = re.compile(r"(level|lvl|ebene|stufe|niveau|nivel|livello)[ _.-]*\d+", re.IGNORECASE)
@@ -75,8 +75,9 @@ class Hierarchy:
             try:
                 row = next(csv.reader([line], delimiter=separator, strict=True))
             except csv.Error as error:
+                reason = reason_of(error)
                 raise UserError(
-                    f"{source}, line {number} cannot be split into labels ({error}); close every "
+                    f"{source}, line {number} cannot be split into labels ({reason}); close every "
                     'quote, and write "5"" pipe" for 5" pipe at the start of a label.'
                 ) from None
             fields = [part.strip() for part in row]

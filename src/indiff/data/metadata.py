@@ -10,7 +10,7 @@ from typing import Any
 
 from indiff.data.schema import Role
 from indiff.data.side_files import read_text
-from indiff.errors import UserError
+from indiff.errors import UserError, reason_of
 from indiff.text import message
 
 ROLE = "indiff:role"  # the one word of a column's description that gives it a role
@@ -84,7 +84,7 @@ def read_metadata(path: str | Path, table: str | Path | None = None) -> Metadata
     try:
         said = json.loads(read_text(place, "metadata"))
     except (ValueError, RecursionError) as error:
-        raise UserError(f"metadata are JSON; {place.name!r} is not ({error}).") from None
+        raise UserError(f"metadata are JSON; {place.name!r} is not ({reason_of(error)}).") from None
     for tells, read in _FORMATS:
         if isinstance(said, dict) and tells(said):
             found = Metadata()

@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from indiff.errors import UserError, from_data
+from indiff.errors import UserError, from_data, reason_of
 
 DEEPEST = 50  # levels of a TOML file
 
@@ -69,7 +69,7 @@ def parse_toml(text: str, name: str, *, field: str | None = None) -> dict[str, A
     except RecursionError:
         deep = True
     except ValueError as error:  # a number of thousands of digits is one, too
-        rule = f"{name} is no TOML: {error}"
+        rule = f"{name} is no TOML: {reason_of(error)}"
         raise UserError(rule, way_out="Correct that line", field=field) from None
     level: list[Any] = [found]
     for _ in range(DEEPEST):

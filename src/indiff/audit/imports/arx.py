@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as Xml
 
 from indiff.audit.plan.plan_text import as_toml
-from indiff.errors import UserError
+from indiff.errors import UserError, reason_of
 from indiff.files import make_folder, open_private, write_text
 from indiff.text import escaped
 
@@ -115,7 +115,8 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
         rule = f"a project of ARX must be readable; {str(path)!r} is not ({error.strerror})"
         raise UserError(rule, way_out="Check its name") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        rule = f"a project of ARX is a zip archive; {path.name!r} cannot be read ({error})"
+        reason = reason_of(error)
+        rule = f"a project of ARX is a zip archive; {path.name!r} cannot be read ({reason})"
         raise UserError(rule, way_out="Save it again with ARX") from None
 
 
@@ -142,7 +143,8 @@ def _xml(archive: zipfile.ZipFile, member: str) -> Xml.Element:
     try:
         return Xml.fromstring(text)
     except Xml.ParseError as error:
-        raise UserError(f"{member!r} of a project must be XML; it is not ({error}).") from None
+        reason = reason_of(error)
+        raise UserError(f"{member!r} of a project must be XML; it is not ({reason}).") from None
 
 
 def _syntax(archive: zipfile.ZipFile) -> str:
@@ -222,7 +224,7 @@ def _rows(lines: Any, sign: str) -> Iterator[list[str]]:
     try:
         yield from (row for row in csv.reader(lines, delimiter=sign, strict=True) if row)
     except (csv.Error, UnicodeDecodeError) as error:
-        raise UserError(f"a table of the project cannot be read ({error}).") from None
+        raise UserError(f"a table of the project cannot be read ({reason_of(error)}).") from None
 
 
 def _write_hierarchies(

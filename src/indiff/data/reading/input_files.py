@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, Literal, cast
 
 from indiff.data.reading.dates import check_date_format
 from indiff.data.reading.kinds import SEPARATORS
-from indiff.errors import UserError, check_whole, did_you_mean, from_data, option
+from indiff.errors import UserError, check_whole, did_you_mean, from_data, option, reason_of
 from indiff.temporary import temporary_prefix
 from indiff.text import is_text
 
@@ -86,8 +86,9 @@ def _only_member(path: Path) -> zipfile.ZipInfo:
                 if not one.is_dir() and not one.filename.startswith("__MACOSX/")
             ]
     except zipfile.BadZipFile as error:
+        reason = reason_of(error)
         raise UserError(
-            f"a zip archive must be readable; {str(path)!r} is not ({error}): pack it again."
+            f"a zip archive must be readable; {str(path)!r} is not ({reason}): pack it again."
         ) from None
     if len(inside) != 1 or inside[0].flag_bits & 1:
         what = "a password" if len(inside) == 1 else f"{len(inside)} files"

@@ -69,8 +69,9 @@ def _read_workbook(data: bytes, reading: Reading, where: str) -> Columns:
         found = workbook.get_sheet_by_name(name)
         rows, above = found.to_python(), found.start[0] if found.start else 0
     except (CalamineError, OSError) as error:
+        reason = reason_of(error)
         raise UserError(
-            f"a workbook must be readable; {where} is not ({error}): open it in a spreadsheet "
+            f"a workbook must be readable; {where} is not ({reason}): open it in a spreadsheet "
             "program and save it again, without a password."
         ) from None
     notes = []

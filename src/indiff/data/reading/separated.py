@@ -27,7 +27,7 @@ from indiff.data.reading.kinds import (
     header_of_text,
     with_header,
 )
-from indiff.errors import InternalError, UserError, option
+from indiff.errors import InternalError, UserError, option, reason_of
 
 BLOCK = 1 << 20  # bytes that one of PyArrow's threads takes; more where a record is longer
 QUOTE, LINE_FEED, RETURN = b'"\n\r'
@@ -332,7 +332,8 @@ def _fields(header: str, separator: str, where: str) -> list[str]:
     try:
         return next(csv.reader(io.StringIO(header, newline=""), delimiter=separator, strict=True))
     except csv.Error as error:
+        reason = reason_of(error)
         raise UserError(
-            f"the first line must name the columns; that of {where} cannot be read ({error}): "
+            f"the first line must name the columns; that of {where} cannot be read ({reason}): "
             "correct it."
         ) from None

@@ -15,7 +15,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, 
 from dataclasses import dataclass
 from typing import Any
 
-from indiff.errors import UserError, option, said
+from indiff.errors import UserError, option, reason_of, said
 
 # How often a worker looks whether whoever started it is still there.
 LOOK_EVERY = 1.0
@@ -185,8 +185,9 @@ class DaskPool:
         try:
             self._client = Client(scheduler, timeout=10, set_as_default=False, name="indiff")
         except (OSError, TimeoutError, ValueError) as error:
+            reason = reason_of(error)
             raise UserError(
-                f"no Dask scheduler answers at {scheduler!r} ({error}); check the address, and "
+                f"no Dask scheduler answers at {scheduler!r} ({reason}); check the address, and "
                 "that it runs.",
                 field="scheduler",
             ) from None

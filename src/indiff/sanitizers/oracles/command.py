@@ -18,7 +18,7 @@ import numpy as np
 from numpy.random import Generator
 
 from indiff.data.table import Table
-from indiff.errors import UserError, marked, said
+from indiff.errors import UserError, marked, reason_of, said
 from indiff.files import write_frame
 from indiff.release.release import Release
 from indiff.sanitizers.oracles.child_process import Ended, run_program
@@ -130,7 +130,7 @@ class Command(BlackBox):
         except ValueError as error:
             raise UserError(
                 "a command is split at blanks outside quotes, and every quote must be closed",
-                f"{self._text!r} ({error})",
+                f"{self._text!r} ({reason_of(error)})",
             ) from None
 
     def _check_program(self) -> None:

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from indiff.errors import UserError
+from indiff.errors import UserError, reason_of
 
 # Each script takes a file from its place in this list to the next; none is ever changed.
 MIGRATIONS = (
@@ -101,8 +101,9 @@ class Database:
             self.path.chmod(0o600)
             self._bring_up_to_date()
         except (OSError, sqlite3.OperationalError) as error:
+            reason = reason_of(error)
             raise UserError(
-                f"{str(self.path)!r} must be a file that can be written; it is not ({error})",
+                f"{str(self.path)!r} must be a file that can be written; it is not ({reason})",
                 way_out="See to the disk, or choose another --data-dir",
             ) from None
         except sqlite3.DatabaseError as error:
