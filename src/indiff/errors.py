@@ -205,11 +205,11 @@ def reason_of(error: BaseException) -> str:
 
     >>> reason_of(ValueError("Binder Error: it has no such column."))
     'it has no such column'
-    >>> reason_of(ValueError("Xml error: syntax error: line 1, column 0"))
+    >>> reason_of(ValueError("I/O error: syntax error: line 1, column 0"))
     'line 1, column 0'
     """
     first, *_ = str(error).splitlines() or [type(error).__name__]
-    return re.sub(r"^(([\w ]+ )?(error|exception): )+", "", first, flags=re.IGNORECASE).rstrip(".")
+    return re.sub(r"^([^:'\"]*\b(error|exception): )+", "", first, flags=re.IGNORECASE).rstrip(".")
 
 
 def option(name: str, value: Any = None, *, of: str | None = None) -> str:
