@@ -297,7 +297,7 @@ def _explained(
                 worst.extend(worst_records(subject.table, sanitizer, one.combined, plan, redaction))
 
     def vary() -> dict[str, Any] | None:
-        return exposure.parameter_curve(subjects[0].table, plan, redaction, audit.say)
+        return exposure.parameter_curve(subjects[0].table, plan, redaction, audit.say, exposures[0])
 
     audit.attempt("worst records", explain, stops=True)
     return worst, None if audit.stopped else audit.attempt("parameter", vary, stops=True)
