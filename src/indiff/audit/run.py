@@ -31,6 +31,7 @@ from indiff.audit.provenance import input_files, judged_files
 from indiff.audit.redaction import Redaction
 from indiff.audit.verdict import Verdict, incomplete, judge, with_columns
 from indiff.data.table import Table
+from indiff.databases import one_database
 from indiff.differential.test import describe, part_of
 from indiff.errors import UserError, why_exhausted
 from indiff.release.unmeasured import Unmeasured, judge_columns, of_all
@@ -98,6 +99,7 @@ class _Audit:
         return exhausted or f"a bug in indiff ({type(error).__name__}); please report it"
 
 
+@one_database()
 def run_audit(
     plan: Plan | str | Path,
     table: Any = None,

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from indiff.data.key import keyed
+from indiff.databases import opened
 
 Spelling = Literal["whole", "float", "short float", "bytes", "uuid", "time", "text"]
 Dialect = Literal["duckdb", "spark"]
@@ -149,11 +150,9 @@ def fingerprint_of(frame: pa.Table, quasi: Sequence[str], sensitive: Sequence[st
     >>> fingerprint_of(numbers, ["age"], ["ill"]) == fingerprint_of(texts, ["age"], ["ill"])
     True
     """
-    import duckdb
-
     names = [*sorted(quasi), *sorted(sensitive)]
     rows = frame.select(names).rename_columns([f"c{place}" for place in range(len(names))])
-    with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
+    with opened() as connection:
         types = connection.from_arrow(rows).types
         texts = {
             name: spelled(duckdb_spelling(str(kind)), name, "duckdb")

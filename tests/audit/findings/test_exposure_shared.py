@@ -1,4 +1,4 @@
-"""What the parts of an audit share: one walk for all adversaries, one test of the plan's setting."""
+"""What an audit shares: one walk for all adversaries, one test of the plan's own setting."""
 
 from __future__ import annotations
 
