@@ -93,5 +93,5 @@ def test_an_audit_starts_one(started: list[Any]) -> None:
         release={"sanitizer": "mondrian:k=5"}, limits={"k": 5},
     )  # fmt: skip
     result = indiff.run_audit(plan, indiff.datasets.demo(records=100))
-    assert result.finding("k").value >= 5
+    assert result.bug is None
     assert len(started) == 1

@@ -211,7 +211,7 @@ def _in_order(places: NDArray[np.intp]) -> tuple[NDArray[Any], ...]:
     order = np.argsort(-places, kind="stable")
     records, is_in = (order % size).astype(np.int32), order < size
     ends = np.append(np.diff(places[order]) != 0, True)
-    lead = (np.cumsum(is_in) - np.cumsum(~is_in)).astype(np.int32)
+    lead = np.cumsum(np.where(is_in, 1, -1)).astype(np.int32)
     shares = np.arange(size + 1) / size
     most = np.searchsorted(shares, np.add(RATES, ROUNDING), side="right") - 1
     return records, is_in, ends, lead, most.astype(np.int32)
