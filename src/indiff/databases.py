@@ -1,4 +1,4 @@
-"""Opens DuckDB: one for each that asks or, within an audit, one for all of its parts.
+"""Opens DuckDB: one for each that asks or, within an audit or a comparison, one for all parts.
 
 Starting one takes some ten times as long as a statement on a small table. Nothing is kept from
 one part to the next: each has a catalogue of its own, which is dropped when the part is done.

@@ -18,6 +18,7 @@ from indiff.audit.plan.values.settings import Setting, sweep
 from indiff.audit.redaction import Redaction
 from indiff.audit.verdict import Check, rule_of
 from indiff.data.table import Table
+from indiff.databases import one_database
 from indiff.differential import differential_test
 from indiff.differential.strongest import Adversaries, choose_models
 from indiff.differential.test import describe
@@ -192,6 +193,7 @@ class Comparison:
         return to_backend(pa.Table.from_pylist(rows), self.backend)
 
 
+@one_database()
 def compare(
     table: Table,
     sanitizers: Sequence[Any] | str,
