@@ -16,7 +16,7 @@ FINDINGS = "indiff.audit.findings"
 STEPS = {
     "sanitizing": ("indiff.sanitizers.mondrian.mondrian.Mondrian.sanitize", "records"),
     "profile": (f"{FINDINGS}.release.profile_findings", "k"),
-    "risk": (f"{FINDINGS}.release.measure_risk", "delta:diagnosis:naive-bayes"),
+    "risk": (f"{FINDINGS}.release.count", "delta:diagnosis:naive-bayes"),
     "columns alone": (f"{FINDINGS}.release._alone", "delta:diagnosis:naive-bayes"),
     "the test": (f"{FINDINGS}.exposure.differential_test", "k"),
     "membership": (f"{FINDINGS}.tested.membership_inferences", "delta:diagnosis:naive-bayes"),

@@ -18,13 +18,14 @@ from indiff.audit.plan.values.settings import Setting, sweep
 from indiff.audit.redaction import Redaction
 from indiff.audit.verdict import Check, rule_of
 from indiff.data.table import Table
+from indiff.databases import one_database
 from indiff.differential import differential_test
 from indiff.differential.strongest import Adversaries, choose_models
 from indiff.differential.test import describe
 from indiff.errors import Message, UserError, marked, unknown
 from indiff.release.release import to_backend
 from indiff.release.unmeasured import Unmeasured, broken, gaps
-from indiff.risk import Risk
+from indiff.risk.columns import ColumnsRisk
 from indiff.sanitizers.recoding.recoding import Recoding
 from indiff.sanitizers.sanitizer import Identity, Sanitizer, as_sanitizer
 from indiff.text import FORMAT, json_text
@@ -192,6 +193,7 @@ class Comparison:
         return to_backend(pa.Table.from_pylist(rows), self.backend)
 
 
+@one_database()
 def compare(
     table: Table,
     sanitizers: Sequence[Any] | str,
@@ -233,8 +235,10 @@ def compare(
     chosen: Measure = utility or ("accuracy" if noisy else "ncp")
     start = time.perf_counter()
     analyst = Analyst(table, task=task, seed=seed)
-    risk, _ = measured(table, Identity().sanitize(table))
-    before = {**_risks(risk, table), "accuracy": analyst.original}
+    before = {
+        **_risks(measured(table, Identity().sanitize(table)).risk, table),
+        "accuracy": analyst.original,
+    }
     seconds = {"original": time.perf_counter() - start}
     rows: list[Row] = []
     interrupted = False
@@ -321,9 +325,9 @@ def _measure_setting(
         release = sanitizer.sanitize(table, np.random.default_rng(analyst.seed))
     except UserError as error:
         return _failed(row, str(error))
-    risk, no_risk = measured(table, release)
+    side = measured(table, release)
     kept = measure(table, release, sanitizer=sanitizer, analyst=analyst)
-    lost = {} if no_risk is None else {"itpr, k, l, t": no_risk}
+    lost = {} if side.reason is None else {"itpr, k, l, t": side.reason}
     lost |= {name: why for name, why in kept.missing.items() if name != "accuracy"}
     notes = [Message(f"{name}: {marked(why)}") for name, why in lost.items()]
     notes += map(Message, [*broken(result.unmeasured), *gaps(result.unmeasured)])
@@ -332,7 +336,7 @@ def _measure_setting(
     row = replace(
         row,
         **{name: getattr(result, name) for name in (*_TESTED, "unmeasured")},
-        **_risks(risk, table),
+        **_risks(side.risk, table),
         **{name: getattr(kept, name) for name in (*UTILITIES, "normalised_average_group")},
         notes=tuple(notes),
     )
@@ -348,7 +352,7 @@ def _failed(row: Row, reason: str) -> Row:
     return replace(row, status="failed", reason=reason)
 
 
-def _risks(risk: Risk | None, table: Table) -> dict[str, Any]:
+def _risks(risk: ColumnsRisk | None, table: Table) -> dict[str, Any]:
     """Return the risk metrics that a row shows; None where the release stands for no records."""
     if risk is None:
         return dict.fromkeys(("itpr", "itpr_inference", "k", "l", "t"))

@@ -31,6 +31,7 @@ from indiff.audit.provenance import input_files, judged_files
 from indiff.audit.redaction import Redaction
 from indiff.audit.verdict import Verdict, incomplete, judge, with_columns
 from indiff.data.table import Table
+from indiff.databases import one_database
 from indiff.differential.test import describe, part_of
 from indiff.errors import UserError, why_exhausted
 from indiff.release.unmeasured import Unmeasured, judge_columns, of_all
@@ -98,6 +99,7 @@ class _Audit:
         return exhausted or f"a bug in indiff ({type(error).__name__}); please report it"
 
 
+@one_database()
 def run_audit(
     plan: Plan | str | Path,
     table: Any = None,
@@ -297,7 +299,7 @@ def _explained(
                 worst.extend(worst_records(subject.table, sanitizer, one.combined, plan, redaction))
 
     def vary() -> dict[str, Any] | None:
-        return exposure.parameter_curve(subjects[0].table, plan, redaction, audit.say)
+        return exposure.parameter_curve(subjects[0].table, plan, redaction, audit.say, exposures[0])
 
     audit.attempt("worst records", explain, stops=True)
     return worst, None if audit.stopped else audit.attempt("parameter", vary, stops=True)

@@ -16,8 +16,9 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from indiff.data.key import keyed
+from indiff.databases import opened
 
-Spelling = Literal["whole", "float", "short float", "bytes", "uuid", "time", "text"]
+Spelling = Literal["whole", "float", "short float", "bytes", "uuid", "date", "time", "text"]
 Dialect = Literal["duckdb", "spark"]
 
 EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
@@ -32,6 +33,7 @@ FEW_TEXTS = 50_000
 _PROBE = 1_000_000
 _IN_DUCKDB: dict[str, Spelling] = {
     "DOUBLE": "float", "FLOAT": "short float", "BLOB": "bytes", "UUID": "uuid",
+    "DATE": "date",
 }  # fmt: skip
 
 
@@ -57,6 +59,7 @@ def spelled(spelling: Spelling, column: str, dialect: Dialect) -> str:
         "whole": text,
         "float": _float(column),
         "short float": _float(f"CAST({text} AS DOUBLE)"),  # by its digits: 32 bits' 0.1 is 0.1
+        "date": _words(text),  # never a number's text
         "bytes": f"'x' || HEX({column})",
         "uuid": f"'x' || UPPER(REPLACE({text}, '-', ''))",  # Spark and Arrow have its bytes
     }
@@ -149,11 +152,9 @@ def fingerprint_of(frame: pa.Table, quasi: Sequence[str], sensitive: Sequence[st
     >>> fingerprint_of(numbers, ["age"], ["ill"]) == fingerprint_of(texts, ["age"], ["ill"])
     True
     """
-    import duckdb
-
     names = [*sorted(quasi), *sorted(sensitive)]
     rows = frame.select(names).rename_columns([f"c{place}" for place in range(len(names))])
-    with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
+    with opened() as connection:
         types = connection.from_arrow(rows).types
         texts = {
             name: spelled(duckdb_spelling(str(kind)), name, "duckdb")
@@ -178,8 +179,10 @@ def _spell_texts(rows: pa.Table, connection: Any) -> tuple[pa.Table, list[str]]:
     if not listed:
         return rows, []
     texts = pa.table({"x": pa.chunked_array([x.chunk(0).dictionary for x in listed.values()])})
-    words = connection.from_arrow(texts).project(f"{spelled('text', 'x', 'duckdb')} AS x")
-    words, start = words.to_arrow_table()["x"].combine_chunks(), 0
+    connection.register("texts", texts)
+    once = f"SELECT {spelled('text', 'x', 'duckdb')} AS x FROM texts"  # a relation would plan twice
+    connection.execute(f"CREATE TEMP TABLE words AS {once}")
+    words, start = connection.table("words").to_arrow_table()["x"].combine_chunks(), 0
     for name, encoded in listed.items():
         own = words[start : start + len(encoded.chunk(0).dictionary)]
         start += len(own)

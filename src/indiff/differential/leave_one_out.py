@@ -97,15 +97,15 @@ class LeaveOneOut:
 def _walk(test: Test, exact: Exact, model: Model, rows: NDArray[np.intp]) -> Beliefs:
     """Walk once for all models that can share a walk, and for this one where they cannot."""
     table, sanitizer = test.table, test.sanitizer
-    for one in test.walked:
+    for one in test.beside.walked:
         # A result of another table, sanitizer, model or of other records would be a wrong number.
         same = one.table is table and one.sanitizer is sanitizer and one.model is model
         if same and np.array_equal(one.beliefs.rows, rows):
             return one.beliefs
     models = [model]
     # With knowledge of its own the others are not as they were asked for.
-    beside = test.beside if test.prior is None and test.known is None else ()
-    for other in beside:
+    others = test.beside.models if test.prior is None and test.known is None else ()
+    for other in others:
         if exact.counts(other, len(table.attributes)) and all(
             type(other) is not type(one) for one in models
         ):
@@ -114,7 +114,7 @@ def _walk(test: Test, exact: Exact, model: Model, rows: NDArray[np.intp]) -> Bel
         table, sanitizer, models, rows, jobs=test.calls.jobs, progress=test.progress
     )
     for other, beliefs in zip(models[1:], each[1:], strict=True):
-        test.walked.append(Walked(table, sanitizer, other, beliefs))
+        test.beside.walked.append(Walked(table, sanitizer, other, beliefs))
     return each[0]
 
 

@@ -39,13 +39,17 @@ class Walked:
     beliefs: Beliefs
 
 
+@dataclass(frozen=True)
+class Beside:
+    """All models that are asked about one table, and what one exact walk has found for them."""
+
+    models: tuple[Model, ...] = ()
+    walked: list[Walked] = field(default_factory=list)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What was asked of all the tests that one call makes; the folder ``run`` keeps them.
-
-    ``beside`` are all models that are asked about the same table, if there are several, and
-    ``walked`` what one exact walk for them has already found.
-    """
+    """What was asked of all the tests that one call makes; the folder ``run`` keeps them."""
 
     model: Any
     distance: Any
@@ -61,8 +65,7 @@ class Asked:
     prior: Mapping[Any, Any] | str | Folder | None
     known: Sequence[str] | str | None
     progress: Progress | None
-    beside: tuple[Model, ...] = ()
-    walked: list[Walked] = field(default_factory=list)
+    beside: Beside = field(default_factory=Beside)
 
     def part(self, what: str, place: int, parts: int) -> Asked:
         """Return the same for one of several tests: its folder, and its share of the progress."""

@@ -27,7 +27,7 @@ from indiff.differential.calls.calls import Calls, Progress
 from indiff.differential.leave_one_out import LeaveOneOut
 from indiff.differential.memory import check_memory
 from indiff.differential.noise.path import ClosedForm, Sampled
-from indiff.differential.path import Asked, Named, Path, Test, part_of
+from indiff.differential.path import Asked, Beside, Named, Path, Test, part_of
 from indiff.differential.people import (
     Deadline,
     Order,
@@ -84,6 +84,7 @@ def differential_test(
     known: Sequence[str] | str | None = None,
     progress: Progress | None = None,
     together: bool = False,
+    beside: Beside | None = None,
 ) -> Any:
     """Measure how far each record moves an adversary's belief about it (DIT v2, Section 3.2).
 
@@ -128,6 +129,9 @@ def differential_test(
     other quasi-identifiers or another year: records are matched by ``individual``, or else by their
     numbers, and those of the first table are tested.
 
+    Calls that ask one model each may share an exact walk: give all the same ``beside``, which
+    names their models.
+
     >>> import pyarrow as pa
     >>> from indiff import Mondrian, read_table
     >>> table = read_table(
@@ -149,7 +153,7 @@ def differential_test(
         model=model, distance=distance, targets=targets, order=order, individual=individual,
         method=method, runs=runs, confidence=confidence, seed=seed, prior=prior, known=known,
         calls=Calls(jobs, backend, scheduler, retries, moment),
-        run=None if run is None else Folder(run), progress=progress,
+        run=None if run is None else Folder(run), progress=progress, beside=beside or Beside(),
     )  # fmt: skip
     tables = [table] if isinstance(table, Table) else list(table)
     if together:
@@ -310,7 +314,7 @@ def _strongest(
             field="model",
         )
     confidence = each_confidence(asked.confidence, len(names))
-    each = replace(asked, confidence=confidence, beside=chosen.models, walked=[])
+    each = replace(asked, confidence=confidence, beside=Beside(chosen.models))
     if asked.order == "worst-first" and isinstance(asked.targets, int):  # the same for every model
         everyone = find_people(table, asked.individual)
         blind = partial(rank, table, seed=asked.seed)

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import glob
 import itertools
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import duckdb
@@ -19,11 +18,11 @@ import pyarrow.compute as pc
 from indiff.data.fingerprint import FEW_TEXTS, Dialect, duckdb_spelling, spelled
 from indiff.data.reading.kinds import missing_pattern, nested
 from indiff.data.reading.source import Source
+from indiff.databases import opened
 from indiff.engines import protocol
 from indiff.engines.protocol import MOST_ROWS, Resources, unreadable
 from indiff.errors import UserError, option, reason_of, said
 from indiff.files import written_whole
-from indiff.temporary import temporary_prefix
 
 NUMBERS = ("INT", "DOUBLE", "FLOAT", "DECIMAL", "DATE", "TIMESTAMP", "HUGEINT")
 NESTED = ("STRUCT", "MAP", "UNION", "[")
@@ -52,18 +51,12 @@ class DuckDBEngine:
         self._renamed: Mapping[str, str] = {}
         self._resources = resources
         self._names = (f"t{number}" for number in itertools.count())
-        self._spill = tempfile.TemporaryDirectory(prefix=temporary_prefix())
-        config: dict[str, Any] = {
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-            "temp_directory": self._spill.name,
-        }
+        self._open_parts = ExitStack()
         given = {"threads": resources.threads, "memory_limit": resources.memory_limit}
-        config |= {name: value for name, value in given.items() if value is not None}
+        given = {name: value for name, value in given.items() if value is not None}
         try:
-            self._connection = duckdb.connect(config=config)
+            self._connection = self._open_parts.enter_context(opened(**given))
         except duckdb.Error as error:
-            self._spill.cleanup()
             raise UserError(
                 "memory_limit must be a size such as 2GB",
                 f"{resources.memory_limit!r} ({said(reason_of(error))})",
@@ -303,8 +296,7 @@ class DuckDBEngine:
 
     def close(self) -> None:
         """Close the connection and remove what was spilled."""
-        self._connection.close()
-        self._spill.cleanup()
+        self._open_parts.close()
         self.source.close()
 
 

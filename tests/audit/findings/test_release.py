@@ -120,9 +120,9 @@ def test_the_share_of_doubt_that_each_column_takes_alone() -> None:
 
 def test_numbers_that_no_row_has_take_no_part() -> None:
     """Equal regions share a number, and others are left without a row: two groups of two."""
-    risk: Any = SimpleNamespace(method=SimpleNamespace(individual=None, quasi=["x"]))
+    counted: Any = SimpleNamespace(individual=None, quasi=["x"])
     release: Any = SimpleNamespace(told_apart=lambda: {"x": np.array([0, 0, 2, 2])})
-    assert _alone(risk, release) == {"x": 0.5}
+    assert _alone(counted, release) == {"x": 0.5}
 
 
 def test_what_cannot_be_measured_has_its_reason() -> None:
@@ -137,7 +137,8 @@ def test_what_cannot_be_measured_has_its_reason() -> None:
     _, after = measure_both(table, release, individual=None, why_not=None, in_order=False)
     assert after.risk is not None
     noisy = indiff.Laplace(epsilon=1).sanitize(table, np.random.default_rng(0))
-    risk, reason = measured(table, noisy)
+    side = measured(table, noisy)
+    risk, reason = side.risk, side.reason
     assert risk is None
     assert "weighted rows" in str(reason)
 
@@ -156,10 +157,12 @@ def test_people_are_counted_where_a_column_names_them() -> None:
     fewer = indiff.read_release(
         pa.table({"age": [30, 40], "sex": ["f", "f"], "ill": ["flu", "flu"]}), table
     )
-    risk, reason = measured(table, fewer, "who")
+    side = measured(table, fewer, "who")
+    risk, reason = side.risk, side.reason
     assert risk is None
     assert "which this release does not carry" in str(reason)
-    risk, reason = measured(table, fewer)
+    side = measured(table, fewer)
+    risk, reason = side.risk, side.reason
     assert risk is not None
 
 
@@ -177,11 +180,11 @@ def test_memory_that_is_used_up_is_a_reason_and_a_bug_is_not(
 
         return raised
 
-    monkeypatch.setattr(room, "measure_risk", fail(MemoryError()))
-    assert "memory" in str(measured(table, made)[1])
-    monkeypatch.setattr(room, "measure_risk", fail(UserError("it is too wide.")))
-    assert measured(table, made) == (None, "it is too wide.")
-    monkeypatch.setattr(room, "measure_risk", fail(OSError("strange")))
+    monkeypatch.setattr(room, "count", fail(MemoryError()))
+    assert "memory" in str(measured(table, made).reason)
+    monkeypatch.setattr(room, "count", fail(UserError("it is too wide.")))
+    assert measured(table, made) == Side(reason="it is too wide.")
+    monkeypatch.setattr(room, "count", fail(OSError("strange")))
     with pytest.raises(OSError, match="strange"):
         measured(table, made)
 
@@ -201,28 +204,28 @@ def test_t_knows_the_order_and_the_hierarchy_of_the_sensitive_attribute(tmp_path
     grounds = {}
     for more, name in several:
         table = indiff.read_table(frame, quasi=["age"], sensitive="ill", **more)
-        risk, _ = measured(table, indiff.Identity().sanitize(table))
-        assert risk is not None
-        assert risk.groups.t == pytest.approx(0.25)
-        grounds[name] = risk.method.ground_distances["ill"]
+        side = measured(table, indiff.Identity().sanitize(table))
+        assert side.risk is not None
+        assert side.risk.groups.t == pytest.approx(0.25)
+        grounds[name] = side.ground
     assert grounds["ordinal"] != grounds["equal"]
     # Three values in one group: 1 − ½ by ranks, but 2/3 with all equally far.
     frame = pa.table({"age": [30, 40, 40], "ill": ["mid", "low", "high"]})
     ordered = indiff.read_table(
         frame, quasi=["age"], sensitive="ill", orders={"ill": ["low", "mid", "high"]}
     )
-    risk, _ = measured(ordered, indiff.Identity().sanitize(ordered))
+    risk = measured(ordered, indiff.Identity().sanitize(ordered)).risk
     assert risk is not None
     assert risk.groups.t == pytest.approx(1 / 3)
     plain = indiff.read_table(frame, quasi=["age"], sensitive="ill")
-    risk, _ = measured(plain, indiff.Identity().sanitize(plain))
+    risk = measured(plain, indiff.Identity().sanitize(plain)).risk
     assert risk is not None
     assert risk.groups.t == pytest.approx(2 / 3)
     (tmp_path / "ill.csv").write_text("low,few\nmid,few\nhigh,many\n")
     tree = indiff.read_table(
         frame, quasi=["age"], sensitive="ill", hierarchies={"ill": tmp_path / "ill.csv"}
     )
-    risk, _ = measured(tree, indiff.Identity().sanitize(tree))
+    risk = measured(tree, indiff.Identity().sanitize(tree)).risk
     assert risk is not None
     # Alone at 30 stands mid; a third comes from low, below the same node, a third from high.
     assert risk.groups.t == pytest.approx(1 / 3 * 0.5 + 1 / 3)
@@ -233,7 +236,7 @@ def test_a_missing_value_has_no_place_in_an_order() -> None:
     frame = pa.table({"age": [30, 30, 40, 40], "ill": ["low", "mid", "high", None]})
     orders = {"ill": ["low", "mid", "high"]}
     table = indiff.read_table(frame, quasi=["age"], sensitive="ill", orders=orders)
-    risk, _ = measured(table, indiff.Identity().sanitize(table))
+    risk = measured(table, indiff.Identity().sanitize(table)).risk
     expected = indiff.measure_risk(frame, quasi="age", sensitive="ill", orders=orders)
     assert risk is not None
     assert risk.groups.t == expected.groups.t == pytest.approx(1 / 3)
@@ -244,7 +247,8 @@ def test_two_attributes_together_are_one() -> None:
     table = indiff.read_table(
         frame, quasi=["age"], sensitive=["ill", "poor"], joint=True, other=["sex", "who"]
     )
-    risk, reason = measured(table, indiff.Identity().sanitize(table))
+    side = measured(table, indiff.Identity().sanitize(table))
+    risk, reason = side.risk, side.reason
     assert reason is None
     assert risk is not None
     # At 30 flu and cold, both poor; at 40 twice the same.

@@ -12,6 +12,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 
 from indiff import DifferentialResult, Laplace, UserError, differential_test
 from indiff.differential.explain.membership import (
+    RATES,
     _lower,
     _upper,
     membership_inference,
@@ -360,14 +361,18 @@ def test_resamples_are_by_their_definition() -> None:
     ((drawn, above),) = resampled([places], 100, 6)
     thresholds = np.arange(9)[:, None]
 
-    def leads(rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        return np.asarray(
-            (present[rows] >= thresholds).mean(axis=1) - (absent[rows] >= thresholds).mean(axis=1)
-        )
+    def rates(rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        both = [(scores[rows] >= thresholds).mean(axis=1)[::-1] for scores in (present, absent)]
+        return both[0], both[1]
 
-    again, measured = np.random.default_rng(6), leads(np.arange(size))
-    for run in range(100):
-        found = leads(again.integers(size, size=size))
+    again, measured = np.random.default_rng(6), np.subtract(*rates(np.arange(size)))
+    for run in range(100):  # more than are counted side by side
+        true, false = rates(again.integers(size, size=size))
+        found = true - false
+        area = np.trapezoid(np.append(0, true), np.append(0, false))
+        assert drawn[run, 1] == pytest.approx(area, abs=1e-12)
+        at = [max(true[false <= rate], default=0) for rate in RATES]
+        assert drawn[run, 2:] == pytest.approx(at, abs=1e-12)
         assert drawn[run, 0] == pytest.approx(max(found.max(), 0), abs=1e-12)
         assert above[run] == pytest.approx(max((found - measured).max(), 0), abs=1e-12)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from indiff.differential import differential_test
 from indiff.differential.beside.dropped_row import test_release
 from indiff.differential.beside.linkage import Linkage
 from indiff.differential.calls.calls import Share
+from indiff.differential.path import Beside
 from indiff.differential.people import as_deadline
 from indiff.differential.result import DifferentialResult
 from indiff.differential.strongest import Adversaries, StrongestResult, choose_models, strongest
@@ -61,6 +62,10 @@ class Exposure:
             for name, result in self.results.items()
             if not result.complete
         ]
+
+    def answers(self, models: Iterable[str]) -> bool:
+        """Tell whether it has what just these models find of every record they are asked for."""
+        return list(self.results) == list(models) and not self.interrupted and not self.unfinished
 
     @property
     def curves(self) -> list[dict[str, Any]]:
@@ -105,6 +110,7 @@ def measure_exposure(
     """
     chosen = adversaries_of(plan, sanitizer, table)
     progress = _Staged(say, f"testing {len(table):,} records")
+    beside = Beside(chosen.models)
 
     def ask(place: int, model: Model) -> DifferentialResult:
         share = Share(progress, place, len(chosen.models))
@@ -115,6 +121,7 @@ def measure_exposure(
             model=model,
             progress=share,
             run=part_of(run, "model", place),
+            beside=beside,
             **settings(plan, len(chosen.models)),
         )
 
@@ -262,12 +269,13 @@ def unmeasured(
 
 
 def parameter_curve(
-    table: Table, plan: Plan, redaction: Redaction, say: Progress
+    table: Table, plan: Plan, redaction: Redaction, say: Progress, tested: Exposure | None = None
 ) -> dict[str, Any] | None:
     """Test each setting of the plan's curve with the plan's adversaries on the first attribute.
 
-    A setting that cannot be tested has no numbers and says why; an interruption ends the curve.
-    All settings together have the plan's ``time``, as the test has.
+    The plan's own setting was ``tested``. A setting that cannot be tested has no numbers and says
+    why; an interruption ends the curve. All settings together have the plan's ``time``, as the
+    test has.
     """
     if plan.report.parameter is None:
         return None
@@ -285,7 +293,9 @@ def parameter_curve(
             "progress": lambda done, total, stage=stage: say(stage, done, total),
         }
         try:
-            point, interrupted = measure_point(table, plan, setting, share=len(chosen), **more)
+            point, interrupted = measure_point(
+                table, plan, setting, share=len(chosen), tested=tested, **more
+            )
         except UserError as error:
             points.append(unmeasured_point(setting) | {"reason": redaction.text(error.message)})
             continue
@@ -307,15 +317,21 @@ def measure_point(
     setting: Setting,
     models: Sequence[Model] = (),
     share: int = 1,
+    tested: Exposure | None = None,
     **more: Any,
 ) -> tuple[dict[str, Any], bool]:
     """Test one setting, by these models or the plan's; return its numbers, and if it was ended.
 
-    ``above`` counts the records beyond the limit on δ, where there is one.
+    ``tested`` is what the plan's own setting was found to be, by whomever. ``above`` counts the
+    records beyond the limit on δ, where there is one.
     """
     made = as_sanitizer(setting.text)
     asked = Adversaries(tuple(models)) if models else adversaries_of(plan, made, table, share)
-    result = differential_test(table, made, model=asked.models, **settings(plan, 1) | more)
+    own = tested if setting.text == plan.release.sanitizer else None
+    if own is not None and own.answers(asked.named):
+        result = strongest(own.results, plan.adversary.confidence, left_out=asked.left_out)
+    else:
+        result = differential_test(table, made, model=asked.models, **settings(plan, 1) | more)
     limit = plan.all_limits.get("delta")
     point = unmeasured_point(setting) | {name: getattr(result, name) for name in _NOTHING}
     point["above"] = None if limit is None else int((~(result.uppers <= limit)).sum())

@@ -12,15 +12,19 @@ import pyarrow as pa
 
 from indiff.audit.metrics import METRICS, metric, percent
 from indiff.audit.plan.plan import Plan
+from indiff.data.reading.input_files import Reading
 from indiff.data.schema import Kind, Role
 from indiff.data.side_files import label_of
 from indiff.data.table import Table
+from indiff.engines.duckdb import enough_memory
+from indiff.engines.protocol import Resources
 from indiff.errors import UserError, why_exhausted
 from indiff.release.release import Release
 from indiff.release.repeated import repeats
 from indiff.report.finding import Finding
-from indiff.risk import Risk, measure_risk
-from indiff.risk.values import GROUNDS
+from indiff.risk.columns import ColumnsRisk, measure_columns, require_few_passes
+from indiff.risk.counts import Counted, Question, count
+from indiff.risk.values import GROUNDS, Ground
 from indiff.sanitizers.sanitizer import Identity
 from indiff.text import name as short_name
 from indiff.utility import Analyst, measure
@@ -111,11 +115,17 @@ class RiskPart:
 
 @dataclass(frozen=True)
 class Side:
-    """The risk of the original or of its release and of its columns alone, or a reason instead."""
+    """The risk of the original or of its release, or a reason instead.
 
-    risk: Risk | None = None
+    ``columns`` has DR of re-identification for each column alone (ITPR paper, Eq. 5), ``ground``
+    what t takes for the distance of two values, and ``individual`` the column that names people.
+    """
+
+    risk: ColumnsRisk | None = None
     reason: str | None = None
     columns: dict[str, float] = field(default_factory=dict)
+    ground: Ground = "equal"
+    individual: str | None = None
 
 
 def measure_both(
@@ -131,7 +141,7 @@ def measure_both(
     ``why_not`` says why there is no release, and ``in_order`` whether its rows are the table's in
     their order, without which nobody knows whose they are.
     """
-    before = _side(table, Identity().sanitize(table), individual)
+    before = measured(table, Identity().sanitize(table), individual)
     if release is None:
         return before, Side(reason=why_not)
     if individual is not None and not in_order:
@@ -140,38 +150,35 @@ def measure_both(
             "elsewhere are; leave individual out to count rows"
         )
         return before, Side(reason=reason)
-    return before, _side(table, release, individual)
+    return before, measured(table, release, individual)
 
 
-def _side(table: Table, release: Release, individual: str | None) -> Side:
-    risk, reason = measured(table, release, individual)
-    return Side(risk, reason, {} if risk is None else _alone(risk, release))
-
-
-def measured(
-    table: Table, release: Release, individual: str | None = None
-) -> tuple[Risk | None, str | None]:
+def measured(table: Table, release: Release, individual: str | None = None) -> Side:
     """Measure one release of a table; what cannot be measured has its reason instead."""
     try:
-        return _risk(table, release, individual), None
+        return _risk(table, release, individual)
     except UserError as error:
-        return None, str(error)
+        return Side(reason=str(error))
     except (MemoryError, OSError) as error:
         if (reason := why_exhausted(error)) is None:
             raise
-        return None, reason
+        return Side(reason=reason)
 
 
-def _alone(risk: Risk, release: Release) -> dict[str, float]:
-    """Return DR of re-identification for each column alone (ITPR paper, Eq. 5).
+def _alone(counted: Counted, release: Release) -> dict[str, float]:
+    """Return DR of re-identification for each column alone.
 
     Where a row is a person it is 1 − Σ n log n / (N log N) over the column's groups, which needs
     the groups' sizes and nothing else of the risk plane.
     """
-    if risk.method.individual is not None:
-        return {name: part.reidentification.dr for name, part in risk.columns.items()}
+    if counted.individual is not None:
+        require_few_passes(counted)
+        return {
+            name: measure_columns(counted, [place]).reidentification.dr
+            for place, name in enumerate(counted.quasi)
+        }
     found, cells = {}, release.told_apart()
-    for name in risk.method.quasi:
+    for name in counted.quasi:
         sizes = np.bincount(cells[name]).astype(np.float64)
         sizes, total = sizes[sizes > 0], sizes.sum()
         found[name] = 0.0
@@ -180,7 +187,7 @@ def _alone(risk: Risk, release: Release) -> dict[str, float]:
     return found
 
 
-def _risk(table: Table, release: Release, individual: str | None) -> Risk:
+def _risk(table: Table, release: Release, individual: str | None) -> Side:
     if release.weights is not None:
         raise UserError(
             "risk is measured on records, one per row; this release has weighted rows (noisy "
@@ -208,15 +215,17 @@ def _risk(table: Table, release: Release, individual: str | None) -> Risk:
                 "measure each row as one by leaving individual out."
             )
         frame = frame.append_column(individual, table.frame()[individual])
-    return measure_risk(
-        frame,
-        quasi=[attribute.name for attribute in table.attributes],
-        sensitive=list(sensitive.columns),
-        joint=joint,
-        individual=individual,
-        details=individual is not None,
-        **known,
-    )
+    quasi = tuple(attribute.name for attribute in table.attributes)
+    question = Question(quasi, tuple(sensitive.columns), individual, joint, **known)
+    resources = Resources()
+    with enough_memory(resources):
+        counted = count(frame, question, "auto", Reading(), resources)
+        try:
+            risk = measure_columns(counted, counted.positions)
+            alone = _alone(counted, release)
+        finally:
+            counted.engine.close()
+    return Side(risk, None, alone, counted.values[0].sensitive.ground, individual)
 
 
 def risk_part(
@@ -237,12 +246,11 @@ def risk_part(
             reason = after.reason or before.reason or "there is no release"
             findings.append(chosen.missed(id, status, reason, **more))
             continue
-        if name in ("k", "singled_out") and after.risk.method.individual is not None:
-            more["parameters"] = {"individual": after.risk.method.individual}
-        ground = after.risk.method.ground_distances[about]
+        if name in ("k", "singled_out") and after.individual is not None:
+            more["parameters"] = {"individual": after.individual}
         if name == "t":
-            more["parameters"] = {"ground_distance": ground}
-        words = {"about": said, "ground": GROUNDS[ground]}
+            more["parameters"] = {"ground_distance": after.ground}
+        words = {"about": said, "ground": GROUNDS[after.ground]}
         value = _value(name, after, about)
         findings.append(chosen.found(id, value, words, exactness="exact", **more))
     bars = [

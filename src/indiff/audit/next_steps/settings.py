@@ -147,7 +147,7 @@ def constraint(case: Case, tried: Tried) -> Iterator[Step]:
     if groups < 2:
         yield step("none", f"{setting} keeps {wanted}, {_ONE_GROUP}.")
         return
-    risk, _ = measured(case.table, made, case.plan.data.individual)
+    risk = measured(case.table, made, case.plan.data.individual).risk
     if risk is not None and not any(
         Check(x, float(getattr(risk.groups, x)), limit, rule_of(x)).exceeded
         for x, limit in limits.items()

@@ -180,7 +180,7 @@ def unkept(case: Case, setting: str, table: Table | None = None) -> list[str]:
     if isinstance(made, Mondrian) and case.plan.data.individual is None:
         own = {x: getattr(made, x) or 0 for x in ("k", "distinct_l")}
         limits = {x: limit for x, limit in limits.items() if own.get(x, 0) < limit}
-    risk = measured(whole, release, case.plan.data.individual)[0] if limits else None
+    risk = measured(whole, release, case.plan.data.individual).risk if limits else None
     return [
         x
         for x, limit in limits.items()

@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 RATES = (0.001, 0.01)
 ROUNDING = 1e-12
 DECIMALS = 12  # a difference beyond them is rounding, not knowledge
+# Resamples that are counted side by side: as many as fit a processor's cache, and memory.
+LEAST_AT_ONCE, MOST_AT_ONCE, MOST_COUNTS = 8, 64, 2**20
 
 
 @dataclass(frozen=True)
@@ -182,16 +184,24 @@ def resampled(
     ``each`` are the thresholds that the beliefs of one adversary reach, first those with the
     record, then those without.
     """
-    curves = [_in_order(places) for places in each]
     found = [(np.empty((resamples, 2 + len(RATES))), np.empty(resamples)) for _ in each]
     for size in {len(places) // 2 for places in each}:
         rng = np.random.default_rng(seed)
         asked = [place for place, one in enumerate(each) if len(one) == 2 * size]
-        for run in range(resamples):
-            sample = rng.integers(size, size=size)
+        curves = {place: _in_order(each[place]) for place in asked}
+        at_once = min(max(MOST_COUNTS // size, LEAST_AT_ONCE), MOST_AT_ONCE)
+        for start in range(0, resamples, at_once):
+            runs = slice(start, min(start + at_once, resamples))
+            samples = rng.integers(size, size=(runs.stop - start, size), dtype=np.int32)
+            weights = np.zeros(samples.shape[::-1], np.int32)
+            _weigh(samples, weights)
             for place in asked:
+                counts, area = _resample(weights, *curves[place])
                 drawn, above = found[place]
-                above[run] = _resample(sample, *curves[place], drawn[run])
+                drawn[runs, 0], above[runs], drawn[runs, 2:] = (
+                    one.T / size for one in (counts[0], counts[1], counts[2:])
+                )
+                drawn[runs, 1] = area / (2.0 * size * size)
     return found
 
 
@@ -201,44 +211,62 @@ def _in_order(places: NDArray[np.intp]) -> tuple[NDArray[Any], ...]:
     order = np.argsort(-places, kind="stable")
     records, is_in = (order % size).astype(np.int32), order < size
     ends = np.append(np.diff(places[order]) != 0, True)
+    lead = np.cumsum(np.where(is_in, 1, -1)).astype(np.int32)
     shares = np.arange(size + 1) / size
-    lead = shares[np.cumsum(is_in)] - shares[np.cumsum(~is_in)]
     most = np.searchsorted(shares, np.add(RATES, ROUNDING), side="right") - 1
-    return records, is_in, ends, shares, lead, most
+    return records, is_in, ends, lead, most.astype(np.int32)
+
+
+@kernel
+def _weigh(samples: Any, weights: Any) -> None:
+    """Count how often each record is in each sample: ``weights`` has a row for each record."""
+    for run in range(samples.shape[0]):
+        for record in samples[run]:
+            weights[record, run] += 1
 
 
 @kernel
 def _resample(
-    sample: Any, records: Any, is_in: Any, ends: Any, shares: Any, lead: Any, most: Any, found: Any
-) -> Any:
-    """Go through the beliefs from the highest down, each as often as its record is in the sample.
+    weights: Any, records: Any, is_in: Any, ends: Any, lead: Any, most: Any
+) -> tuple[Any, Any]:
+    """Go through the beliefs from the highest down, each as often as its record is in a sample.
 
-    Behind the ``ends`` of a threshold, so many are in and so many are out: ``found`` becomes the
-    largest difference of their shares, the area below the curve, and the share of those who are
-    in where at most so many are out. What is returned is how far the difference goes above
-    ``lead``, that of the records themselves.
+    Behind the ``ends`` of a threshold, so many are in and so many are out. The counts, a column for
+    each sample, are the largest difference of the two; how far it goes above ``lead``, that of the
+    records themselves; and those who are in where at most so many are out. The area below the
+    curve is in squares of half a record. All samples go side by side, which compiled code does
+    several of at once.
     """
-    weights = np.zeros(sample.shape[0], np.int64)
-    for record in sample:
-        weights[record] += 1
-    found[:] = 0.0
-    above = 0.0
-    inside, outside, true, false, twice_area = 0, 0, 0, 0, 0
+    runs = weights.shape[1]
+    inside, outside = np.zeros(runs, np.int32), np.zeros(runs, np.int32)
+    true, false = np.zeros(runs, np.int32), np.zeros(runs, np.int32)
+    counts, twice_area = np.zeros((2 + most.shape[0], runs), np.int32), np.zeros(runs, np.int64)
+    few = True  # whether at most so many are out in any sample
     for place in range(records.shape[0]):
         weight = weights[records[place]]
-        inside += weight * is_in[place]  # a branch would be guessed wrong half the time
-        outside += weight * (1 - is_in[place])
+        if is_in[place]:
+            for run in range(runs):
+                inside[run] += weight[run]
+        else:
+            for run in range(runs):
+                outside[run] += weight[run]
         if ends[place]:
-            difference = shares[inside] - shares[outside]
-            found[0] = max(found[0], difference)
-            above = max(above, difference - lead[place])
-            twice_area += (outside - false) * (inside + true)
-            for number in range(most.shape[0]):
-                if outside <= most[number]:
-                    found[2 + number] = shares[inside]
-            true, false = inside, outside
-    found[1] = twice_area / (2.0 * sample.shape[0] * sample.shape[0])
-    return above
+            for run in range(runs):
+                difference = inside[run] - outside[run]
+                counts[0, run] = max(counts[0, run], difference)
+                counts[1, run] = max(counts[1, run], difference - lead[place])
+            for run in range(runs):
+                out = np.int64(outside[run] - false[run])
+                twice_area[run] += out * (inside[run] + true[run])
+                true[run], false[run] = inside[run], outside[run]
+            if few:
+                few = False
+                for number in range(most.shape[0]):
+                    for run in range(runs):
+                        if outside[run] <= most[number]:
+                            counts[2 + number, run] = inside[run]
+                            few = True
+    return counts, twice_area
 
 
 def _lower(found: Floats, drawn: Floats, above: Floats, confidence: float) -> Floats:
