@@ -348,7 +348,7 @@ def somebody_holds(codes: Any, order: Any, start: Any, end: Any, code: Any) -> A
     return False
 
 
-@kernel
+@inner
 def cover_one(
     problem: Any, tree: Any, leaves: Any, sign: Any, record: Any, counts: Any, group: Any
 ) -> Any:
