@@ -23,6 +23,7 @@ from indiff import Mondrian, NaiveBayes, Table
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.schema import Kind
 from indiff.differential.mondrian.counts import cover_one
+from indiff.kernels import kernel
 from indiff.sanitizers.mondrian.layout import END, START, Tree, relative_to, total_extremes
 from indiff.sanitizers.mondrian.mondrian import grow_parts, missing_parts
 
@@ -254,6 +255,12 @@ class TextbookNumpy(NumpyBruteForce):
             return super().belief(partition, target)
 
 
+@kernel
+def cover(problem: Any, tree: Any, target: Any, counts: Any, nobody: Any) -> Any:
+    """Count the records of a release whose regions cover a target's values."""
+    cover_one(problem, tree, tree.leaves, np.int64(1), target, counts, nobody)
+
+
 class CompiledBruteForce:
     """Partition D⁻ⁱ with indiff's compiled code and count for the one target."""
 
@@ -281,7 +288,7 @@ class CompiledBruteForce:
         tree = self.without(target)
         counts = np.zeros((len(self.table.attributes), len(self.totals)), np.int64)
         nobody = np.zeros_like(self.totals)
-        cover_one(self.problem, tree, tree.leaves, 1, target, counts, nobody)
+        cover(self.problem, tree, target, counts, nobody)
         totals = self.totals.copy()
         totals[self.problem.classes[target]] -= 1
         belief = NaiveBayes().from_counts(totals, counts[None].astype(np.float64))[0]

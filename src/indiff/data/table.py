@@ -84,7 +84,7 @@ class Sensitive:
         if not self.columns:
             object.__setattr__(self, "columns", (self.name,))
 
-    @property
+    @cached_property
     def counts(self) -> NDArray[np.int64]:
         """How many records hold each value."""
         return np.bincount(self.codes, minlength=len(self.values))

@@ -64,12 +64,13 @@ class People:
     @property
     def firsts(self) -> Rows:
         """The first row of each person."""
-        return self.rows[self.starts[:-1]]
+        return self.rows if self.are_records else self.rows[self.starts[:-1]]
 
     @property
     def owners(self) -> NDArray[np.int64]:
         """The person of each of ``rows``."""
-        return np.repeat(np.arange(len(self)), self.sizes)
+        everyone = np.arange(len(self))
+        return everyone if self.are_records else np.repeat(everyone, self.sizes)
 
     def places(self, persons: NDArray[Any]) -> NDArray[np.intp]:
         """Return where in ``rows`` the records of these people stand, person after person."""
@@ -209,6 +210,8 @@ def choose_targets(
             "targets is a number of at least 1, or record numbers", repr(targets), field="targets"
         )
     how = order or ("random" if count is not None or timed else "given")
+    if how == "given" and targets is None:
+        return Chosen(everyone)
     persons = np.arange(len(everyone), dtype=np.intp)
     if targets is not None and not isinstance(targets, int):
         persons = _persons(everyone, as_rows(table, targets))

@@ -285,10 +285,8 @@ class DifferentialResult(Reported):
 
         ``upper`` is the largest possible distance where R runs are too few for another limit.
         """
-        runs = self._runs_of("epsilon_for")
-        found = smallest_epsilon(
-            runs, delta, confidence=self.confidence or 0.95, largest=self.largest
-        )
+        runs, confidence = self._runs_of("epsilon_for"), self.confidence or 0.95
+        found = smallest_epsilon(runs, delta, confidence=confidence, largest=self.largest)
         return replace(found, record=int(self.records[found.record]))
 
     def _runs_of(self, name: str) -> Floats:
@@ -396,5 +394,7 @@ class DifferentialResult(Reported):
 
     def places(self, records: NDArray[np.int64]) -> NDArray[np.intp]:
         """Return where these records stand, all of which were tested."""
+        if np.array_equal(self.records, records):
+            return np.arange(len(records))
         order = np.argsort(self.records, kind="stable")
         return order[np.searchsorted(self.records, records, sorter=order)]

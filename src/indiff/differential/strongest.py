@@ -375,9 +375,14 @@ def strongest(
     each_has = [result.records for result in results.values()]
     records = each_has[0]  # in its order
     for others in each_has[1:]:
-        records = records[np.isin(records, others)]
-    each = np.stack([result.distances[result.places(records)] for result in results.values()])
-    distances, first = each.max(axis=0), next(iter(results.values()))
+        if not np.array_equal(records, others):
+            records = records[np.isin(records, others)]
+    distances, seen_by = np.full(len(records), -np.inf), np.zeros(len(records), np.intp)
+    for place, result in enumerate(results.values()):
+        own = result.distances[result.places(records)]
+        seen_by[own > distances] = place
+        distances = np.maximum(distances, own)
+    first = next(iter(results.values()))
     guarantee = None
     if len(distances) and all(one.guarantee is not None for one in results.values()):
         failed, people = first.requested - len(distances), first.individual is not None
@@ -387,7 +392,7 @@ def strongest(
         results,
         distances,
         np.asarray(records, np.int64),
-        np.array(list(results))[each.argmax(axis=0)],
+        np.array(list(results))[seen_by],
         confidence if sampled else None,
         untried,
         left_out,

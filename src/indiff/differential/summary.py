@@ -25,7 +25,9 @@ def sum_up(test: Test, measurement: Measurement, name: str, seconds: float) -> D
     owner[people.rows] = people.owners
     owners = owner[beliefs.rows]
     column, place = fold(measurement.columns[name], owners)
-    starts = np.flatnonzero(np.diff(owners, prepend=-1))  # of each person's records
+    starts = place  # of each person's records
+    if len(place) < len(owners):
+        starts = np.flatnonzero(np.diff(owners, prepend=-1))
     tested = owners[starts]
     changes = None if measurement.changes is None else measurement.changes.fold(starts)
     limits = None if changes is None else change_limits(changes, test.confidence)

@@ -299,6 +299,9 @@ def force(
     """
     start, end = np.int64(tree.nodes[node, layout.START]), np.int64(tree.nodes[node, layout.END])
     order = stretch(start, end)
+    if problem.meta[a, layout.CUT_BY] == layout.BY_TREE:
+        sizes = desk.room.parts[cuts.SIZES]
+        cuts.count_parts(problem, a, order, np.int64(0), end - start, cut, sizes)
     parts = partition.split(problem, order, np.int64(0), end - start, a, cut, desk.room)
     ends, chosen = desk.room.parts[cuts.ENDS, :parts].copy(), np.zeros(parts, np.int32)
     begin = 0

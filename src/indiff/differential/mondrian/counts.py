@@ -73,7 +73,7 @@ def empty_outcome(adversary: Adversary, records: int) -> Outcome:
     """Make the room for the beliefs about this many records."""
     classes = len(adversary.totals)
     bayes, frequency, tree = (
-        np.zeros((records if adversary.models & bit else 0, classes))
+        np.empty((records if adversary.models & bit else 0, classes))
         for bit in (NAIVE_BAYES, FREQUENCY, TREE)
     )
     ticker = np.zeros(2, np.int64)
@@ -88,7 +88,7 @@ def as_adversary(models: Sequence[Model], table: Table) -> Adversary:
     asked += TREE * any(isinstance(model, Classifier) for model in models)
     factor = math.log10(len(table) + 2 * model.alpha + 1) - min(0.0, math.log10(model.alpha))
     many = len(table.attributes) * factor > LARGEST_POWER
-    totals = np.bincount(table.sensitive.codes, minlength=len(table.sensitive.values))
+    totals = table.sensitive.counts
     held = totals - np.array([[0], [1]])
     scale = np.ones(held.shape)
     if not many:
@@ -232,8 +232,9 @@ def believe_all(
     """Write the beliefs about every record from the release that contains it."""
     problem, adversary, outcome = borrow(problem), borrow(adversary), borrow(outcome)
     tree, ids, counted = borrow(tree), borrow(ids), borrow(counted)
-    d, group = problem.codes.shape[0], np.zeros(adversary.totals.shape[0], np.int32)
-    terms = plain_terms(d)
+    d, own_group = problem.codes.shape[0], np.zeros(adversary.totals.shape[0], np.int32)
+    own_terms = plain_terms(d)
+    group, terms = borrow(own_group), borrow(own_terms)
     for position in range(tree.leaves.shape[0]):
         leaf = tree.leaves[position]
         start, end = tree.nodes[leaf, START], tree.nodes[leaf, END]
@@ -248,6 +249,8 @@ def believe_all(
                 adversary, np.int64(EVERYBODY), counted.counts, terms, np.int64(0), group,
                 np.int64(end - start), np.int64(ids[place]), outcome,
             )  # fmt: skip
+    # Looked at once more, so that they are held as long as they are borrowed.
+    return own_group.shape[0] + own_terms.shape[0]
 
 
 @kernel
@@ -298,7 +301,8 @@ def add_leaves(problem: Any, tree: Any, leaves: Any, sign: Any, counted: Any) ->
             leaf = leaves[position]
             s, e = tree.nodes[leaf, START], tree.nodes[leaf, END]
             if problem.meta[a, LABEL] == MEMBERS:
-                for place in range(s, e):
+                alike = tree.low[leaf, a] == tree.high[leaf, a]
+                for place in range(s, s + 1 if alike else e):
                     seen, code = s, row[order[place]]
                     while row[order[seen]] != code:
                         seen += 1
@@ -313,11 +317,14 @@ def add_leaves(problem: Any, tree: Any, leaves: Any, sign: Any, counted: Any) ->
             down = locate(codes, begin, stop, tree.high[leaf, a] + 1)
             if up == down:
                 continue
-            for place in range(s, e):
-                steps[up, classes[order[place]]] += sign
-            if down < stop:
+            if down == stop:
                 for place in range(s, e):
-                    steps[down, classes[order[place]]] -= sign
+                    steps[up, classes[order[place]]] += sign
+                continue
+            for place in range(s, e):
+                c = classes[order[place]]
+                steps[up, c] += sign
+                steps[down, c] -= sign
 
 
 @kernel
@@ -341,7 +348,7 @@ def somebody_holds(codes: Any, order: Any, start: Any, end: Any, code: Any) -> A
     return False
 
 
-@kernel
+@inner
 def cover_one(
     problem: Any, tree: Any, leaves: Any, sign: Any, record: Any, counts: Any, group: Any
 ) -> Any:

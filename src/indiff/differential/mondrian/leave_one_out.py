@@ -100,19 +100,21 @@ def leave_one_out_for(
     walks = _Walks(table, sanitizer, adversary, parts, outcome, shared)
     del problem, everyone  # large, and of no use any more
     walks.run(todo & ~generalized, base)
-    rows = rows[outcome.uncovered[rows] != UNFINISHED]  # an interruption keeps what is done
+    done = outcome.uncovered[rows] != UNFINISHED
+    rows = rows if done.all() else rows[done]  # an interruption keeps what is done
     if adversary.models & TREE:
         _finish_trees(table, sanitizer, models, outcome)
     # Nothing needs copying where it is everybody.
     chosen = slice(None) if np.array_equal(rows, np.arange(len(table))) else rows
+    uncovered, uncovered_without = believed.uncovered[chosen] != 0, outcome.uncovered[chosen] != 0
     return [
         Beliefs(
             rows,
             believed.bayes[chosen] if isinstance(model, NaiveBayes) else believed.frequency[chosen],
             _asked(outcome, model)[chosen],
-            believed.uncovered[rows].astype(bool),
-            outcome.uncovered[rows].astype(bool),
-            generalized[rows],
+            uncovered,
+            uncovered_without,
+            generalized[chosen],
             obstacle is None,
         )
         for model in models
@@ -178,13 +180,13 @@ def in_order(problem: Problem, order: NDArray[np.int32]) -> Problem:
 def unmet_without(problem: Problem, parts: list[NDArray[np.int32]]) -> NDArray[np.bool_]:
     """Tell for every record whether the table without it cannot meet the constraints at all."""
     unmet = np.zeros(len(problem.classes), dtype=bool)
-    counts = [_totals(problem, part) for part in parts]
     if problem.limits.l <= 1 and not problem.limits.more:  # sizes alone decide
         k, small = problem.limits.k, [len(part) < problem.limits.k for part in parts]
         for place, part in enumerate(parts):
             others = small[:place] + small[place + 1 :]
             unmet[part] = 1 <= len(part) - 1 < k or any(others)
         return unmet
+    counts = [_totals(problem, part) for part in parts]
     for place, part in enumerate(parts):
         for c in np.flatnonzero(counts[place]):
             counts[place][c] -= 1
@@ -247,7 +249,7 @@ class _Walks:
             return
         asked = todo[base.ids].astype(np.int32)
 
-        def run(stretch: NDArray[np.int32]) -> None:
+        def run(stretch: slice) -> None:
             target = np.zeros(len(self.table), np.int32)
             target[stretch] = asked[stretch]
             desk = empty_desk(base.problem, base.counted, base.shown(self.adversary))
@@ -256,11 +258,14 @@ class _Walks:
                 base.counted, desk, self.outcome,
             )  # fmt: skip
 
-        stretches = np.array_split(base.tree.order, self.shared.threads(len(self.table)))
-        self.shared.run(run, stretches, self.outcome.ticker)
+        threads = self.shared.threads(len(asked))
+        ends = [len(asked) * thread // threads for thread in range(threads + 1)]
+        self.shared.run(run, list(map(slice, ends, ends[1:])), self.outcome.ticker)
 
     def _rebuild(self, base: _Base, todo: NDArray[np.bool_]) -> None:
         """Partition D⁻ⁱ from the roots on: its ranges differ from D's, so any decision may flip."""
+        if not todo.any():
+            return
         spans = base.problem.points[base.problem.meta[:, layout.RANGE_AT]]
         shown = base.shown(self.adversary)
         for place in np.flatnonzero(todo[base.ids]):
@@ -274,7 +279,7 @@ class _Walks:
 
     def _without_value(self, value: int) -> Problem:
         """Return the problem with the distribution of a table that lacks one record's value."""
-        reference = self.table.sensitive.counts
+        reference = self.table.sensitive.counts.copy()
         reference[value] -= 1
         return self.sanitizer.problem(self.table, reference)
 

@@ -18,7 +18,7 @@ from indiff.sanitizers.mondrian.cuts import (
     top_node,
     width_between,
 )
-from indiff.sanitizers.mondrian.layout import BY_TREE, CUT_BY, DEPTH, FIRST, LEAVES, meets
+from indiff.sanitizers.mondrian.layout import BY_TREE, CUT_BY, DEPTH, LEAVES, meets
 
 # Keys: 2a for a cut of attribute a at A (or by its tree), 2a + 1 for one at B, or one of these.
 STAYS, BECOMES_LEAF, ALONE, OPEN, NOBODY = -2, -1, -3, -4, -5
@@ -58,16 +58,16 @@ class Node(NamedTuple):
 @inline
 def empty_node(problem: Any) -> Any:
     """Make the room for one group."""
-    d, c, leaves = problem.codes.shape[0], problem.class_count, problem.path.shape[0]
+    d, c, parts = problem.codes.shape[0], problem.class_count, problem.trees.shape[0]
     return Node(
         np.empty((ROWS, d), np.int32),
         np.empty((2, d), np.float64),
         np.empty(c, np.int64),
         np.empty((d, 2, c), np.int64),
         np.empty((d, 2, c), np.int8),
-        np.empty((leaves, 2), np.int32),
-        np.empty((leaves, c), np.int64),
-        np.empty((leaves, c), np.int8),
+        np.empty((parts, 2), np.int32),
+        np.empty((parts, c), np.int64),
+        np.empty((parts, c), np.int8),
     )
 
 
@@ -210,10 +210,10 @@ def prepare_tree(problem: Any, start: Any, end: Any, a: Any, node: Any, work: An
     counts, sizes = node.part_counts, node.parts
     codes, classes, limits = problem.codes[a], problem.classes, problem.limits
     for place in range(start, end):
-        sizes[base + trees[path[base + codes[place], level], FIRST], SIZE] = 0
+        sizes[path[base + codes[place], level], SIZE] = 0
     parts = 0
     for place in range(start, end):
-        part = base + trees[path[base + codes[place], level], FIRST]
+        part = path[base + codes[place], level]
         if sizes[part, SIZE] == 0:  # only what occurs is cleared: a tree may be far larger
             work[parts] = part
             parts += 1
@@ -272,13 +272,13 @@ def try_attribute(
             prepare_line(problem, start, end, a, cut, node, room)
     still = 0
     if by_tree:
-        path, trees, base = problem.path, problem.trees, problem.meta[a, LEAVES]
+        path, base = problem.path, problem.meta[a, LEAVES]
         level = problem.trees[ints[TREE_NODE, a], DEPTH] + 1
         memo = node.part_allowed
         for place in range(first, last):
             if keys[place] != OPEN:
                 continue
-            c, part = classes[place], base + trees[path[base + codes[place], level], FIRST]
+            c, part = classes[place], path[base + codes[place], level]
             if memo[part, c] == UNKNOWN:
                 memo[part, c] = tree_allowed(
                     limits, node.part_counts[part], node.parts[part, SIZE], ints[PART_COUNT, a],

@@ -15,6 +15,8 @@ from indiff.sanitizers.mondrian.layout import (
     FIRST,
     LAST,
     LEAVES,
+    NEXT,
+    PARTS,
     POINTS,
     RANGE_AT,
     meets,
@@ -28,7 +30,7 @@ LARGEST = 2147483647
 class Room(NamedTuple):
     """Room to work in, made once and handed on: nothing is allocated group by group.
 
-    ``work`` and ``bins`` have place for two numbers a record, ``parts`` for one a value of any
+    ``work`` and ``bins`` have place for two numbers a record, ``parts`` for one a node of any
     hierarchy, ``counts`` for one a sensitive value, ``known`` for one an attribute.
     """
 
@@ -46,7 +48,7 @@ def empty_room(problem: Any, records: Any) -> Any:
     return Room(
         np.empty(2 * records + 2, np.int32),
         np.empty(2 * records + 2, np.int32),
-        np.empty((2, problem.path.shape[0] + 2), np.int32),
+        np.empty((2, problem.trees.shape[0] + 2), np.int32),
         np.empty((3, problem.class_count), np.int64),
         np.empty(d, np.int32),
     )
@@ -224,18 +226,29 @@ def range_without(low: Any, high: Any, bins: Any, last: Any) -> Any:
 
 
 @inline
+def count_parts(
+    problem: Any, a: Any, order: Any, start: Any, end: Any, node: Any, sizes: Any
+) -> Any:
+    """Count the records of a group below each child of its node."""
+    codes, path, row = problem.codes[a], problem.path, problem.meta[a, LEAVES]
+    level, first = problem.trees[node, DEPTH] + 1, problem.trees[node, NEXT]
+    for part in range(problem.trees[node, PARTS]):
+        sizes[part] = 0
+    for place in range(start, end):
+        sizes[path[row + codes[order[place]], level] - first] += 1
+
+
+@inline
 def tree_cut(problem: Any, a: Any, order: Any, start: Any, end: Any, node: Any, sizes: Any) -> Any:
     """Whether a group may be cut into the children of its node: several parts, all allowed.
 
-    Returns also how many records lie in parts that are too small, and how many the smallest has.
+    Returns also how many records lie in parts that are too small, and how many the smallest has;
+    how many each has is in ``sizes``.
     """
     codes, classes, limits = problem.codes[a], problem.classes, problem.limits
     path, trees, row = problem.path, problem.trees, problem.meta[a, LEAVES]
-    level, offset = trees[node, DEPTH] + 1, trees[node, FIRST]
-    spread = trees[node, LAST] - offset + 1
-    sizes[:spread] = 0
-    for place in range(start, end):
-        sizes[trees[path[row + codes[order[place]], level], FIRST] - offset] += 1
+    level, first, spread = trees[node, DEPTH] + 1, trees[node, NEXT], trees[node, PARTS]
+    count_parts(problem, a, order, start, end, node, sizes)
     parts, small, least = 0, 0, end - start
     for part in range(spread):
         if sizes[part] > 0:
@@ -247,9 +260,25 @@ def tree_cut(problem: Any, a: Any, order: Any, start: Any, end: Any, node: Any, 
     counts = np.zeros((spread, problem.class_count), np.int64)
     for place in range(start, end):
         record = order[place]
-        part = trees[path[row + codes[record], level], FIRST] - offset
-        counts[part, classes[record]] += 1
+        counts[path[row + codes[record], level] - first, classes[record]] += 1
     for part in range(spread):
         if sizes[part] > 0 and not meets(counts[part], np.int64(sizes[part]), limits):
             return False, small, least
     return True, small, least
+
+
+@inline
+def two_too_few(
+    problem: Any, a: Any, order: Any, start: Any, end: Any, node: Any, sizes: Any
+) -> Any:
+    """Two records of a group that lie in parts which have too few, as ``sizes`` says."""
+    codes, path, row = problem.codes[a], problem.path, problem.meta[a, LEAVES]
+    level, first = problem.trees[node, DEPTH] + 1, problem.trees[node, NEXT]
+    one = two = np.int32(-1)
+    for place in range(start, end):
+        record = order[place]
+        if sizes[path[row + codes[record], level] - first] < problem.limits.k:
+            one, two = two, record
+            if one >= 0:
+                break
+    return one, two

@@ -9,6 +9,7 @@ entropy and recursive forms (Machanavajjhala et al. 2007), t-closeness (Li et al
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ LEAF = -1
 
 # Columns of Problem.meta, Problem.trees and Tree.nodes.
 CUT_BY, LABEL, POINTS, LEAVES, RANGE_AT = 0, 1, 2, 3, 4
-FIRST, LAST, DEPTH = 0, 1, 2
+FIRST, LAST, DEPTH, NEXT, PARTS = 0, 1, 2, 3, 4
 START, END, ATTRIBUTE, CUT, CHILD, CHILDREN, SURE = 0, 1, 2, 3, 4, 5, 6
 
 # Bits of Tree.nodes[node, SURE]: 1 << a for an attribute, of as many as fit, and one for the whole.
@@ -86,9 +87,11 @@ class Problem(NamedTuple):
 
     ``codes[a, r]`` is the place of record r's value among those of attribute a. ``meta[a]`` says
     how a is cut, what its tight regions cover, where its points begin in ``points`` and where its
-    values begin in ``path``. ``trees`` has the first and last value and the depth of every node of
-    every hierarchy; ``path`` the nodes above each value, root first. ``points`` ends with each
-    attribute's range over the whole table (``meta[a, RANGE_AT]``), which widths are relative to.
+    values begin in ``path``. ``trees`` has the first and last value, the depth, the first child and
+    the number of children of every node of every hierarchy: children are numbered one behind the
+    other, in the order of their values. ``path`` has the nodes above each value, root first.
+    ``points`` ends with each attribute's range over the whole table (``meta[a, RANGE_AT]``), which
+    widths are relative to.
     """
 
     codes: NDArray[np.int32]
@@ -140,7 +143,7 @@ def as_problem(table: Table, limits: Limits, *, tight: bool) -> Problem:
     """Lay a table out for compiled code."""
     attributes = table.attributes
     points = [attribute.points for attribute in attributes]
-    trees, path, leaf_start = _lay_out_trees([a.hierarchy for a in attributes])
+    trees, path, leaf_start = _lay_out_trees(tuple(a.hierarchy for a in attributes))
     meta = np.zeros((len(attributes), 5), np.int64)
     for place, a in enumerate(attributes):
         members = tight and a.kind == Kind.CATEGORICAL and a.hierarchy is None
@@ -185,34 +188,40 @@ def total_extremes(table: Table) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     return np.array(low, np.int32), np.array(high, np.int32)
 
 
+@lru_cache(maxsize=16)  # of the same few hierarchies, record after record
 def _lay_out_trees(
-    trees: list[Hierarchy | None],
+    trees: tuple[Hierarchy | None, ...],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """Number all trees' nodes one behind the other, every value with a leaf node of its own."""
-    nodes: list[tuple[int, int, int]] = []  # first and last value, depth
-    rows: list[list[int]] = []
+    """Number all trees' nodes level by level, every value with a leaf node of its own."""
+    nodes: list[tuple[int, int, int, int, int]] = []
+    rows: list[tuple[int, ...]] = []
     leaf_start = np.zeros(len(trees), np.int64)
     for place, tree in enumerate(trees):
         leaf_start[place] = len(rows)
         if tree is None:
             continue
-        base = len(nodes)
-        paths: list[list[int]] = []
-        for node, above in enumerate(tree.parent):
-            paths.append([*(paths[above] if above >= 0 else []), base + node])
-            nodes.append((int(tree.first[node]), int(tree.last[node]), len(paths[-1]) - 1))
-        for code, node in enumerate(tree.value_node):
-            steps = paths[node]
-            if tree.last[node] > tree.first[node]:  # a value that is an inner node as well
-                steps = [*steps, len(nodes)]
-                nodes.append((code, code, len(steps) - 1))
-            rows.append(steps)
-    deepest = max((len(steps) for steps in rows), default=1)
-    path = np.full((max(1, len(rows)), deepest), -1, np.int32)
-    for row, steps in enumerate(rows):
-        path[row, : len(steps)] = steps
-        path[row, len(steps) :] = steps[-1]
-    return np.array(nodes or [(0, 0, 0)], np.int32), path, leaf_start
+        first, last, above = tree.first.tolist(), tree.last.tolist(), tree.parent.tolist()
+        own = dict(enumerate(tree.value_node.tolist()))
+        for code, node in own.items():
+            if last[node] > first[node]:  # a value that is an inner node as well
+                own[code] = len(first)
+                first, last, above = [*first, code], [*last, code], [*above, node]
+        below: list[list[int]] = [[] for _ in first]
+        for node in sorted(range(1, len(first)), key=first.__getitem__):
+            below[above[node]].append(node)
+        base, queue = len(nodes), [0]
+        steps: dict[int, tuple[int, ...]] = {0: (base,)}
+        for node in queue:  # which grows
+            depth, after = len(steps[node]) - 1, base + len(queue)
+            nodes.append((first[node], last[node], depth, after, len(below[node])))
+            steps |= {n: (*steps[node], after + part) for part, n in enumerate(below[node])}
+            queue += below[node]
+        rows += [steps[own[code]] for code in range(len(own))]
+    deepest = max(map(len, rows), default=1)
+    path = np.empty((max(1, len(rows)), deepest), np.int32)
+    for row, way in enumerate(rows or [(-1,)]):
+        path[row] = *way, *way[-1:] * (deepest - len(way))
+    return np.array(nodes or [(0, 0, 0, 0, 0)], np.int32), path, leaf_start
 
 
 @inline

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from indiff.kernels import borrow, inline, kernel
+from indiff.kernels import borrow, inline, inner, kernel
 from indiff.sanitizers.mondrian.cuts import (
     ENDS,
     LARGEST,
@@ -23,6 +23,7 @@ from indiff.sanitizers.mondrian.cuts import (
     read_codes,
     top_node,
     tree_cut,
+    two_too_few,
     width_between,
 )
 from indiff.sanitizers.mondrian.layout import (
@@ -39,6 +40,8 @@ from indiff.sanitizers.mondrian.layout import (
     LEAF,
     LEAVES,
     MOST_BITS,
+    NEXT,
+    PARTS,
     START,
     STEADY,
     SURE,
@@ -65,9 +68,20 @@ def stays_widest(widths: Any, node: Any, known: Any, a: Any, width: Any) -> Any:
     return True
 
 
+@inner
+def lie_between(codes: Any, one: Any, two: Any, low: Any, high: Any) -> Any:
+    """Whether two records lie in a box."""
+    codes, low, high = borrow(codes), borrow(low), borrow(high)
+    for a in range(low.shape[0]):
+        first, second = codes[a, one], codes[a, two]
+        if min(first, second) < low[a] or max(first, second) > high[a]:
+            return False
+    return True
+
+
 @inline
 def decide(
-    problem: Any, order: Any, start: Any, end: Any, low: Any, high: Any, widths: Any, below: Any,
+    problem: Any, order: Any, start: Any, end: Any, low: Any, high: Any, widths: Any, why: Any,
     node: Any, room: Any,
 ) -> Any:  # fmt: skip
     """Decide a group: (attribute, cut code or tree node), or (LEAF, 0); and what is sure of it.
@@ -76,8 +90,9 @@ def decide(
     ``widths[node]`` how wide it would be between them. They become the extremes where these
     matter: an attribute that is narrower than the cut one even between its old bounds is not
     looked at. Of a leaf all are the extremes. Nor is an attribute looked at on which sizes forbid
-    every cut of this group without any one of its records (``docs/leave-one-out.md``, Lemma 4):
-    ``below[node]`` is how many records lay below the last cut that they forbade.
+    every cut of this group without any one of its records (``docs/leave-one-out.md``, Lemmas 4 and
+    5). ``why[node]`` is what the group above hands down: how many records lay below the last cut
+    that they forbade or, of a hierarchy, two records in parts that were too small.
     """
     d, limits, known = problem.codes.shape[0], problem.limits, room.known
     meta, points, path, trees = problem.meta, problem.points, problem.path, problem.trees
@@ -87,11 +102,18 @@ def decide(
     if not small and not by_size:
         group_counts(problem.classes, order, start, end, room.counts[TOTALS])
     for a in range(d):
-        known[a] = NEVER if low[a] == high[a] or (not small and below[node, a] < rank) else AT_MOST
-    while True:
+        known[a], one = AT_MOST, why[node, a]
+        if low[a] == high[a]:
+            known[a] = NEVER
+        elif one < LARGEST and not small:
+            never = one < rank
+            if meta[a, CUT_BY] == BY_TREE:
+                never = lie_between(problem.codes, one, why[node, d + a], low, high)
+            known[a] = NEVER if never else AT_MOST
+    while not small:
         a = -1
         for b in range(d):  # the widest, the first listed among equals
-            if known[b] < TRIED and (a < 0 or (not small and widths[node, b] > widths[node, a])):
+            if known[b] < TRIED and (a < 0 or widths[node, b] > widths[node, a]):
                 a = b
         if a < 0:
             break
@@ -100,11 +122,8 @@ def decide(
             low[a], high[a] = read_codes(codes, order, start, end, room.work)
             held = a
         if known[a] == AT_MOST:
-            known[a] = KNOWN
-            if small or low[a] == high[a]:
-                known[a] = TRIED if small else NEVER
-            if not small:
-                widths[node, a] = width_between(meta, points, path, trees, a, low[a], high[a])
+            known[a] = NEVER if low[a] == high[a] else KNOWN
+            widths[node, a] = width_between(meta, points, path, trees, a, low[a], high[a])
             continue
         known[a], held = TRIED, -1
         if meta[a, CUT_BY] == BY_TREE:
@@ -117,8 +136,11 @@ def decide(
                 break
             if few > 1:
                 known[a] = NEVER
+                why[node, a], why[node, d + a] = two_too_few(
+                    problem, a, order, start, end, key, room.parts[SIZES]
+                )
         else:
-            key, below[node, a], last = line_cut(
+            key, why[node, a], last = line_cut(
                 codes, problem.classes, order, start, end, low[a], high[a], limits, room
             )
             if key >= 0:
@@ -128,13 +150,13 @@ def decide(
                     width = width_between(meta, points, path, trees, a, lowest, highest)
                     steady = stays_widest(widths, node, known, a, width)
                 break
-            if below[node, a] < rank:
+            if why[node, a] < rank:
                 known[a] = NEVER
     sure = STEADY if steady else 0
     for a in range(d):
         if known[a] == NEVER and a < MOST_BITS:
             sure |= 1 << a
-        if known[a] == NEVER and attribute == LEAF and low[a] < high[a]:
+        if known[a] != TRIED and attribute == LEAF and low[a] < high[a]:
             low[a], high[a] = read_codes(problem.codes[a], order, start, end, room.work)
     return attribute, key, sure
 
@@ -159,27 +181,27 @@ def split_on_line(codes: Any, order: Any, start: Any, end: Any, cut: Any, work: 
 def split_by_tree(
     problem: Any, order: Any, start: Any, end: Any, a: Any, node: Any, room: Any
 ) -> Any:
-    """Reorder a group by the children of ``node``; write where each part ends; count the parts."""
-    offset = problem.trees[node, FIRST]
-    spread = problem.trees[node, LAST] - offset + 1
-    row, level = problem.meta[a, LEAVES], problem.trees[node, DEPTH] + 1
-    codes, path, trees = problem.codes[a], problem.path, problem.trees
+    """Reorder a group by the children of ``node``; write where each part ends; count the parts.
+
+    How many records each has is known, in ``room.parts``.
+    """
+    codes, path, row = problem.codes[a], problem.path, problem.meta[a, LEAVES]
+    level, first = problem.trees[node, DEPTH] + 1, problem.trees[node, NEXT]
     sizes, ends, work = room.parts[SIZES], room.parts[ENDS], room.work
-    sizes[: spread + 1] = 0
-    for place in range(start, end):
-        sizes[trees[path[row + codes[order[place]], level], FIRST] - offset + 1] += 1
-    parts = 0
-    for part in range(spread):
-        if sizes[part + 1] > 0:
-            ends[parts] = start + sizes[part] + sizes[part + 1]
+    parts, begin = 0, start
+    for part in range(problem.trees[node, PARTS]):
+        size = sizes[part]
+        sizes[part] = begin
+        if size > 0:
+            begin += size
+            ends[parts] = begin
             parts += 1
-        sizes[part + 1] += sizes[part]
     for place in range(start, end):
         work[place - start] = order[place]
     for place in range(end - start):
         record = work[place]
-        part = trees[path[row + codes[record], level], FIRST] - offset
-        order[start + sizes[part]] = record
+        part = path[row + codes[record], level] - first
+        order[sizes[part]] = record
         sizes[part] += 1
     return parts
 
@@ -231,7 +253,7 @@ def grow(
     widths, own_low, own_high = np.empty((most, d), np.float64), low, high
     if not problem.tight:
         own_low, own_high = np.empty((most, d), np.int32), np.empty((most, d), np.int32)
-    below, fresh, undone = np.empty((most, d), np.int32), np.empty(most, np.int32), 0
+    why, fresh, undone = np.empty((most, 2 * d), np.int32), np.empty(most, np.int32), 0
     for root in range(roots):
         if twins[root] >= 0:
             first, last = leaves_under(old, twins[root])
@@ -239,10 +261,10 @@ def grow(
     gone = np.empty(undone, np.int32)
     nodes, leaf_count, fresh_count, gone_count = fill(
         problem, order, root_end, root_low, root_high, old, twins, spans, copied, tree, low, high,
-        own_low, own_high, widths, below, leaves, fresh, gone, room,
+        own_low, own_high, widths, why, leaves, fresh, gone, room,
     )  # fmt: skip
     # Looked at once more, so that they are held as long as they are borrowed.
-    nodes = min(nodes, widths.shape[0], below.shape[0])
+    nodes = min(nodes, widths.shape[0], why.shape[0])
     grown = Tree(
         order, tree[:nodes], low[:nodes], high[:nodes], own_low[:nodes], own_high[:nodes],
         leaves[:leaf_count],
@@ -254,7 +276,7 @@ def grow(
 def fill(
     problem: Any, order: Any, root_end: Any, root_low: Any, root_high: Any, old: Any, twins: Any,
     spans: Any, copied: Any, tree: Any, low: Any, high: Any, own_low: Any, own_high: Any,
-    widths: Any, below: Any, leaves: Any, fresh: Any, gone: Any, room: Any,
+    widths: Any, why: Any, leaves: Any, fresh: Any, gone: Any, room: Any,
 ) -> Any:  # fmt: skip
     """Write the nodes of a partition into the room made for them; count nodes and leaves.
 
@@ -262,7 +284,7 @@ def fill(
     """
     problem, order, tree, old = borrow(problem), borrow(order), borrow(tree), borrow(old)
     low, high, own_low, own_high = borrow(low), borrow(high), borrow(own_low), borrow(own_high)
-    widths, below = borrow(widths), borrow(below)
+    widths, why = borrow(widths), borrow(why)
     leaves, fresh, gone, room = borrow(leaves), borrow(fresh), borrow(gone), borrow(room)
     meta, points, path, trees = problem.meta, problem.points, problem.path, problem.trees
     d, roots, tight = problem.codes.shape[0], root_end.shape[0], problem.tight
@@ -274,7 +296,7 @@ def fill(
         for b in range(d):
             low[root, b], high[root, b] = root_low[root, b], root_high[root, b]
             own_low[root, b], own_high[root, b] = root_low[root, b], root_high[root, b]
-            below[root, b] = LARGEST
+            why[root, b] = LARGEST
             widths[root, b] = width_between(
                 meta, points, path, trees, b, root_low[root, b], root_high[root, b]
             )
@@ -304,7 +326,7 @@ def fill(
         a, key, sure = LEAF, 0, 0
         if e > s:
             a, key, sure = decide(
-                problem, order, s, e, own_low[node], own_high[node], widths, below, node, room
+                problem, order, s, e, own_low[node], own_high[node], widths, why, node, room
             )
         tree[node, ATTRIBUTE], tree[node, SURE], parts = a, sure, 0
         if a != LEAF:
@@ -334,7 +356,8 @@ def fill(
             tree[new, CHILD] = old.nodes[twin, CHILD] + part + 1 if twin >= 0 else 0
             for b in range(d):
                 low[new, b], high[new, b] = low[node, b], high[node, b]
-                widths[new, b], below[new, b] = widths[node, b], below[node, b]
+                widths[new, b] = widths[node, b]
+                why[new, b], why[new, d + b] = why[node, b], why[node, d + b]
                 if not tight:
                     own_low[new, b], own_high[new, b] = own_low[node, b], own_high[node, b]
             narrow(problem, a, key, part, order[place], low[new], high[new])
