@@ -35,6 +35,7 @@ def compile_all() -> None:
         _warm_partition()
         _warm_counting()
         _warm_tree()
+        _warm_index()
         _warm_membership()
     finally:
         if other is not None:
@@ -122,6 +123,16 @@ def _warm_tree() -> None:
     Classifier("tree").beliefs(Mondrian(k=2).sanitize(table), table)
 
 
+def _warm_index() -> None:
+    """Where a tree finds the groups that cover a record."""
+    import numpy as np
+
+    from indiff.differential.mondrian.cover_index import index_groups
+
+    who = _nobody()
+    index_groups(np.ones(len(who.problem.codes), np.int64), who.shown)
+
+
 class _Nobody(NamedTuple):
     """What a walk is given, of a tiny table in which nobody is counted."""
 
@@ -138,7 +149,7 @@ def _nobody() -> _Nobody:
 
     from indiff.differential.mondrian.counts import Counted, as_adversary, empty_outcome
     from indiff.differential.mondrian.leave_one_out import in_order
-    from indiff.differential.mondrian.tallies import empty_shown
+    from indiff.differential.mondrian.shown import empty_shown
     from indiff.inference import Frequency
     from indiff.sanitizers.mondrian.layout import ATTRIBUTE, END, LEAF, SURE, Tree
     from indiff.sanitizers.mondrian.mondrian import Mondrian

@@ -378,7 +378,7 @@ def test_trees_for_whom_there_is_no_room_are_grown_from_their_releases(
         made.append(len(targets))
         return beliefs(self, release, targets)
 
-    monkeypatch.setattr("indiff.differential.mondrian.tallies.ROOM", 1)
+    monkeypatch.setattr("indiff.differential.mondrian.shown.ROOM", 1)
     monkeypatch.setattr(Classifier, "beliefs", count)
     same(leave_one_out(table, sanitizer, TREE, rows), roomy)
     assert 0 < len(made) < 150

@@ -20,7 +20,7 @@ from indiff.differential.mondrian.counts import (
     sum_steps,
 )
 from indiff.differential.mondrian.node import Node, empty_node
-from indiff.differential.mondrian.tallies import Shown, note
+from indiff.differential.mondrian.shown import Shown, note
 from indiff.kernels import borrow, first_at_least, inline, inner, kernel
 from indiff.sanitizers.mondrian import cuts, layout, partition
 from indiff.sanitizers.mondrian.cuts import Room

@@ -32,7 +32,9 @@ from indiff.differential.mondrian.counts import (
     empty_outcome,
     finish_generalized,
 )
-from indiff.differential.mondrian.tallies import Shown, empty_shown, note, tally_without
+from indiff.differential.mondrian.cover_index import index_groups
+from indiff.differential.mondrian.shown import OF_TABLE, Index, Shown, empty_shown, note
+from indiff.differential.mondrian.tallies import tally_without
 from indiff.differential.mondrian.walk import rebuild_alone, walk
 from indiff.differential.path import Beliefs
 from indiff.differential.refit.refit import Releases
@@ -162,13 +164,14 @@ class _Base(NamedTuple):
         ids, tree = tree.order, tree._replace(order=np.arange(len(table), dtype=np.int32))
         return _Base(laid, tree, ids, count_all(table, laid, tree, adversary))
 
-    def shown(self, adversary: Adversary) -> Shown:
+    def shown(self, adversary: Adversary, index: Index | None = None) -> Shown:
         """Return the groups as a tree sees them, if there is one."""
-        asked = adversary.models & TREE
-        shown = empty_shown(self.problem, self.ids, len(self.tree.leaves) if asked else 0)
-        if asked:
-            note(self.problem, self.tree, self.tree.leaves, 1, self.ids, shown)
-        return shown
+        if not adversary.models & TREE:
+            return empty_shown(self.problem, self.ids, 0)
+        shown = empty_shown(self.problem, self.ids, len(self.tree.leaves))
+        note(self.problem, self.tree, self.tree.leaves, 1, self.ids, shown)
+        shown.used[OF_TABLE], values = len(self.tree.leaves), np.diff(self.counted.starts)
+        return shown._replace(index=index or index_groups(values, shown))
 
 
 def in_order(problem: Problem, order: NDArray[np.int32]) -> Problem:
@@ -224,10 +227,9 @@ class _Walks:
 
     def run(self, todo: NDArray[np.bool_], base: _Base) -> None:
         """Walk the targets; those that change the table's own ranges are rebuilt one by one."""
-        widening, classes = global_extremes(self.table), self.table.sensitive.codes
+        classes = self.table.sensitive.codes
         if self.sanitizer.t is None:
-            self._rebuild(base, todo & widening)
-            self._walk(base, todo & ~widening)
+            self._from(base, todo)
             return
         # t-closeness refers to the distribution of the table being sanitized: D⁻ⁱ's depends on
         # i's sensitive value alone, so each value has a base partition of its own.
@@ -235,11 +237,14 @@ class _Walks:
             base = _Base.of(self.table, self._without_value(c), self.parts, self.adversary)
             if self.outcome.ticker[STOP]:
                 return
-            of_value = todo & (classes == c)
-            self._rebuild(base, of_value & widening)
-            self._walk(base, of_value & ~widening)
+            self._from(base, todo & (classes == c))
 
-    def _walk(self, base: _Base, todo: NDArray[np.bool_]) -> None:
+    def _from(self, base: _Base, todo: NDArray[np.bool_]) -> None:
+        widening, shown = global_extremes(self.table), base.shown(self.adversary)
+        self._rebuild(base, todo & widening, shown)
+        self._walk(base, todo & ~widening, shown)
+
+    def _walk(self, base: _Base, todo: NDArray[np.bool_], shown: Shown) -> None:
         """Walk the targets, in threads that each take the records of one stretch of the tree.
 
         Neighbours in the tree share their way down, so that hardly any work is done twice; and as
@@ -252,7 +257,8 @@ class _Walks:
         def run(stretch: slice) -> None:
             target = np.zeros(len(self.table), np.int32)
             target[stretch] = asked[stretch]
-            desk = empty_desk(base.problem, base.counted, base.shown(self.adversary))
+            own = shown if len(stretches) == 1 else base.shown(self.adversary, shown.index)
+            desk = empty_desk(base.problem, base.counted, own)
             walk(
                 base.problem, self.adversary, base.tree, len(self.parts), base.ids, target,
                 base.counted, desk, self.outcome,
@@ -262,12 +268,11 @@ class _Walks:
         ends = [len(asked) * thread // threads for thread in range(threads + 1)]
         self.shared.run(run, list(map(slice, ends, ends[1:])), self.outcome.ticker)
 
-    def _rebuild(self, base: _Base, todo: NDArray[np.bool_]) -> None:
+    def _rebuild(self, base: _Base, todo: NDArray[np.bool_], shown: Shown) -> None:
         """Partition D⁻ⁱ from the roots on: its ranges differ from D's, so any decision may flip."""
         if not todo.any():
             return
         spans = base.problem.points[base.problem.meta[:, layout.RANGE_AT]]
-        shown = base.shown(self.adversary)
         for place in np.flatnonzero(todo[base.ids]):
             row = int(base.ids[place])
             problem = relative_to(base.problem, *total_extremes(self.table.without(row)))

@@ -42,14 +42,8 @@ from indiff.differential.mondrian.node import (
     extremes_without,
     look_at,
 )
-from indiff.differential.mondrian.tallies import (
-    FULL,
-    GROUPS,
-    PLACES,
-    add_cover,
-    begin_tree,
-    end_tree,
-)
+from indiff.differential.mondrian.shown import FULL, GROUPS, PLACES
+from indiff.differential.mondrian.tallies import add_cover, begin_tree, end_tree
 from indiff.inference.tree import NO_SPLIT
 from indiff.kernels import borrow, inline, inner, kernel
 from indiff.sanitizers.mondrian import layout, partition

@@ -1,0 +1,89 @@
+"""The index of groups against counting every record of a made release."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.typing import NDArray
+
+from indiff import Classifier, Hierarchy, Mondrian, NaiveBayes, Table, read_table
+from indiff.differential.mondrian.counts import as_adversary
+from indiff.differential.mondrian.cover_index import SHELVES, count_shown
+from indiff.differential.mondrian.leave_one_out import _Base
+from indiff.differential.mondrian.shown import Shown
+from indiff.inference.encodings import Encoding
+from indiff.kernels import kernel
+from indiff.sanitizers.mondrian.mondrian import missing_parts
+
+RECORDS = 400
+PLACES = ["a;north;*", "b;north;*", "c;south;*", "d;south;*", "e;*"]
+
+
+@kernel
+def counted(row: Any, column: Any, shown: Any) -> Any:
+    count_shown(row, column, shown)
+    return shown.counts.copy()
+
+
+def columns(dice: np.random.Generator, *, kinds: str) -> dict[str, NDArray[Any]]:
+    """Draw columns: d(ifferent numbers), r(epeated ones), f(ew texts), m(any), p(laces)."""
+    drawn = {
+        "d": lambda: dice.random(RECORDS),
+        "r": lambda: dice.integers(0, 12, RECORDS),
+        "f": lambda: np.array(list("uvwxyz"))[dice.integers(0, 6, RECORDS)],
+        "m": lambda: np.array([f"t{one:03}" for one in dice.integers(0, 90, RECORDS)]),
+        "p": lambda: np.array(list("abcde"))[dice.integers(0, 5, RECORDS)],
+    }
+    return {f"{kind}{place}": drawn[kind]() for place, kind in enumerate(kinds)}
+
+
+def shown_of(table: Table, sanitizer: Mondrian) -> Shown:
+    adversary = as_adversary([NaiveBayes(), Classifier("tree")], table)
+    base = _Base.of(table, sanitizer.problem(table), missing_parts(table), adversary)
+    return base.shown(adversary)
+
+
+def require_same(table: Table, sanitizer: Mondrian, shown: Shown, rows: range) -> None:
+    """Count for some rows and every column, and compare with the records of a made release."""
+    release, d = Encoding.named("TF-TF").of(sanitizer.sanitize(table)), len(table.attributes)
+    for row in rows:
+        codes = np.array([attribute.codes[row] for attribute in table.attributes], np.int32)
+        tally = release.tally(codes)
+        assert tally is not None
+        for column in range(d):
+            asked = np.arange(2**d) >> (d - 1 - column) & 1 == 1
+            found = counted(row, column, shown)[asked]
+            np.testing.assert_array_equal(found, tally.counts[asked])
+
+
+@pytest.mark.parametrize(
+    ("kinds", "in_cube"),
+    [("d", 1), ("ddd", 1), ("r", 1), ("rrf", 3), ("fp", 2), ("m", 0), ("dm", 1), ("dmrfp", 3)],
+)
+@pytest.mark.parametrize("k", [2, 9])
+def test_every_pattern_is_counted_as_in_the_release(kinds: str, in_cube: int, k: int) -> None:
+    dice, sanitizer = np.random.default_rng(k), Mondrian(k=k)
+    made = columns(dice, kinds=kinds)
+    trees = {name: Hierarchy.from_lines(PLACES) for name in made if name.startswith("p")}
+    ill = np.array(list("xyz"))[dice.integers(0, 3, RECORDS)]
+    table = read_table(
+        pa.table({**made, "ill": ill}), quasi=list(made), sensitive="ill", hierarchies=trees
+    )
+    shown = shown_of(table, sanitizer)
+    assert np.count_nonzero(shown.index.strides) == in_cube
+    require_same(table, sanitizer, shown, range(0, RECORDS, 3))
+
+
+def test_a_column_with_many_values_has_shelves_for_stretches_of_codes() -> None:
+    dice, sanitizer, records = np.random.default_rng(5), Mondrian(k=3), 3 * SHELVES
+    made = {name: dice.permutation(records).astype(float) for name in "xyz"}
+    ill = np.array(list("pq"))[dice.integers(0, 2, records)]
+    table = read_table(pa.table({**made, "ill": ill}), quasi=list(made), sensitive="ill")
+    shown = shown_of(table, sanitizer)
+    shelved = shown.index.strides == 0
+    assert shelved.all()
+    assert (shown.index.shifts[shelved] >= 2).all()
+    require_same(table, sanitizer, shown, range(0, records, 500))
