@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ def counted(row: Any, column: Any, shown: Any) -> Any:
 
 def columns(dice: np.random.Generator, *, kinds: str) -> dict[str, NDArray[Any]]:
     """Draw columns: d(ifferent numbers), r(epeated ones), f(ew texts), m(any), p(laces)."""
-    drawn = {
+    drawn: dict[str, Callable[[], NDArray[Any]]] = {
         "d": lambda: dice.random(RECORDS),
         "r": lambda: dice.integers(0, 12, RECORDS),
         "f": lambda: np.array(list("uvwxyz"))[dice.integers(0, 6, RECORDS)],
@@ -73,7 +74,7 @@ def test_every_pattern_is_counted_as_in_the_release(kinds: str, in_cube: int, k:
         pa.table({**made, "ill": ill}), quasi=list(made), sensitive="ill", hierarchies=trees
     )
     shown = shown_of(table, sanitizer)
-    assert np.count_nonzero(shown.index.strides) == in_cube
+    assert np.count_nonzero(shown.lookup.strides) == in_cube
     require_same(table, sanitizer, shown, range(0, RECORDS, 3))
 
 
@@ -83,7 +84,7 @@ def test_a_column_with_many_values_has_shelves_for_stretches_of_codes() -> None:
     ill = np.array(list("pq"))[dice.integers(0, 2, records)]
     table = read_table(pa.table({**made, "ill": ill}), quasi=list(made), sensitive="ill")
     shown = shown_of(table, sanitizer)
-    shelved = shown.index.strides == 0
+    shelved = shown.lookup.strides == 0
     assert shelved.all()
-    assert (shown.index.shifts[shelved] >= 2).all()
+    assert (shown.lookup.shifts[shelved] >= 2).all()
     require_same(table, sanitizer, shown, range(0, records, 500))

@@ -2,8 +2,9 @@
 
 Columns with few values span a *cube*: for every combination of their values, any of the columns
 left out, the records of the groups that cover it. For any other column, *shelves* list the groups
-that may cover its codes, each for a stretch of them. The groups that cover a record on a column of
-the second kind lie on the shelves of its codes; what the others hold follows from the cube.
+that may cover its codes, each for a stretch of them, on a board for each value of a column of the
+cube. The groups that cover a record on a column of the second kind lie on the shelves of its codes;
+what the others hold follows from the cube.
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ def count_shown(row: Any, column: Any, shown: Any) -> Any:
     column's the highest. Patterns without the column in question may have any count.
     """
     shown, place = borrow(shown), shown.place_of[row]
-    counts, held, index, codes = shown.counts, shown.held, shown.index, shown.codes_of
+    counts, held, index, codes = shown.counts, shown.held, shown.lookup, shown.codes_of
     few, boxes, d = shown.few, shown.boxes, shown.few.shape[0]
     counts[:] = 0.0
     for a in range(d):
@@ -157,11 +158,11 @@ def count_shown(row: Any, column: Any, shown: Any) -> Any:
         if pattern & known:
             for c in range(held.shape[1]):
                 counts[pattern & of_cube, c] -= counts[pattern, c]
-    for group in range(shown.used[OF_TABLE], shown.used[GROUPS]):
-        if may_cover(codes[column], column, group, few, boxes):
-            pattern = pattern_of(codes, group, few, boxes, shown)
+    for noted in range(shown.used[OF_TABLE], shown.used[GROUPS]):
+        if may_cover(codes[column], column, noted, few, boxes):
+            pattern = pattern_of(codes, noted, few, boxes, shown)
             for c in range(held.shape[1]):
-                counts[pattern, c] += held[group, c]
+                counts[pattern, c] += held[noted, c]
 
 
 @inline
@@ -182,7 +183,7 @@ def look_up(column: Any, shown: Any) -> Any:
 
     The cube has those who cover some columns and maybe more: from it the latter are subtracted.
     """
-    counts, index, d = shown.counts, shown.index, shown.few.shape[0]
+    counts, index, d = shown.counts, shown.lookup, shown.few.shape[0]
     of_cube, own = np.int64(0), np.int64(1) << (d - 1 - column)
     for a in range(d):
         of_cube = 2 * of_cube + (index.strides[a] != 0)

@@ -171,7 +171,7 @@ class _Base(NamedTuple):
         shown = empty_shown(self.problem, self.ids, len(self.tree.leaves))
         note(self.problem, self.tree, self.tree.leaves, 1, self.ids, shown)
         shown.used[OF_TABLE], values = len(self.tree.leaves), np.diff(self.counted.starts)
-        return shown._replace(index=index or index_groups(values, shown))
+        return shown._replace(lookup=index or index_groups(values, shown))
 
 
 def in_order(problem: Problem, order: NDArray[np.int32]) -> Problem:
@@ -240,6 +240,7 @@ class _Walks:
             self._from(base, todo & (classes == c))
 
     def _from(self, base: _Base, todo: NDArray[np.bool_]) -> None:
+        """Begin at one partition of the table."""
         widening, shown = global_extremes(self.table), base.shown(self.adversary)
         self._rebuild(base, todo & widening, shown)
         self._walk(base, todo & ~widening, shown)
@@ -257,7 +258,7 @@ class _Walks:
         def run(stretch: slice) -> None:
             target = np.zeros(len(self.table), np.int32)
             target[stretch] = asked[stretch]
-            own = shown if len(stretches) == 1 else base.shown(self.adversary, shown.index)
+            own = shown if threads == 1 else base.shown(self.adversary, shown.lookup)
             desk = empty_desk(base.problem, base.counted, own)
             walk(
                 base.problem, self.adversary, base.tree, len(self.parts), base.ids, target,

@@ -25,8 +25,9 @@ class Index(NamedTuple):
 
     Column a is one of the cube where ``strides[a]`` is not 0: the groups that cover some codes on
     some of these columns hold ``cube[Σ strides[a] · (code + 1), c]`` records of class c. The groups
-    that may cover a code of any other column are ``lists[starts[s] : starts[s + 1]]`` where s is
-    ``shelves[a] + (code >> shifts[a])``.
+    that may cover a code of any other column are ``lists[starts[b] : starts[b + 1]]`` where b is
+    ``(shelves[a] + (code >> shifts[a])) * boards[d]``; on the board b + ``boards[e]`` + v are those
+    of them that also cover value v of the cube's column e.
     """
 
     strides: NDArray[np.int64]
@@ -48,7 +49,7 @@ class Shown(NamedTuple):
     ``places[FIRST:LAST]`` of ``spans[g]``, ``held[g, c]`` of each class. First come the groups of
     D, then those that are new, and once more, with what they held below 0, those that are gone.
     ``used`` says how many groups and places there are, whether there was no room for more, and how
-    many groups D has, which are in the ``index``. ``codes_of`` are those of one record.
+    many groups D has, which ``lookup`` finds. ``codes_of`` are those of one record.
     """
 
     codes: NDArray[np.int32]
@@ -65,7 +66,7 @@ class Shown(NamedTuple):
     total: NDArray[np.float64]
     covering: NDArray[np.float64]
     unasked: NDArray[np.bool_]
-    index: Index
+    lookup: Index
 
 
 def empty_shown(problem: Problem, ids: NDArray[np.int32], groups: int) -> Shown:
@@ -93,7 +94,7 @@ def empty_shown(problem: Problem, ids: NDArray[np.int32], groups: int) -> Shown:
         total=np.empty(classes),
         covering=np.empty((d, classes)),
         unasked=np.ones(d, np.bool_),
-        index=Index(
+        lookup=Index(
             strides=np.zeros(d, np.int64),
             cube=np.empty((0, classes), np.int32),
             boards=np.ones(d + 1, np.int64),
