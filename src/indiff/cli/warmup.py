@@ -69,6 +69,7 @@ def _tiny_table() -> Table:
 def _warm_counting() -> None:
     import numpy as np
 
+    from indiff.engines.packed import FIELDS, STATE, add_indices, find_pages, unsnap_pages
     from indiff.engines.tally import add_codes, add_weights, count_keys
 
     keys = np.zeros(1, np.int32)
@@ -76,6 +77,14 @@ def _warm_counting() -> None:
         add_codes(np.zeros(1, kind), 0, np.zeros(1, np.int32), True, keys)
     count_keys(keys, np.zeros(1, np.int64))
     add_weights(keys, np.ones(1), 2.0, np.zeros(1), np.zeros(1, np.int64))
+    data, none, state = (
+        np.zeros(1, np.uint8),
+        np.zeros((0, FIELDS), np.int64),
+        np.zeros(STATE, np.int64),
+    )
+    find_pages(data, 1, none)
+    unsnap_pages(data, none, data)
+    add_indices(data, none, state, 1, 0, keys, keys)
 
 
 def _warm_sets() -> None:
