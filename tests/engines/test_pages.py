@@ -324,7 +324,7 @@ def test_files_of_duckdb_and_polars(tmp_path: Path) -> None:
     assert counted(path, ["age", "ill"]) == expected_of(table)
     for compression in ("uncompressed", "snappy", "zstd", "gzip", "lz4"):
         path = str(tmp_path / "polars.parquet")
-        pl.from_arrow(table).write_parquet(path, compression=compression, row_group_size=7000)  # type: ignore[union-attr,arg-type]
+        pl.from_arrow(table).write_parquet(path, compression=compression, row_group_size=7000)
         assert counted(path, ["age", "ill"]) == expected_of(table)
 
 

@@ -29,7 +29,8 @@ PAGE, LEFT, WIDTH, LACKING, OF_LEVELS, OF_INDICES, STATE = 0, 1, 2, 3, 4, 8, 12
 @inner
 def varint(data: Any, at: Any, end: Any) -> Any:
     """A number of seven bits in each byte, the least first, and where it ends: −1 if it is cut."""
-    value = place = 0
+    value: Any = 0
+    place = 0
     while at < end and place < 35:
         byte = np.int64(data[at])
         value |= (byte & 127) << place
@@ -106,9 +107,10 @@ def unsnap(data: Any, at: Any, end: Any, out: Any) -> Any:
         return False
     done = 0
     while at < end:
-        tag = np.int64(data[at])
+        tag: Any = np.int64(data[at])
+        offset: Any = 0
+        kind, size = tag & 3, (tag >> 2) + 1
         at += 1
-        kind, size, offset = tag & 3, (tag >> 2) + 1, 0
         extra = kind + kind // 3 if kind else max(size - 60, 0)
         if at + extra > end:
             return False
@@ -166,7 +168,8 @@ def eight_bytes(data: Any, at: Any) -> Any:
 def next_run(data: Any, state: Any, of: Any, width: Any) -> Any:
     """Begin the next run of numbers of ``width`` bits; False where there is none."""
     said, at = varint(data, (state[of] + 7) >> 3, state[of + 3])
-    many, same = said >> 1, 0
+    many = said >> 1
+    same: Any = 0
     size = many * width if said & 1 else (width + 7) >> 3
     if at < 0 or many == 0 or at + size > state[of + 3]:
         return False
