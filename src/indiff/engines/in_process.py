@@ -1,8 +1,8 @@
 """Counts in this process: Arrow batches and a compiled kernel, for columns with few values.
 
 Every value gets a code when it is first seen, every row a key (its codes in mixed radix), and
-the kernel counts keys in a dense array. Two threads decode and count different row groups, so
-counting costs little more than decoding. The counts, which are few, are then a DuckDB table like
+the kernel counts keys in a dense array. Two threads count different row groups, where they can by
+the indices that a file has already, without decoding its rows. The counts, which are few, are then a DuckDB table like
 any other: the second stage is the same SQL as everywhere.
 """
 
