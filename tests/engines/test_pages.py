@@ -15,10 +15,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from indiff.engines import pages
+from indiff.engines import in_process, pages
 from indiff.engines.packed import FIELDS, SPARE, STATE, add_indices, find_pages, unsnap_pages
 from indiff.engines.protocol import Resources, connect
 from indiff.errors import UserError
+
+
+@pytest.fixture(autouse=True)
+def however_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_process, "WORTH_INDICES", 0)
 
 
 def indices_of(data: bytes, number: int, dictionary: int) -> list[int] | None:
@@ -326,6 +331,7 @@ def test_files_of_duckdb_and_polars(tmp_path: Path) -> None:
         path = str(tmp_path / "polars.parquet")
         pl.from_arrow(table).write_parquet(path, compression=compression, row_group_size=7000)
         assert counted(path, ["age", "ill"]) == expected_of(table)
+        assert all(read_here(path, ["age", "ill"])) == (compression != "lz4")
 
 
 DELTA = {"use_dictionary": False, "column_encoding": "DELTA_BINARY_PACKED"}

@@ -2,8 +2,8 @@
 
 Every value gets a code when it is first seen, every row a key (its codes in mixed radix), and
 the kernel counts keys in a dense array. Two threads count different row groups, where they can by
-the indices that a file has already, without decoding its rows. The counts, which are few, are then a DuckDB table like
-any other: the second stage is the same SQL as everywhere.
+the indices that a file has already, without decoding its rows. The counts, which are few, are then
+a DuckDB table like any other: the second stage is the same SQL as everywhere.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 32  # as many dimensions as any version of NumPy has
 PROBE = 2**12
+WORTH_INDICES = BATCH  # fewer rows are decoded as quickly as their combinations are looked up
 
 # Columns, and how many rows each of theirs stands for where it is not one.
 Batches = Iterator[tuple[list[pa.Array], NDArray[np.int64] | None]]
@@ -68,9 +69,11 @@ def _row_group(
     names: Sequence[str],
     columns: Sequence[Leaf] | None,
 ) -> Batches:
-    if columns is not None and (found := combinations(path, footer, group, columns)):
-        yield found
-        return
+    if columns is not None and footer.row_group(group).num_rows > WORTH_INDICES:
+        found = combinations(path, footer, group, columns)
+        if found is not None:
+            yield found
+            return
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path, metadata=footer, read_dictionary=list(names)) as file:

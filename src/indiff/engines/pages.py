@@ -49,6 +49,7 @@ MOST_ROWS = 2**31
 # How the values of a dictionary are stored, by the type that PyArrow reads them as.
 _STORED = {
     pa.string(): ("BYTE_ARRAY", ""),
+    pa.large_string(): ("BYTE_ARRAY", ""),
     pa.int8(): ("INT32", "<i4"),
     pa.int16(): ("INT32", "<i4"),
     pa.int32(): ("INT32", "<i4"),
@@ -151,7 +152,7 @@ def _valued(chunks: Sequence[_Chunk], counts: NDArray[np.int64]) -> Combinations
             raise Unusual
         coded = pa.array(indices.astype(np.int32), mask=lacking if chunk.lacking else None)
         column = pa.DictionaryArray.from_arrays(coded, chunk.values)
-        is_text = pa.types.is_string(chunk.values.type)
+        is_text = chunk.values.type in (pa.string(), pa.large_string())
         columns.append(column if is_text else column.dictionary_decode())
     return Combinations(columns, times)
 
@@ -294,7 +295,7 @@ def _parts(
         starts = np.where(old, starts + 4, starts)
         good &= new | (headers[:, 19] == RLE)
     good &= (levels >= 0) & (starts + levels <= ends) & (is_optional | (levels == 0))
-    good &= (values > 0) & np.isin(encodings, (PLAIN_DICTIONARY, RLE_DICTIONARY))
+    good &= (values > 0) & ((encodings == PLAIN_DICTIONARY) | (encodings == RLE_DICTIONARY))
     if not good.all():
         raise Unusual
     return np.stack([values, starts, starts + levels, ends], axis=1)
