@@ -46,6 +46,7 @@ def compile_all() -> None:
 def compile_rest() -> None:
     """Do so for what few runs need: otherwise each is compiled when it is needed, in 2 or 3 s."""
     _warm_keys()
+    _warm_pages()
     _warm_sets()
     _warm_noise()
     _warm_recoding()
@@ -77,6 +78,17 @@ def _warm_counting() -> None:
         add_codes(np.zeros(1, kind), 0, np.zeros(1, np.int32), True, keys)
     count_keys(keys, np.zeros(1, np.int64))
     add_weights(keys, np.ones(1), 2.0, np.zeros(1), np.zeros(1, np.int64))
+
+
+def _warm_pages() -> None:
+    import numpy as np
+
+    from indiff.engines.packed import FIELDS, STATE, add_indices, find_pages, unsnap_pages
+
+    data, none, keys = np.zeros(1, np.uint8), np.zeros((0, FIELDS), np.int64), np.zeros(1, np.int32)
+    find_pages(data, 1, none)
+    unsnap_pages(data, none, data)
+    add_indices(data, none, np.zeros(STATE, np.int64), 1, 0, keys, keys)
 
 
 def _warm_sets() -> None:

@@ -1,9 +1,9 @@
 """Counts in this process: Arrow batches and a compiled kernel, for columns with few values.
 
 Every value gets a code when it is first seen, every row a key (its codes in mixed radix), and
-the kernel counts keys in a dense array. Two threads decode and count different row groups, so
-counting costs little more than decoding. The counts, which are few, are then a DuckDB table like
-any other: the second stage is the same SQL as everywhere.
+the kernel counts keys in a dense array. Two threads count different row groups, where they can by
+the indices that a file has already, without decoding its rows. The counts, which are few, are then
+a DuckDB table like any other: the second stage is the same SQL as everywhere.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from indiff.data.reading.source import in_utc
 from indiff.engines.duckdb import DuckDBEngine
+from indiff.engines.pages import Leaf, combinations, leaves
 from indiff.engines.protocol import UNCOUNTED, Countings, no_records, unreadable
 from indiff.engines.tally import BATCH, Coder, NotCountedHere, Tally
 from indiff.errors import option, reason_of
@@ -31,20 +32,26 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 32  # as many dimensions as any version of NumPy has
 PROBE = 2**12
+WORTH_INDICES = BATCH  # fewer rows are decoded as quickly as their combinations are looked up
 
-Batches = Iterator[list[pa.Array]]
+# Columns, and how many rows each of theirs stands for where it is not one.
+Batches = Iterator[tuple[list[pa.Array], NDArray[np.int64] | None]]
 
 
-def _parts_of(engine: DuckDBEngine) -> list[Callable[[], Batches]]:
-    """Return what one thread reads at a time: a row group, or a stretch of a frame."""
+def _parts_of(engine: DuckDBEngine, *, each_row: bool) -> list[Callable[[], Batches]]:
+    """Return what one thread reads at a time: a row group, or a stretch of a frame.
+
+    With ``each_row``, rows that have the same values are not counted together.
+    """
     source, names = engine.source, engine.columns
     if source.kind == "parquet":
         import pyarrow.parquet as pq
 
         footers = [(path, pq.read_metadata(path)) for path in source.paths]
         return [
-            partial(_row_group, path, footer, group, names)
+            partial(_row_group, path, footer, group, names, columns)
             for path, footer in footers
+            for columns in [None if each_row else leaves(footer, names)]
             for group in range(footer.num_row_groups)
         ]
     if source.frame is not None:
@@ -55,12 +62,23 @@ def _parts_of(engine: DuckDBEngine) -> list[Callable[[], Batches]]:
     return [lambda: _split(source.relation.select(wanted).to_arrow_reader(BATCH))]
 
 
-def _row_group(path: str, footer: pq.FileMetaData, group: int, names: Sequence[str]) -> Batches:
+def _row_group(
+    path: str,
+    footer: pq.FileMetaData,
+    group: int,
+    names: Sequence[str],
+    columns: Sequence[Leaf] | None,
+) -> Batches:
+    if columns is not None and footer.row_group(group).num_rows > WORTH_INDICES:
+        found = combinations(path, footer, group, columns)
+        if found is not None:
+            yield found
+            return
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path, metadata=footer, read_dictionary=list(names)) as file:
         batches = file.iter_batches(BATCH, [group], columns=list(names), use_threads=False)
-        yield from ([batch.column(name) for name in names] for batch in batches)
+        yield from (([batch.column(name) for name in names], None) for batch in batches)
 
 
 def _stretch(table: pa.Table, start: int, length: int) -> Batches:
@@ -68,7 +86,7 @@ def _stretch(table: pa.Table, start: int, length: int) -> Batches:
 
 
 def _split(batches: Any) -> Batches:
-    yield from (batch.columns for batch in batches)
+    yield from ((batch.columns, None) for batch in batches)
 
 
 class InProcessEngine(DuckDBEngine):
@@ -96,14 +114,14 @@ class InProcessEngine(DuckDBEngine):
                 field="engine",
             )
         coders = [Coder(self.tokens) for _ in self.columns]
-        parts = _parts_of(self)
+        parts = _parts_of(self, each_row=weight is not None)
         workers = max(1, min(len(parts), self._resources.threads or os.cpu_count() or 1))
         weighed = None if weight is None else (list(countings).index("cells"), weight)
         tallies = [Tally(coders, list(countings.values()), weighed) for _ in range(workers)]
         queue, lock = iter(parts), Lock()
         if self.source.frame is not None:  # too many combinations mostly show in the first rows
             for batch in _split(self.source.frame.slice(0, PROBE).to_batches()):
-                Tally(coders, list(countings.values()), weighed).add(batch)
+                Tally(coders, list(countings.values()), weighed).add(*batch)
 
         def work(tally: Tally) -> None:
             while True:
@@ -112,7 +130,7 @@ class InProcessEngine(DuckDBEngine):
                 if part is None:
                     return
                 for batch in part():
-                    tally.add(batch)
+                    tally.add(*batch)
 
         try:
             if workers == 1:
@@ -120,7 +138,7 @@ class InProcessEngine(DuckDBEngine):
             else:
                 with ThreadPoolExecutor(workers) as pool:
                     list(pool.map(work, tallies))
-        except (pa.ArrowException, OSError, duckdb.Error) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError, duckdb.Error) as error:
             raise unreadable(self.source, reason_of(error)) from None
         if not any(tally.rows for tally in tallies):
             raise no_records(self.source)

@@ -179,14 +179,14 @@ class Tally:
         self.rows = 0
         self._keys = [np.empty(BATCH, np.int32) for _ in countings]
 
-    def add(self, columns: Sequence[pa.Array]) -> None:
-        """Count a batch."""
+    def add(self, columns: Sequence[pa.Array], times: NDArray[np.int64] | None = None) -> None:
+        """Count a batch: every row once, or as many ``times`` as it stands for."""
         for _ in range(2 * len(columns) + 2):  # each failure teaches a column its new values
-            if self._try_to_add(columns):
+            if self._try_to_add(columns, times):
                 return
         raise InternalError("a value has no code although its batch was learned")
 
-    def _try_to_add(self, columns: Sequence[pa.Array]) -> bool:
+    def _try_to_add(self, columns: Sequence[pa.Array], times: NDArray[np.int64] | None) -> bool:
         rows = len(columns[0])
         parts = {at: self._coders[at].codes(columns[at]) for at in self._coded}
         all_keys = []
@@ -203,13 +203,17 @@ class Tally:
                     return False
             all_keys.append(keys)
         for number, keys in enumerate(all_keys):
-            count_keys(keys, self.counts[number].reshape(-1))
+            counts = self.counts[number].reshape(-1)
+            if times is None:
+                count_keys(keys, counts)
+            else:
+                np.add.at(counts, keys, times)
         if self._weighed is not None:
             number, column = self._weighed
             self._enlarge(self.counts[number].shape)
             flat = [sums.reshape(-1) for sums in self.weights.values()]
             add_weights(all_keys[number], _numbers(columns[column]), LARGEST_WEIGHT, *flat)
-        self.rows += rows
+        self.rows += rows if times is None else int(times.sum())
         return True
 
     def _room(self, number: int, sizes: tuple[int, ...]) -> NDArray[np.int64]:

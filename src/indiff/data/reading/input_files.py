@@ -86,10 +86,8 @@ def _only_member(path: Path) -> zipfile.ZipInfo:
                 if not one.is_dir() and not one.filename.startswith("__MACOSX/")
             ]
     except zipfile.BadZipFile as error:
-        reason = reason_of(error)
-        raise UserError(
-            f"a zip archive must be readable; {str(path)!r} is not ({reason}): pack it again."
-        ) from None
+        rule = f"a zip archive must be readable; {str(path)!r} is not ({reason_of(error)})"
+        raise UserError(f"{rule}: pack it again.") from None
     if len(inside) != 1 or inside[0].flag_bits & 1:
         what = "a password" if len(inside) == 1 else f"{len(inside)} files"
         raise UserError(
@@ -156,7 +154,7 @@ def readable(where: str) -> Iterator[None]:
     try:
         yield
     except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+        reason = getattr(error, "strerror", None) or reason_of(error)
         raise UserError(
             f"a file must be readable; {where} is not ({reason}): check its name and permissions."
         ) from None
