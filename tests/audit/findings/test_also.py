@@ -53,6 +53,7 @@ def test_tables_over_time_and_other_columns_are_those_of_python(folder: Path) ->
     )  # fmt: skip
     found = result.finding("together.delta:ill")
     assert (found.value, found.exactness) == (pytest.approx(expected.delta, rel=1e-11), "exact")
+    assert found.parameters["model"] == "frequency"  # the adversary of the plan, and no other
     assert found.value != result.finding("delta:ill:frequency").value
     told = "5 of the people are not in the table of mondrian:k=4, which says nothing about them"
     assert told in result.document["release"]["notes"]
@@ -75,7 +76,8 @@ def test_a_limit_on_delta_is_on_that_of_all(folder: Path) -> None:
 
 def test_epsilon_stands_beside_delta(folder: Path) -> None:
     result = audited(folder, {}, also=["laplace:epsilon=0.5", "laplace:epsilon=0.25"])
-    assert result.finding("together.delta:ill").exactness == "estimate"
+    found = result.finding("together.delta:ill")
+    assert (found.exactness, found.parameters["confidence"]) == ("estimate", 0.95)
     told = "ε adds up to 0.5 + 0.25 = 0.75 (basic composition) for the noisy tables alone"
     assert any(note.startswith(told) for note in result.document["release"]["notes"])
 
