@@ -296,7 +296,9 @@ def test_risk_is_checked_by_name(limits: Any, code: int, reasons: Any) -> None:
 
 
 def test_a_limit_on_a_population_that_nobody_named_is_refused() -> None:
-    with pytest.raises(UserError, match=r"the limit population\.k_map needs to know the population"):
+    with pytest.raises(
+        UserError, match=r"the limit population\.k_map needs to know the population"
+    ):
         judge_risk(risk(), {"k": 5, "population.k_map": 5})
 
 

@@ -156,3 +156,10 @@ def test_one_record_and_constant_columns() -> None:
 def test_what_cannot_be_asked(asked: dict[str, Any], words: str) -> None:
     with pytest.raises(UserError, match=words):
         identifying_columns(pa.table({"a": [1, 2]}), **asked)
+
+
+def test_each_column_is_looked_at_once() -> None:
+    """Alone, a tells everybody apart, b two of four, and c nobody."""
+    frame = pa.table({"a": [1, 2, 3, 4], "b": [1, 2, 3, 3], "c": [5, 5, 5, 5]})
+    found = identifying_columns(frame, share=0.5, size=1)
+    assert [(one.columns, one.singled_out) for one in found.telling] == [(("a",), 4), (("b",), 2)]

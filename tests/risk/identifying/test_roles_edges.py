@@ -34,6 +34,7 @@ def guessed(cells: list[Any], name: str = "x") -> tuple[str, str]:
         ([1, 2, 3, 3, 4, 4], "id", "identifier", "its name, and different in most records"),
         ([1, 2, 3, 3, 3, 3], "id", "quasi", "a number with 3 distinct values"),
         ([1, 2, 3, 3, 4, 4], "nr", "identifier", "its name, and different in most records"),
+        ([1, 2, 3, 3, 4, 4], "room_nr", "identifier", "its name, and different in most records"),
         ([1, 2, 3, 3, 4, 4], "city", "quasi", "a number with 4 distinct values"),
         # What a name says of health or money.
         ([1, 2, 2, 2], "monthly_income", "sensitive", "its name speaks of health, money or belief"),

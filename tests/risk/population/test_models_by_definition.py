@@ -25,6 +25,7 @@ FALLING = [(1, 40), (2, 11), (3, 6), (5, 3), (9, 1)]
 EVEN = [(1, 20), (2, 15), (3, 12), (4, 9), (5, 7), (8, 4), (12, 2)]  # α below 0
 STEEP = [(1, 900), (2, 60), (3, 9), (50, 2), (400, 1)]  # α near 1
 FEW_PAIRS = [(1, 90), (2, 10), (3, 1)]  # far below
+HALF = [(1, 15), (2, 7), (3, 2), (20, 1)]  # α just above ½, where a search may begin
 
 
 def test_a_histogram_counts_people_and_groups() -> None:
@@ -67,7 +68,7 @@ def test_where_nobody_is_alone_zayatz_says_nobody_is_unique() -> None:
     )
 
 
-@pytest.mark.parametrize("pairs", [FALLING, EVEN, STEEP, FEW_PAIRS])
+@pytest.mark.parametrize("pairs", [FALLING, EVEN, STEEP, FEW_PAIRS, HALF])
 def test_pitmans_likelihood_has_no_slope_and_uniques_are_its_formula(
     pairs: list[tuple[float, int]],
 ) -> None:

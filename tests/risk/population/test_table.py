@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from indiff import UserError, measure_risk
 from indiff.data.hierarchy import Hierarchy
-from indiff.risk.population.table import KnownPopulation
+from indiff.risk.population.table import KnownPopulation, _joined
 from tests.risk.population import adult
 
 
@@ -156,3 +158,42 @@ def test_the_journalists_average_is_a_share(
 def test_a_population_without_a_column_is_refused() -> None:
     with pytest.raises(UserError, match="'sex'"):
         against(SAMPLE, pa.table({"age": [30]}))
+
+
+def test_groups_of_about_the_same_size_are_linked_by_their_own() -> None:
+    """Beyond 50,000 people groups are kept together that differ by less than a thousandth."""
+    sizes = {"x": 60_000, "y": 60_010}
+    people = pa.table({"age": np.repeat([*sizes], [*sizes.values()]), "sex": ["f"] * 120_010})
+    found = against(pa.table({"age": ["x", "y"], "sex": ["f", "f"]}), people)
+    assert (found.k_map, len(found.sizes)) == (60_000, 1)
+    assert found.marketer == pytest.approx((1 / 60_000 + 1 / 60_010) / 2, rel=1e-12)
+
+
+class _Place:
+    """An engine that knows which tables it has."""
+
+    def __init__(self, dialect: str, *tables: str) -> None:
+        self.dialect, self.tables = dialect, {*tables}
+
+    def fetch(self, table: str) -> str:
+        assert table in self.tables
+        return table
+
+    def load(self, table: str) -> str:
+        self.tables.add(table)
+        return table
+
+    def keep(self, sql: str) -> str:
+        assert {*re.findall(r"(?:FROM|JOIN) (released|people)\b", sql)} <= self.tables
+        return self.load("joined")
+
+
+@pytest.mark.parametrize("own", ["duckdb", "spark"])
+@pytest.mark.parametrize("other", ["duckdb", "spark"])
+def test_groups_and_people_meet_in_one_place(own: str, other: str) -> None:
+    """Wherever each of them is, and what comes of it is where the released groups were."""
+    here, there = _Place(own, "released"), _Place(other, "people")
+    if own == other == "spark":  # one session has both
+        here.tables = there.tables = {"released", "people"}
+    engines: Any = here, there
+    assert _joined(*engines, "released", "people", [0, 1], 9) in here.tables
