@@ -202,6 +202,9 @@ def test_a_guarantee_needs_one_of_every_model() -> None:
     )
     assert fewer.guarantee == str(statement([0.3, 0.4], population=100, failed=1))
     assert both(drawn, drawn).guarantee == str(statement([0.3, 0.4, 0.3], population=100))
+    # To move nobody's belief is measured, too.
+    still = {name: result([0.0, 0.0], name, **drawn) for name in ("one", "other")}
+    assert strongest(still).guarantee == str(statement([0.0, 0.0], population=100))
     usual = both(drawn, drawn)
     assert str(usual.guarantee).startswith("with 95 % confidence")
 
