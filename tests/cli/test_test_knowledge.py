@@ -10,7 +10,6 @@ import pyarrow.csv as pc
 import pytest
 
 import indiff
-import indiff.differential
 from indiff.cli.test import check_knowledge
 from indiff.distances import functions
 from indiff.errors import UserError
@@ -88,9 +87,8 @@ def test_the_command_asks_nobody_before_it_knows(
 ) -> None:
     """The prior fits the first attribute, which is not tested in vain."""
     asked: list[Any] = []
-    monkeypatch.setattr(
-        indiff.differential, "differential_test", lambda *one, **_: asked.append(one)
-    )
+    test = "indiff.differential.differential_test"
+    monkeypatch.setattr(test, lambda *given, **_: asked.append(given))
     pc.write_csv(FRAME, tmp_path / "people.csv")
     ended = call(
         "test", tmp_path / "people.csv", "--quasi", "age", "--sensitive", "ill,poor", "--sanitizer",

@@ -136,3 +136,12 @@ def test_where_everybody_holds_one_value_the_rarest_come_first() -> None:
     for seed in range(5):
         first, *others = exposure.rank(table, seed=seed).tolist()
         assert (first, {*others[:2]}, {*others[2:]}) == (5, {3, 4}, {0, 1, 2})
+
+
+def test_the_first_record_has_its_row_wherever_that_is() -> None:
+    """It alone holds x, and its row comes last."""
+    table = read_table(
+        pa.table({"age": [1, 2, 3], "ill": list("xyy")}), quasi=["age"], sensitive="ill"
+    )
+    made = read_release(pa.table({"age": [3, 2, 1], "ill": list("yyx")}), table)
+    assert exposure.Exposed(table, made, Frequency()).own_rows.tolist() == [2, 1, 0]
