@@ -286,6 +286,9 @@ def test_how_much_work_a_tree_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("indiff.differential.strongest.MOST_WORK", 59)
     once = choose_models("auto", Mondrian(k=2), small)
     assert "testing 6 of 6 records once would take it long" in str(once.left_out)
+    monkeypatch.undo()
+    assert "tree" in names("auto", Mondrian(k=2), table(columns=10))
+    assert "tree" not in names("auto", Mondrian(k=2), table(columns=11))
     wide = choose_models("auto", Mondrian(k=2), table(columns=40))
     assert "40 quasi-identifiers" in str(wide.left_out)
     # Whoever asked for a tree is not told that none was tried.
