@@ -205,6 +205,7 @@ def test_a_guarantee_needs_one_of_every_model() -> None:
     # To move nobody's belief is measured, too.
     still = {name: result([0.0, 0.0], name, **drawn) for name in ("one", "other")}
     assert strongest(still).guarantee == str(statement([0.0, 0.0], population=100))
+    assert strongest(still).mean_upper == 0
     usual = both(drawn, drawn)
     assert str(usual.guarantee).startswith("with 95 % confidence")
 
