@@ -30,11 +30,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def audited(folder: Path, limits: dict[str, float], progress: Any = None, **release: Any) -> Any:
+def audited(
+    folder: Path, limits: dict[str, float], progress: Any = None, model: str = "frequency",
+    **release: Any,
+) -> Any:  # fmt: skip
     plan = Plan(
         data={**ROLES, "path": str(folder / "now.csv"), "individual": "id"},
         release={"sanitizer": "mondrian:k=3", **release},
-        adversary={"models": ["frequency"], "membership": False},
+        adversary={"models": [model], "membership": False},
         limits=limits,
         report={"worst": 0},
     )
@@ -53,7 +56,6 @@ def test_tables_over_time_and_other_columns_are_those_of_python(folder: Path) ->
     )  # fmt: skip
     found = result.finding("together.delta:ill")
     assert (found.value, found.exactness) == (pytest.approx(expected.delta, rel=1e-11), "exact")
-    assert found.parameters["model"] == "frequency"  # the adversary of the plan, and no other
     assert found.value != result.finding("delta:ill:frequency").value
     told = "5 of the people are not in the table of mondrian:k=4, which says nothing about them"
     assert told in result.document["release"]["notes"]
@@ -72,6 +74,13 @@ def test_a_limit_on_delta_is_on_that_of_all(folder: Path) -> None:
     assert result.verdict["exit_code"] == 1
     kept = audited(folder, {"delta": alone, "together.delta": 2}, also=["identity"])
     assert kept.finding("together.delta:ill").exceeded is False
+
+
+def test_the_adversary_of_the_plan_is_asked_and_no_other(folder: Path) -> None:
+    """By default it is the strongest, who is right more often here than naive Bayes."""
+    for model, asked in (("naive-bayes", "naive-bayes"), ("auto", "frequency")):
+        found = audited(folder, {}, model=model, also=["mondrian:k=2"])
+        assert found.finding("together.delta:ill").parameters["model"] == asked
 
 
 def test_epsilon_stands_beside_delta(folder: Path) -> None:

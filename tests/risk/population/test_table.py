@@ -188,8 +188,8 @@ class _Place:
         return self.load("joined")
 
 
-@pytest.mark.parametrize("own", ["duckdb", "spark"])
-@pytest.mark.parametrize("other", ["duckdb", "spark"])
+@pytest.mark.parametrize("own", ["duckdb", "spark"], ids=["groups here", "groups in a cluster"])
+@pytest.mark.parametrize("other", ["duckdb", "spark"], ids=["people here", "people in a cluster"])
 def test_groups_and_people_meet_in_one_place(own: str, other: str) -> None:
     """Wherever each of them is, and what comes of it is where the released groups were."""
     here, there = _Place(own, "released"), _Place(other, "people")
