@@ -221,3 +221,10 @@ def test_the_rule_of_dankar() -> None:
     assert chosen(9, 5.0, 0.11) == "zayatz"
     assert chosen(9, None, 0.11) == "zayatz"
     assert chosen(9, 1, 0.1, ones=0) == "None"
+
+
+def test_roots_are_found_beside_each_other_and_beside_what_has_no_end() -> None:
+    """Near a half the search takes steps of a fifteenth: 0.437, 0.467 and 0.5 follow each other."""
+    assert _roots(lambda beta: (beta - 0.45) * (beta - 0.48)) == pytest.approx([0.45, 0.48])
+    assert _roots(lambda beta: 0.45 - beta if beta < 0.49 else -math.inf) == pytest.approx([0.45])
+    assert _roots(lambda beta: 0.45 - beta if beta < 0.46 else -math.inf) == []
