@@ -249,6 +249,15 @@ def test_what_a_recoding_says_of_its_release_is_said_of_the_test() -> None:
     assert "12 solutions were compared" not in summed(sanitizer=Recoding(k=2)).notes
 
 
+def test_who_has_two_records_is_shown_once() -> None:
+    """The first has row 0, the second 2 and 1, of which 2 tells more."""
+    people = People(np.array([0, 2, 1]), np.array([0, 1, 3]), "who")
+    found = summed(people, rows=[0, 2, 1])
+    assert found.distances.tolist() == [0.1, 0.3]
+    assert np.array_equal(found.beliefs, WITH[[0, 2]])
+    assert np.array_equal(found.beliefs_without, WITHOUT[[0, 2]])
+
+
 @pytest.mark.parametrize("place", [[0, 1, 2], [1, 2, 0], [2, 1, 0], [1, 2], [0, 2], [2], [0]])
 def test_whatever_is_shown_of_three_records_is_in_its_place(place: list[int]) -> None:
     assert np.arange(3)[_shown(np.array(place), 3)].tolist() == place
