@@ -74,10 +74,11 @@ def test_a_call_of_what_a_method_stands_for_is_dropped_without_its_class(
     source = "class A(list):\n    def append(self, one):\n        super().append(one)\n"
     (tmp_path / "module.py").write_text(source)
     (dropped,) = mutants_of(tmp_path / "module.py")
-    scopes: list[dict[str, Any]] = [{}, {}]
-    for scope, code in zip(scopes, (source, dropped.code()), strict=True):
-        exec(code, scope)
-    whole, lacking = (scope["A"] for scope in scopes)
+    here: dict[str, Any] = {}
+    exec(source, here)
+    whole = here["A"]
+    exec(dropped.code(), here)
+    lacking = here["A"]
     whole.append.__code__ = lacking.append.__code__
     (made := whole()).append(1)
     assert made == []

@@ -46,7 +46,11 @@ def audited(
 
 def test_tables_over_time_and_other_columns_are_those_of_python(folder: Path) -> None:
     tables = {"2": str(folder / "last.csv")}
-    more = {"also": ["mondrian:k=4", "mondrian:k=2"], "tables": tables, "columns": {"3": ["sex"]}}
+    more: dict[str, Any] = {
+        "also": ["mondrian:k=4", "mondrian:k=2"],
+        "tables": tables,
+        "columns": {"3": ["sex"]},
+    }
     result = audited(folder, {}, **more)
     now, last = (read_table(folder / f"{name}.csv", **ROLES) for name in ("now", "last"))
     narrow = read_table(folder / "now.csv", **ROLES | {"quasi": ["sex"]})

@@ -104,7 +104,7 @@ def test_the_population_is_generalized_as_the_release_is(engine: Any) -> None:
     found = against(sample, people, hierarchies={"age": TREE}, engine=engine)
     # Of the 33-year-old men there is one; the suppressed row fits all six.
     assert [(one.smallest, one.records) for one in found.sizes] == [(1, 1), (3, 2), (6, 1)]
-    assert found.presence == (0, 1)  # of the man of 38, and the one of 33
+    assert found.presence == (0.0, 1.0)  # of the man of 38, and the one of 33
     assert "1 people of the population have a value of 'age'" in found.notes[0]
     assert "77" not in found.notes[0]
 
@@ -196,5 +196,6 @@ def test_groups_and_people_meet_in_one_place(own: str, other: str) -> None:
     here, there = _Place(own, "released"), _Place(other, "people")
     if own == other == "spark":  # one session has both
         here.tables = there.tables = {"released", "people"}
-    engines: Any = here, there
-    assert _joined(*engines, "released", "people", [0, 1], 9) in here.tables
+    one: Any = here
+    two: Any = there
+    assert _joined(one, two, "released", "people", [0, 1], 9) in here.tables
