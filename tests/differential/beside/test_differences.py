@@ -29,6 +29,9 @@ def test_one_person_who_left_is_named_by_the_difference() -> None:
         "releases": ["release 1", "release 2"], "below": 2, "groups": 2, "smallest": 1,
     }  # fmt: skip
     assert test_releases(table, [whole, whole]).differences[0].groups == 0
+    # Five rows less are not few, unless somebody says so: two less from 20 to 29 are.
+    assert test_releases(table, [whole, whole.slice(0, 1)]).differences[0].groups == 1
+    assert test_releases(table, [whole, whole.slice(0, 1)], k=6).differences[0].groups == 2
     assert test_releases(table, [whole, whole.slice(0, 5)], k=1).differences[0].groups == 0
 
 
