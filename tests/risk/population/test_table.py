@@ -109,6 +109,14 @@ def test_the_population_is_generalized_as_the_release_is(engine: Any) -> None:
     assert "77" not in found.notes[0]
 
 
+def test_what_is_missing_is_in_no_hierarchy(engine: Any) -> None:
+    """One of the three people has no age, and so has one of the released rows."""
+    sample, people = pa.table({"age": ["20s", "20s", None]}), pa.table({"age": [21, 25, None]})
+    found = against(sample, people, quasi=["age"], hierarchies={"age": TREE}, engine=engine)
+    assert [(one.smallest, one.records) for one in found.sizes] == [(1, 1), (2, 2)]
+    assert found.lacking_groups == 0
+
+
 def test_labels_that_overlap_are_refused() -> None:
     sample = pa.table({"age": ["20s", "21"], "sex": ["f", "f"]})
     with pytest.raises(UserError, match="each value to one label; got column 'age'"):
