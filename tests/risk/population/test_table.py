@@ -91,6 +91,7 @@ def test_groups_that_the_population_lacks_are_unsafe_and_named_by_number(engine:
 def test_a_table_that_is_no_part_of_its_population_is_said_to_be_none() -> None:
     found = against(pa.table({"age": [1, 1, 2]}), pa.table({"age": [1, 2, 2]}), quasi=["age"])
     assert found.crowded_groups == 1
+    assert (found.lacking_groups, found.lacking_records) == (0, 0)
     assert found.presence == (0.5, 1.0)
     assert "no part of this population" in found.notes[0]
 
@@ -207,3 +208,11 @@ def test_groups_and_people_meet_in_one_place(own: str, other: str) -> None:
     one: Any = here
     two: Any = there
     assert _joined(one, two, "released", "people", [0, 1], 9) in here.tables
+
+
+def test_a_sample_is_at_most_the_whole_population() -> None:
+    """Three records of two people: as a share of them it is all, and not one and a half."""
+    few = pa.table({"age": [1, 2]})
+    found = measure_risk(pa.table({"age": [1, 1, 2]}), quasi="age", population=few).population
+    assert found is not None
+    assert (found.size, found.sampling) == (2, 1)
