@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from indiff.audit.metrics import METRICS, metric, percent, words_for
+from indiff.audit.metrics import METRICS, guessed, metric, percent, words_for
 
 WORDS = {
     "size": "3", "sampling": "10%",
@@ -385,3 +385,11 @@ def test_shares_next_to_none_and_all_are_neither() -> None:
         "0%", "less than 0.1%", "0.1%", "50%", "99.9%", "more than 99.9%", "100%",
     ]  # fmt: skip
     assert words_for(1e-7)["times"] == "1.0000001 times"
+
+
+def test_of_several_guesses_one_is_named_and_the_others_are_counted() -> None:
+    no_proof = "which may be too favourable: no proof"
+    assert guessed([]) == ""
+    assert guessed(["a"]) == f"; a is a model's estimate, {no_proof}"
+    assert guessed(["a", "b"]) == f"; a and 1 more are models' estimates, {no_proof}"
+    assert guessed(["a", "b", "c"]) == f"; a and 2 more are models' estimates, {no_proof}"

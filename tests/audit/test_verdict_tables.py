@@ -295,6 +295,13 @@ def test_risk_is_checked_by_name(limits: Any, code: int, reasons: Any) -> None:
     assert verdict.has_limits == bool(limits)
 
 
+def test_a_limit_on_a_population_that_nobody_named_is_refused() -> None:
+    with pytest.raises(
+        UserError, match=r"the limit population\.k_map needs to know the population"
+    ):
+        judge_risk(risk(), {"k": 5, "population.k_map": 5})
+
+
 def found(name: str, value: float, **more: Any) -> Any:
     words = {"about": "ill", "model": "tree", "ground": "by ranks", "baseline": "1 %"}
     return metric(name, about="ill", model="tree").found(

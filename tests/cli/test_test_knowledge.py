@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.csv as pc
 import pytest
 
 import indiff
 from indiff.cli.test import check_knowledge
 from indiff.distances import functions
 from indiff.errors import UserError
+from tests.command_line import call
 
 FRAME = pa.table(
     {"age": [30, 30, 40, 40], "ill": ["a", "b", "a", "b"], "poor": ["y", "n", "n", "y"]}
@@ -78,3 +80,19 @@ def test_what_a_distance_needs_is_missed_before_any_test(monkeypatch: pytest.Mon
     check_knowledge(TABLE, plan(distance="tv"))
     check_knowledge(TABLE, plan("laplace:epsilon=1", distance="emd:0/1"))
     assert len(tried) == 2
+
+
+def test_the_command_asks_nobody_before_it_knows(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The prior fits the first attribute, which is not tested in vain."""
+    asked: list[Any] = []
+    test = "indiff.differential.differential_test"
+    monkeypatch.setattr(test, lambda *given, **_: asked.append(given))
+    pc.write_csv(FRAME, tmp_path / "people.csv")
+    ended = call(
+        "test", tmp_path / "people.csv", "--quasi", "age", "--sensitive", "ill,poor", "--sanitizer",
+        "mondrian:k=2", "--prior", prior(tmp_path, "a", "b"),
+    )  # fmt: skip
+    assert (ended.code, asked) == (2, [])
+    assert "it misses 'n', 'y'" in " ".join(ended.err.split())

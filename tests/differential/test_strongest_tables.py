@@ -202,6 +202,10 @@ def test_a_guarantee_needs_one_of_every_model() -> None:
     )
     assert fewer.guarantee == str(statement([0.3, 0.4], population=100, failed=1))
     assert both(drawn, drawn).guarantee == str(statement([0.3, 0.4, 0.3], population=100))
+    # To move nobody's belief is measured, too.
+    still = {name: result([0.0, 0.0], name, **drawn) for name in ("one", "other")}
+    assert strongest(still).guarantee == str(statement([0.0, 0.0], population=100))
+    assert strongest(still).mean_upper == 0
     usual = both(drawn, drawn)
     assert str(usual.guarantee).startswith("with 95 % confidence")
 
@@ -283,6 +287,9 @@ def test_how_much_work_a_tree_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("indiff.differential.strongest.MOST_WORK", 59)
     once = choose_models("auto", Mondrian(k=2), small)
     assert "testing 6 of 6 records once would take it long" in str(once.left_out)
+    monkeypatch.undo()
+    assert "tree" in names("auto", Mondrian(k=2), table(columns=10))
+    assert "tree" not in names("auto", Mondrian(k=2), table(columns=11))
     wide = choose_models("auto", Mondrian(k=2), table(columns=40))
     assert "40 quasi-identifiers" in str(wide.left_out)
     # Whoever asked for a tree is not told that none was tried.

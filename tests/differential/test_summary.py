@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from indiff import DifferentialResult, Mondrian, read_table
+from indiff import DifferentialResult, Mondrian, differential_test, read_table
 from indiff.differential.noise.bracket import change_limits
 from indiff.differential.path import Beliefs, Changes, Column, Failures, Measurement
 from indiff.differential.people import Chosen, People, each_record, find_people
-from indiff.differential.summary import sum_up
+from indiff.differential.summary import _shown, sum_up
 from indiff.differential.targets.guarantee import statement
 from indiff.inference import Frequency
 from indiff.sanitizers.recoding.recoding import Recoding
@@ -208,6 +208,8 @@ def test_a_random_draw_that_was_not_cut_short_has_a_guarantee() -> None:
     found = summed(people, rows=range(4), chosen=drawn, population=100)
     expected = str(statement(DISTANCES[:4], population=100, confidence=0.9))
     assert found.guarantee == expected
+    first = summed(each_record(np.arange(1)), rows=[0], chosen=drawn, population=100)
+    assert first.guarantee == str(statement(DISTANCES[:1], population=100, confidence=0.9))
     one_failed = summed(people, rows=range(3), failures={3: "x"}, chosen=drawn, population=100)
     assert one_failed.guarantee == str(
         statement(DISTANCES[:3], population=100, confidence=0.9, failed=1)
@@ -245,3 +247,29 @@ def test_what_a_recoding_says_of_its_release_is_said_of_the_test() -> None:
     assert recoded.notes[: len(TABLE.notes)] == TABLE.notes
     assert "12 solutions were compared" not in summed(release=made).notes
     assert "12 solutions were compared" not in summed(sanitizer=Recoding(k=2)).notes
+
+
+def test_who_has_two_records_is_shown_once() -> None:
+    """The first has row 0, the second 2 and 1, of which 2 tells more."""
+    people = People(np.array([0, 2, 1]), np.array([0, 1, 3]), "who")
+    found = summed(people, rows=[0, 2, 1])
+    assert found.distances.tolist() == [0.1, 0.3]
+    assert np.array_equal(found.beliefs, WITH[[0, 2]])
+    assert np.array_equal(found.beliefs_without, WITHOUT[[0, 2]])
+
+
+@pytest.mark.parametrize("place", [[0, 1, 2], [1, 2, 0], [2, 1, 0], [1, 2], [0, 2], [2], [0]])
+def test_whatever_is_shown_of_three_records_is_in_its_place(place: list[int]) -> None:
+    assert np.arange(3)[_shown(np.array(place), 3)].tolist() == place
+
+
+def test_a_released_column_that_nothing_was_measured_of_is_said() -> None:
+    frame = pa.table({"who": list("abcd"), "note": list("qqrr"), "age": [1, 2, 3, 4],
+                      "ill": list("xyxy")})  # fmt: skip
+    table = read_table(frame, quasi=["age"], sensitive="ill", identifier="who", other="note")
+    told = differential_test(table, lambda one: one, model="frequency").notes
+    assert "the release has the identifier 'who', which names people" in told
+    gap = "nothing was measured of columns that the release has: 'note'"
+    assert any(one.startswith(gap) for one in told)
+    without = differential_test(table, lambda one: one.drop_columns(["who", "note"]), model="tree")
+    assert not any("the release has" in one for one in without.notes)

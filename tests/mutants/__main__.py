@@ -5,7 +5,8 @@ tests of a group run once to learn which of them run which line; then every bug 
 its own, in which the tests that run the changed line are run until one fails. Compiled kernels
 are left out: their tests compare every bit with plain Python. First come the bugs of
 ``planted.toml``, which some tests once let pass; then all changes that ``changes.py`` can make, in
-an order drawn with the seed, until the group's part of the time is up.
+an order drawn with the seed, until the group's part of the time is up. Small groups come first:
+what they leave of their part, the others have.
 
 Results are kept in ``build/mutants``: a run goes on where the last one stopped, and tries again
 what was changed since, or what no test saw before there were new tests. ``--seed fresh`` draws a
@@ -254,12 +255,10 @@ def learn_group(name: str) -> Learned:
 
 
 def run_group(
-    name: str, learned: Learned, end: float, jobs: int, asked: argparse.Namespace
+    name: str, drawn: list[Mutant], learned: Learned, end: float, asked: argparse.Namespace
 ) -> _Score:
     """Try a group's mutants until ``end`` by the clock, and return its figures."""
-    files = _files(GROUPS[name][0])
     bugs = named(name, tomllib.loads((HERE / "planted.toml").read_text(encoding="utf-8")))
-    drawn = [one for file in files for one in mutants_of(file)]
     random.Random(asked.seed).shuffle(drawn)
     mutants = [*bugs, *drawn[: asked.count]]
     print(
@@ -269,7 +268,7 @@ def run_group(
     )
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        planter = Planter(learned, Path(folder), jobs, asked.seconds)
+        planter = Planter(learned, Path(folder), asked.jobs, asked.seconds)
         results = _Results(name, planter, asked.afresh)
         if asked.open:
             mutants = [one for one in mutants if results.is_open(one)]
@@ -333,17 +332,23 @@ def main() -> None:
     groups = list(asked.only or GROUPS)
     end = time.monotonic() + 60 * asked.minutes
     learned = {name: learn_group(name) for name in groups}  # so that no group's part is spent on it
-    scores = []
-    for number, name in enumerate(groups):
+    drawn = {
+        name: [one for file in _files(GROUPS[name][0]) for one in mutants_of(file)]
+        for name in groups
+    }
+    waiting = sorted(groups, key=lambda name: len(drawn[name]), reverse=True)
+    scores = {}
+    while waiting:
         now = time.monotonic()
-        part = (end - now) / (len(groups) - number)  # what one leaves, the next ones have
-        scores.append(run_group(name, learned[name], now + part, asked.jobs, asked))
+        part = (end - now) / len(waiting)  # what a small group leaves, the larger ones have
+        name = waiting.pop()
+        scores[name] = run_group(name, drawn[name], learned[name], now + part, asked)
     commit = subprocess.run(
         ("git", "describe", "--always", "--dirty"), capture_output=True, text=True, check=False
     ).stdout.strip()
     print(f"\n{time.strftime('%Y-%m-%d')}, commit {commit}, seed {asked.seed}\n{HEADS}")
-    print("\n".join(map(str, scores)), flush=True)
-    sys.exit(0 if all(one.is_well for one in scores) else 1)
+    print("\n".join(str(scores[name]) for name in groups), flush=True)
+    sys.exit(0 if all(one.is_well for one in scores.values()) else 1)
 
 
 if __name__ == "__main__":

@@ -127,7 +127,9 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Any]]:
         and isinstance(node.value, ast.Call)
         and getattr(node.value.func, "attr", None) != "forget"  # only frees memory sooner
     ):
-        yield "value", ast.Constant(None)
+        # A method that has super() in it may exchange its code for such with __class__ alone.
+        is_above = any(isinstance(one, ast.Name) and one.id == "super" for one in ast.walk(node))
+        yield "value", ast.Name("__class__", ast.Load()) if is_above else ast.Constant(None)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import sys
 import time
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,6 +64,24 @@ def test_a_mutant_does_what_its_name_says(mutants: list[Mutant]) -> None:
     enough = scope["enough"]
     assert callable(enough)
     assert [enough(count) for count in (2, 3, 4, 100)] == [False, False, True, False]
+
+
+def test_a_call_of_what_a_method_stands_for_is_dropped_without_its_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Code is exchanged for code that sees as much of what is around it."""
+    monkeypatch.setattr(changes, "PACKAGE", tmp_path)
+    source = "class A(list):\n    def append(self, one):\n        super().append(one)\n"
+    (tmp_path / "module.py").write_text(source)
+    (dropped,) = mutants_of(tmp_path / "module.py")
+    here: dict[str, Any] = {}
+    exec(source, here)
+    whole = here["A"]
+    exec(dropped.code(), here)
+    lacking = here["A"]
+    whole.append.__code__ = lacking.append.__code__
+    (made := whole()).append(1)
+    assert made == []
 
 
 def test_the_written_bugs_can_be_planted() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
+from indiff.engines.duckdb import DuckDBEngine
 from indiff.errors import UserError
 from indiff.risk import measure_risk
 from tests.risk import oracle
@@ -126,3 +128,23 @@ def test_individuals_are_counted_once(engine: Any, tmp_path: Path) -> None:
     found = ds.dataset(out).to_table().sort_by("record").to_pydict()
     assert found["group_size"] == [1, 1, 2, 2]
     assert found["singled_out"] == [1, 1, 0, 0]
+
+
+def test_every_table_that_records_are_joined_with_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """An engine may have to move them to where the records are, as Spark does."""
+    joined: list[str] = []
+    write = DuckDBEngine.write
+
+    def look(self: Any, sql: str, path: str, tables: Any) -> None:
+        joined.extend(re.findall(r" JOIN (\w+) ", sql))
+        assert sorted(joined) == sorted(tables)
+        write(self, sql, path, tables)
+
+    monkeypatch.setattr(DuckDBEngine, "write", look)
+    frame = pa.table({"age": [30, 30, 47], "w": [2.0, 3.5, 4.0], "hid": list("aab")})
+    measure_risk(
+        frame, quasi="age", weight="w", household="hid", special=1, records=tmp_path / "out.csv"
+    )
+    assert len(joined) == 4  # groups, their risks, special uniques and households

@@ -98,3 +98,12 @@ def test_numbering_the_texts_of_many_counts_changes_nothing(
 ) -> None:
     monkeypatch.setattr("indiff.engines.duckdb.MANY_COUNTS", 0)
     test_every_metric_is_its_definition(1, counter)
+
+
+def test_what_is_nearly_known_is_less_than_a_bit() -> None:
+    """Three of four in one group, three of four ill: H = log 4 − ¾ log 3, here of both."""
+    frame = pa.table({"age": [1, 1, 1, 2], "ill": ["y", "n", "y", "y"]})
+    found = measure_risk(frame, quasi="age", sensitive="ill")
+    entropy = 2 - 0.75 * math.log2(3)
+    assert found.reidentification.h_columns == pytest.approx(entropy)
+    assert found.inference["ill"].h == pytest.approx(entropy)

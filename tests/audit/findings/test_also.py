@@ -30,11 +30,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def audited(folder: Path, limits: dict[str, float], progress: Any = None, **release: Any) -> Any:
+def audited(
+    folder: Path, limits: dict[str, float], progress: Any = None, model: str = "frequency",
+    **release: Any,
+) -> Any:  # fmt: skip
     plan = Plan(
         data={**ROLES, "path": str(folder / "now.csv"), "individual": "id"},
         release={"sanitizer": "mondrian:k=3", **release},
-        adversary={"models": ["frequency"], "membership": False},
+        adversary={"models": [model], "membership": False},
         limits=limits,
         report={"worst": 0},
     )
@@ -43,7 +46,11 @@ def audited(folder: Path, limits: dict[str, float], progress: Any = None, **rele
 
 def test_tables_over_time_and_other_columns_are_those_of_python(folder: Path) -> None:
     tables = {"2": str(folder / "last.csv")}
-    more = {"also": ["mondrian:k=4", "mondrian:k=2"], "tables": tables, "columns": {"3": ["sex"]}}
+    more: dict[str, Any] = {
+        "also": ["mondrian:k=4", "mondrian:k=2"],
+        "tables": tables,
+        "columns": {"3": ["sex"]},
+    }
     result = audited(folder, {}, **more)
     now, last = (read_table(folder / f"{name}.csv", **ROLES) for name in ("now", "last"))
     narrow = read_table(folder / "now.csv", **ROLES | {"quasi": ["sex"]})
@@ -73,9 +80,17 @@ def test_a_limit_on_delta_is_on_that_of_all(folder: Path) -> None:
     assert kept.finding("together.delta:ill").exceeded is False
 
 
+def test_the_adversary_of_the_plan_is_asked_and_no_other(folder: Path) -> None:
+    """By default it is the strongest, who is right more often here than naive Bayes."""
+    for model, asked in (("naive-bayes", "naive-bayes"), ("auto", "frequency")):
+        found = audited(folder, {}, model=model, also=["mondrian:k=2"])
+        assert found.finding("together.delta:ill").parameters["model"] == asked
+
+
 def test_epsilon_stands_beside_delta(folder: Path) -> None:
     result = audited(folder, {}, also=["laplace:epsilon=0.5", "laplace:epsilon=0.25"])
-    assert result.finding("together.delta:ill").exactness == "estimate"
+    found = result.finding("together.delta:ill")
+    assert (found.exactness, found.parameters["confidence"]) == ("estimate", 0.95)
     told = "ε adds up to 0.5 + 0.25 = 0.75 (basic composition) for the noisy tables alone"
     assert any(note.startswith(told) for note in result.document["release"]["notes"])
 

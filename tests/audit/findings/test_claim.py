@@ -205,3 +205,17 @@ def test_the_verdict_with_the_claim_in_it(before: Exit, epsilon: float, after: E
     assert judged.exit_code == after
     assert set(judged.reasons) == {"measured", REFUTED if epsilon == 2 else OPEN}
     assert Claims(None, None, None).judge(verdict) is verdict  # type: ignore[arg-type]
+
+
+def test_an_interrupted_claim_stops_the_audit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody who asked to stop waits for the next attribute's calls."""
+    stopped = observed(1.0, interrupted=True)
+    monkeypatch.setattr("indiff.differential.claim.claim.test_claim", lambda *_, **__: stopped)
+    audit: Any = SimpleNamespace(
+        plan=planned(claim={"epsilon": 1.0}), stopped=[], lost={}, attempt=lambda _, find: find()
+    )
+    subject: Any = SimpleNamespace(table=SimpleNamespace(sensitive=SimpleNamespace(name="ill")))
+    claims = Claims(audit, "identity", "kept")
+    assert len(claims.findings(subject)) == 1
+    assert audit.stopped
+    assert claims.findings(subject) == []

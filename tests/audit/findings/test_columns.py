@@ -129,3 +129,12 @@ def test_a_column_that_nobody_looks_at_is_said_to_be_unmeasured() -> None:
     assert {one["name"]: one["how"] for one in found} == {
         "age": "unchanged", "ill": "unchanged", "pay": "unmeasured",
     }  # fmt: skip
+
+
+def test_a_star_that_stands_for_two_values_hides_both() -> None:
+    frame = pa.table({"sex": list("fmfm"), "ill": list("ynyn")})
+    table = indiff.read_table(frame, quasi=["sex"], sensitive="ill")
+    (sex, *_) = released_columns([indiff.Suppress().sanitize(table)], table)
+    assert sex["seen"] == {
+        "values": 2, "released": 1, "typical": 2, "exact": 0.0, "suppressed": 1.0,
+    }  # fmt: skip

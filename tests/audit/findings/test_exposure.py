@@ -77,6 +77,9 @@ def test_a_curve_for_each_adversary_that_measured_something(tested: Any) -> None
     (curve,) = Exposure((), {"frequency": tested, "tree": none}).curves
     assert curve["name"] == "ill: frequency"
     assert (max(curve["x"]), curve["y"][-1]) == (tested.delta, 1.0)
+    still = dataclasses.replace(tested, distances=np.zeros(len(tested.distances)))
+    (curve,) = Exposure((), {"frequency": still}).curves  # to learn nothing was measured, too
+    assert (max(curve["x"]), curve["y"][-1]) == (0.0, 1.0)
 
 
 def test_one_adversary_is_measured_with_what_the_plan_sets(table: Any, tested: Any) -> None:

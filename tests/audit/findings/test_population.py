@@ -196,3 +196,14 @@ def test_a_share_is_said_in_percent_and_a_number_of_people_is_not() -> None:
         assert f"the models that have a solution say {written(low)} to {written(high)}." in (
             said[name].means
         )
+    frame = pa.table({
+        "a": [1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 4], "b": list("xxyzxyyxzzzy"),
+        "c": list("ppqpqqpqppqq"),
+    })  # fmt: skip
+    found = measure_risk(frame, quasi=["a", "b", "c"], sampling=0.2, details=False).population
+    assert found is not None
+    said = {one.id.removeprefix("population."): one for one in figures_said(found)}
+    for name in ("tau1", "tau2"):
+        low, high = said[name].interval or (0, 0)
+        assert low < high  # two models of the columns say different things
+        assert said[name].means.endswith(f"; the models say {number(low)} to {number(high)}.")

@@ -123,6 +123,8 @@ def test_numbers_that_no_row_has_take_no_part() -> None:
     counted: Any = SimpleNamespace(individual=None, quasi=["x"])
     release: Any = SimpleNamespace(told_apart=lambda: {"x": np.array([0, 0, 2, 2])})
     assert _alone(counted, release) == {"x": 0.5}
+    one: Any = SimpleNamespace(told_apart=lambda: {"x": np.array([0])})
+    assert _alone(counted, one) == {"x": 0.0}  # who is alone from the start
 
 
 def test_what_cannot_be_measured_has_its_reason() -> None:

@@ -120,6 +120,8 @@ def test_people_who_are_alone_only_after_the_join(tmp_path: Path) -> None:
     assert result.verdict["exit_code"] == 1
     original = found.parameters["original"]
     assert (original["only_by_one_row"], original["only_by_all_rows"]) == (4, 2)
+    told = "In the original it is 100% for who knows one row of a person, and 50% for who knows all"
+    assert told in found.means
     told = (
         "of 4 people the original columns single out: people.csv 0 by one row, 0 by all rows; "
         "visits.csv 0 by one row, 2 by all rows; joined 4 by one row (4 of them only so), 4 by all "
@@ -150,3 +152,14 @@ def test_nobody_knows_whose_rows_a_file_has(tmp_path: Path) -> None:
     found = result.finding("joined.only")
     assert (found.status, found.before) == ("failed", 1.0)
     assert result.verdict["exit_code"] == 3
+
+
+def test_nobody_is_looked_for_in_a_release_that_was_not_made(tmp_path: Path) -> None:
+    """Groups of nine of five rows cannot be: what the original tells is said, and no more."""
+    result = joined(tmp_path, "mondrian:k=9", **{"joined.only": 1})
+    found = result.finding("joined.only")
+    assert (found.status, found.before) == ("failed", 1.0)
+    assert "nobody knows whose" not in str(found.reason)
+    noisy = joined(tmp_path, "laplace:epsilon=1").finding("joined.only")
+    assert (noisy.status, noisy.before) == ("failed", 1.0)
+    assert "weighted rows" in str(noisy.reason)

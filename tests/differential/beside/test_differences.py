@@ -29,6 +29,9 @@ def test_one_person_who_left_is_named_by_the_difference() -> None:
         "releases": ["release 1", "release 2"], "below": 2, "groups": 2, "smallest": 1,
     }  # fmt: skip
     assert test_releases(table, [whole, whole]).differences[0].groups == 0
+    # Five rows less are not few, unless somebody says so: two less from 20 to 29 are.
+    assert test_releases(table, [whole, whole.slice(0, 1)]).differences[0].groups == 1
+    assert test_releases(table, [whole, whole.slice(0, 1)], k=6).differences[0].groups == 2
     assert test_releases(table, [whole, whole.slice(0, 5)], k=1).differences[0].groups == 0
 
 
@@ -83,3 +86,15 @@ def test_against_counting(seed: int) -> None:
 
 def _rows(frame: pa.Table, names: list[str]) -> list[tuple[str, ...]]:
     return [tuple(row[name] for name in names) for row in frame.to_pylist()]
+
+
+def test_a_hundred_of_the_smallest_are_named_and_all_are_counted() -> None:
+    """Of 150 ages with three rows each, the first 75 lose two rows, and the others one."""
+    ages = [age for age in range(150) for _ in range(3)]
+    frame = pa.table({"age": ages, "ill": ["flu", "cold", "flu"] * 150})
+    table = read_table(frame, quasi=["age"], sensitive="ill")
+    kept = [row for row, age in enumerate(ages) if row % 3 < (1 if age < 75 else 2)]
+    (found,) = test_releases(table, [frame, frame.take(pa.array(kept))], k=3).differences
+    assert found.groups == 150  # all rows differ by far more
+    assert [one.size for one in found.smallest] == [1] * 75 + [2] * 25
+    assert found.to_dict()["smallest"] == 1

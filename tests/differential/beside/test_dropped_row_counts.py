@@ -42,6 +42,30 @@ def test_who_is_covered_with_and_without_their_row(model: str) -> None:
     ) in found.notes
 
 
+@pytest.mark.parametrize("model", ["frequency", "naive-bayes"])
+def test_one_other_row_is_enough_to_be_covered(model: str) -> None:
+    """30 is covered by its own row and one other, 20 and 40 by one row each, their own."""
+    ages = ["20", "30", "[30, 40]", "[60, 70]"]
+    found = test_release(TABLE, released(ages, [1, 2, 3, 4], "abab"), key="id", model=model)
+    assert found.linkage.candidates.tolist() == [1, 2, 1, 0]
+    assert found.test is not None
+    assert (found.test.uncovered, found.test.uncovered_without) == (1, 3)
+    assert not any("rows for 4 records" in note for note in found.notes)  # as many of both
+
+
+def test_records_that_look_alike_have_rows_of_their_own() -> None:
+    """Without the row that says 20 nobody is a there; without the other the tree is the same."""
+    table = read_table(
+        pa.table({"id": [*range(6)], "age": [20, 20, 22, 24, 60, 60], "ill": list("aabbaa")}),
+        quasi=["age"], sensitive="ill", identifier="id",
+    )  # fmt: skip
+    made = released(["20", "60", "22", "24", "60", "60"], [*range(6)], "aabbaa")
+    found = test_release(table, made, key="id", model="tree").test
+    assert found is not None
+    assert found.distances[0] > 0.5
+    assert found.distances[1] == 0
+
+
 def test_who_has_no_row_is_not_measured_and_said() -> None:
     found = test_release(TABLE, released(["20", "30", "40"], [1, 2, 9], "aba"), key="id")
     assert found.test is not None

@@ -204,3 +204,14 @@ def test_weights_beyond_all_numbers_count_for_nothing_beside_the_closest(
     assert sums.tolist() == [[4, 2, 2], [3, 1, 2], [1, 1, 0], [0, 0, 0]]
     assert closest.tolist() == [[1, 1, 0], [3, 1, 2], [1, 1, 0], [0, 0, 0]]
     assert chance.tolist() == pytest.approx([1, 1 / 3, 1, 0])
+
+
+def test_as_many_spans_as_regions_need_not_be_one_each() -> None:
+    """One region has two spans, and one has none: there is nobody of 60 to 70."""
+    frame = pa.table({"age": [20, 30, 40, 50], "ill": list("abab")})
+    table = read_table(frame, quasi=["age"], sensitive="ill")
+    found = link(
+        read_release(pa.table({"age": ["{20, 40}", "[60, 70]"], "ill": ["a", "b"]}), table), table
+    )
+    assert found.candidates.tolist() == [1, 0, 1, 0]
+    assert found.shares.tolist() == [[1, 0], [0.5, 0.5], [1, 0], [0.5, 0.5]]

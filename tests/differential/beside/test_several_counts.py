@@ -53,6 +53,7 @@ def test_what_is_known_after_each_release() -> None:
     assert frame["candidates_2"].to_pylist() == [2, 2, 0, 1]
     assert frame["values_left_1"].to_pylist() == [1, 2, 2, -1]
     assert frame["candidates_left_1"].to_pylist() == [1, 2, 2, 0]
+    assert frame["determined_by_closest"].to_pylist() == [True, False, False, True]
 
 
 def test_releases_that_contradict_each_other_leave_no_value() -> None:

@@ -424,3 +424,10 @@ def test_several_adversaries_have_the_numbers_that_each_has_alone() -> None:
     for one, result in zip(found, several, strict=True):
         alone = membership_inference(result, confidence=0.9, resamples=100, seed=2)
         assert one.to_dict() == alone.to_dict()
+
+
+def test_unless_told_otherwise_one_is_resampled_as_several_are() -> None:
+    result = result_of(np.array([0.5, 0.25, 1.0]), np.array([0.25, 0.5, 0.0]))
+    (found,) = membership_inferences([result], confidence=0.95, seed=0)
+    assert found.resamples == 1000
+    assert found.to_dict() == membership_inference(result).to_dict()

@@ -127,3 +127,21 @@ def test_a_records_row_is_the_first_that_covers_most_of_its_values(
     # 20 f: rows 1, 2 and 3 cover both. 30 m: the same rows cover its age, none its sex. 40 f: rows
     # 0 and 1 cover both. 50 m has the only row with b, and nobody released c.
     assert own.tolist() == [1, 1, 0, 4, -1]
+
+
+def test_where_everybody_holds_one_value_the_rarest_come_first() -> None:
+    """Nobody is left of the other value: there is nothing to learn, and ages alone decide."""
+    frame = pa.table({"age": [1, 1, 1, 2, 2, 3, 9], "ill": list("xxxxxxy")})
+    table = read_table(frame, quasi=["age"], sensitive="ill").take(range(6))
+    for seed in range(5):
+        first, *others = exposure.rank(table, seed=seed).tolist()
+        assert (first, {*others[:2]}, {*others[2:]}) == (5, {3, 4}, {0, 1, 2})
+
+
+def test_the_first_record_has_its_row_wherever_that_is() -> None:
+    """It alone holds x, and its row comes last."""
+    table = read_table(
+        pa.table({"age": [1, 2, 3], "ill": list("xyy")}), quasi=["age"], sensitive="ill"
+    )
+    made = read_release(pa.table({"age": [3, 2, 1], "ill": list("yyx")}), table)
+    assert exposure.Exposed(table, made, Frequency()).own_rows.tolist() == [2, 1, 0]

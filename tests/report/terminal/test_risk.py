@@ -144,3 +144,10 @@ def test_the_ten_worst_combinations() -> None:
     part = text[text.index("Combinations:") :]
     assert len(re.findall(r"^ *[\d.]+ +\d+ +[\d.]+ +\d+ +[a-d, ]+$", part, re.MULTILINE)) == 10
     assert re.search(r"^ *1 +16 +1 +1 +a, b, c, d$", part, re.MULTILINE)
+
+
+def test_special_uniques_are_told_by_how_many_columns_single_them_out() -> None:
+    """Nobody is alone by age or sex, and who is 40 and m is by both."""
+    frame = pa.table({"age": [30, 30, 30, 40, 40, 40], "sex": list("fmmffm")})
+    told = flat(shown(measure_risk(frame, quasi=["age", "sex"], special=2)))
+    assert "records 2 of 6 (2 by 2 columns)" in told

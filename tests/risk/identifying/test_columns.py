@@ -15,6 +15,7 @@ import pytest
 import indiff
 from indiff.errors import UserError
 from indiff.risk.identifying import columns as module
+from indiff.risk.identifying import subsets
 from indiff.risk.identifying.columns import _size, identifying_columns
 from indiff.text import duration
 
@@ -156,3 +157,17 @@ def test_one_record_and_constant_columns() -> None:
 def test_what_cannot_be_asked(asked: dict[str, Any], words: str) -> None:
     with pytest.raises(UserError, match=words):
         identifying_columns(pa.table({"a": [1, 2]}), **asked)
+
+
+def test_each_column_is_looked_at_once() -> None:
+    """Alone, a tells everybody apart, b two of four, and c nobody."""
+    frame = pa.table({"a": [1, 2, 3, 4], "b": [1, 2, 3, 3], "c": [5, 5, 5, 5]})
+    found = identifying_columns(frame, share=0.5, size=1)
+    assert [(one.columns, one.singled_out) for one in found.telling] == [(("a",), 4), (("b",), 2)]
+
+
+def test_sets_are_counted_one_by_one_and_need_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What bounds the memory of special uniques is no reason to refuse."""
+    monkeypatch.setattr(subsets, "MOST_BITS", 1)
+    frame = pa.table({"a": [1, 2, 3, 4], "b": [1, 2, 3, 3]})
+    assert identifying_columns(frame, share=1, size=2).size == 2

@@ -13,6 +13,7 @@ from indiff.risk.identifying.national_numbers import (
     CHECKED,
     NUMBERS,
     Number,
+    evenly,
     is_beyond_chance,
     numbers_in,
 )
@@ -150,3 +151,10 @@ def test_few_right_ones_may_be_chance() -> None:
     assert titles(NHS[:4]) == []
     assert not is_beyond_chance(0, 0, 0.1)
     assert titles([]) == []
+
+
+def test_of_few_every_one_is_looked_at_once() -> None:
+    for count in (1, 100, CHECKED):
+        assert evenly(np.arange(count)).tolist() == [*range(count)]
+    some = evenly(np.arange(CHECKED + 1))
+    assert len({*some.tolist()}) == CHECKED

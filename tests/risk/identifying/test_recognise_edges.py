@@ -177,3 +177,8 @@ def test_what_stands_in_a_dictionary_is_counted() -> None:
     found = Column.of("x", coded)
     assert sorted(found.values.to_pylist()) == ["a", "b"]
     assert np.sort(found.counts).tolist() == [1, 2]
+
+
+def test_what_most_cells_are_comes_first() -> None:
+    found = column([*(f"{name}@example.org" for name in "abc"), "+49 30 1234567"])
+    assert [(one.kind, one.cells) for one in found.evidence] == [("emails", 3), ("phones", 1)]

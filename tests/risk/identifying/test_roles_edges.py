@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pyarrow as pa
@@ -34,6 +35,8 @@ def guessed(cells: list[Any], name: str = "x") -> tuple[str, str]:
         ([1, 2, 3, 3, 4, 4], "id", "identifier", "its name, and different in most records"),
         ([1, 2, 3, 3, 3, 3], "id", "quasi", "a number with 3 distinct values"),
         ([1, 2, 3, 3, 4, 4], "nr", "identifier", "its name, and different in most records"),
+        ([1, 2, 3, 3, 4, 4], "room_nr", "identifier", "its name, and different in most records"),
+        ([1, 2, 3, None, None, None, None], "nr", "quasi", "a number with 3 distinct values"),
         ([1, 2, 3, 3, 4, 4], "city", "quasi", "a number with 4 distinct values"),
         # What a name says of health or money.
         ([1, 2, 2, 2], "monthly_income", "sensitive", "its name speaks of health, money or belief"),
@@ -45,6 +48,13 @@ def guessed(cells: list[Any], name: str = "x") -> tuple[str, str]:
 )
 def test_roles_and_reasons(cells: list[Any], name: str, role: str, reason: str) -> None:
     assert guessed(cells, name) == (role, reason)
+
+
+def test_births_are_births_whatever_their_column_is_called() -> None:
+    """Forty dates over forty years, each of them twice: too few for what names somebody."""
+    dates = [date(1950 + year, 1, 1) for year in range(40)] * 2
+    for name in ("x", "fax"):
+        assert guessed(dates, name) == ("quasi", "dates, as spread as births are")
 
 
 def table(**distinct: int) -> list[Column]:

@@ -148,6 +148,7 @@ def test_a_frame_of_those_that_have_one() -> None:
     [
         ({"quasi": "agee"}, "did you mean 'age'"),
         ({"sampling": 0.0}, "above 0 and at most 1; got 0"),
+        ({"sampling": 1.01}, "above 0 and at most 1; got 1.01"),
         ({"size": 0}, "at least 1 column; got 0"),
     ],
 )

@@ -158,3 +158,10 @@ def test_a_household_of_two(weights: list[float]) -> None:
             p = mpmath.mpf(1) / mpmath.mpf(weight)
             safe *= 0 if p == 1 else 1 + p * mpmath.log(p) / (1 - p)
     assert found.individual.household.maximum == pytest.approx(float(1 - safe), rel=1e-12)
+
+
+def test_people_without_any_value_weigh_as_much(engine: Any) -> None:
+    frame = pa.table({"age": pa.array([None] * 3, pa.int64()), "w": [1.0, 2.0, 3.5]})
+    found = measure_risk(frame, quasi="age", weight="w", engine=engine).population
+    assert found is not None
+    assert (found.individual.population, found.individual.smallest) == (6.5, 6.5)

@@ -202,6 +202,12 @@ def test_a_model_that_does_not_fit_is_said() -> None:
     assert found.loglinear is not None
     note = "no log-linear model fits: τ₁ and τ₂ may be far off"
     assert (note in found.notes) == (not found.loglinear.fits)
+    # The third column is the sum of the others but for two: no two of them say anything of it.
+    rows = [(a, b, (a + b) % 3) for a in range(3) for b in range(3)] * 9 + [(0, 0, 1), (1, 1, 1)]
+    sums = pa.table(dict(zip("abc", map(list, zip(*rows, strict=True)), strict=True)))
+    found = measure_risk(sums, quasi=["a", "b", "c"], sampling=0.5, details=False).population
+    assert found is not None
+    assert found.notes == (note,)
 
 
 @pytest.mark.parametrize(

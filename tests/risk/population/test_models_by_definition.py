@@ -25,6 +25,8 @@ FALLING = [(1, 40), (2, 11), (3, 6), (5, 3), (9, 1)]
 EVEN = [(1, 20), (2, 15), (3, 12), (4, 9), (5, 7), (8, 4), (12, 2)]  # α below 0
 STEEP = [(1, 900), (2, 60), (3, 9), (50, 2), (400, 1)]  # α near 1
 FEW_PAIRS = [(1, 90), (2, 10), (3, 1)]  # far below
+ONE_LARGE = [(1, 2), (50, 1)]  # θ below 0
+HALF = [(1, 15), (2, 7), (3, 2), (20, 1)]  # α just above ½, where a search may begin
 
 
 def test_a_histogram_counts_people_and_groups() -> None:
@@ -67,7 +69,7 @@ def test_where_nobody_is_alone_zayatz_says_nobody_is_unique() -> None:
     )
 
 
-@pytest.mark.parametrize("pairs", [FALLING, EVEN, STEEP, FEW_PAIRS])
+@pytest.mark.parametrize("pairs", [FALLING, EVEN, STEEP, FEW_PAIRS, HALF, ONE_LARGE])
 def test_pitmans_likelihood_has_no_slope_and_uniques_are_its_formula(
     pairs: list[tuple[float, int]],
 ) -> None:
@@ -117,8 +119,12 @@ def test_why_pitmans_likelihood_has_no_maximum(pairs: list[tuple[float, int]], w
 
 
 @pytest.mark.parametrize(
-    ("pairs", "population"), [(FALLING, 400), (FALLING, 200), (EVEN, 800), (STEEP, 4_000)]
-)
+    ("pairs", "population"),
+    [
+        (FALLING, 400), (FALLING, 200), (EVEN, 800), (STEEP, 4_000),
+        ([(1, 1), (2, 1000)], 9_000),  # nobody at all is expected where β is small
+    ],
+)  # fmt: skip
 def test_the_slide_negative_binomial_by_its_formulas(
     pairs: list[tuple[float, int]], population: int
 ) -> None:
@@ -220,3 +226,11 @@ def test_the_rule_of_dankar() -> None:
     assert chosen(9, 5.0, 0.11) == "zayatz"
     assert chosen(9, None, 0.11) == "zayatz"
     assert chosen(9, 1, 0.1, ones=0) == "None"
+
+
+def test_roots_are_found_beside_each_other_and_beside_what_has_no_end() -> None:
+    """Near a half the search takes steps of a fifteenth: 0.437, 0.467 and 0.5 follow each other."""
+    assert _roots(lambda beta: (beta - 0.45) * (beta - 0.48)) == pytest.approx([0.45, 0.48])
+    assert _roots(lambda beta: (beta - 0.55) * (beta - 0.58)) == pytest.approx([0.55, 0.58])
+    assert _roots(lambda beta: 0.45 - beta if beta < 0.49 else -math.inf) == pytest.approx([0.45])
+    assert _roots(lambda beta: 0.45 - beta if beta < 0.46 else -math.inf) == []

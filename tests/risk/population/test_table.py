@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from indiff import UserError, measure_risk
 from indiff.data.hierarchy import Hierarchy
-from indiff.risk.population.table import KnownPopulation
+from indiff.risk.population.table import KnownPopulation, _joined
 from tests.risk.population import adult
 
 
@@ -89,6 +91,7 @@ def test_groups_that_the_population_lacks_are_unsafe_and_named_by_number(engine:
 def test_a_table_that_is_no_part_of_its_population_is_said_to_be_none() -> None:
     found = against(pa.table({"age": [1, 1, 2]}), pa.table({"age": [1, 2, 2]}), quasi=["age"])
     assert found.crowded_groups == 1
+    assert (found.lacking_groups, found.lacking_records) == (0, 0)
     assert found.presence == (0.5, 1.0)
     assert "no part of this population" in found.notes[0]
 
@@ -102,8 +105,17 @@ def test_the_population_is_generalized_as_the_release_is(engine: Any) -> None:
     found = against(sample, people, hierarchies={"age": TREE}, engine=engine)
     # Of the 33-year-old men there is one; the suppressed row fits all six.
     assert [(one.smallest, one.records) for one in found.sizes] == [(1, 1), (3, 2), (6, 1)]
+    assert found.presence == (0.0, 1.0)  # of the man of 38, and the one of 33
     assert "1 people of the population have a value of 'age'" in found.notes[0]
     assert "77" not in found.notes[0]
+
+
+def test_what_is_missing_is_in_no_hierarchy(engine: Any) -> None:
+    """One of the three people has no age, and so has one of the released rows."""
+    sample, people = pa.table({"age": ["20s", "20s", None]}), pa.table({"age": [21, 25, None]})
+    found = against(sample, people, quasi=["age"], hierarchies={"age": TREE}, engine=engine)
+    assert [(one.smallest, one.records) for one in found.sizes] == [(1, 1), (2, 2)]
+    assert found.lacking_groups == 0
 
 
 def test_labels_that_overlap_are_refused() -> None:
@@ -156,3 +168,51 @@ def test_the_journalists_average_is_a_share(
 def test_a_population_without_a_column_is_refused() -> None:
     with pytest.raises(UserError, match="'sex'"):
         against(SAMPLE, pa.table({"age": [30]}))
+
+
+def test_groups_of_about_the_same_size_are_linked_by_their_own() -> None:
+    """Beyond 50,000 people groups are kept together that differ by less than a thousandth."""
+    sizes = {"x": 60_000, "y": 60_010}
+    people = pa.table({"age": np.repeat([*sizes], [*sizes.values()]), "sex": ["f"] * 120_010})
+    found = against(pa.table({"age": ["x", "y"], "sex": ["f", "f"]}), people)
+    assert (found.k_map, len(found.sizes)) == (60_000, 1)
+    assert found.marketer == pytest.approx((1 / 60_000 + 1 / 60_010) / 2, rel=1e-12)
+
+
+class _Place:
+    """An engine that knows which tables it has."""
+
+    def __init__(self, dialect: str, *tables: str) -> None:
+        self.dialect, self.tables = dialect, {*tables}
+
+    def fetch(self, table: str) -> str:
+        assert table in self.tables
+        return table
+
+    def load(self, table: str) -> str:
+        self.tables.add(table)
+        return table
+
+    def keep(self, sql: str) -> str:
+        assert {*re.findall(r"(?:FROM|JOIN) (released|people)\b", sql)} <= self.tables
+        return self.load("joined")
+
+
+@pytest.mark.parametrize("own", ["duckdb", "spark"], ids=["groups here", "groups in a cluster"])
+@pytest.mark.parametrize("other", ["duckdb", "spark"], ids=["people here", "people in a cluster"])
+def test_groups_and_people_meet_in_one_place(own: str, other: str) -> None:
+    """Wherever each of them is, and what comes of it is where the released groups were."""
+    here, there = _Place(own, "released"), _Place(other, "people")
+    if own == other == "spark":  # one session has both
+        here.tables = there.tables = {"released", "people"}
+    one: Any = here
+    two: Any = there
+    assert _joined(one, two, "released", "people", [0, 1], 9) in here.tables
+
+
+def test_a_sample_is_at_most_the_whole_population() -> None:
+    """Three records of two people: as a share of them it is all, and not one and a half."""
+    few = pa.table({"age": [1, 2]})
+    found = measure_risk(pa.table({"age": [1, 1, 2]}), quasi="age", population=few).population
+    assert found is not None
+    assert (found.size, found.sampling) == (2, 1)
