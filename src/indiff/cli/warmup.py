@@ -141,8 +141,8 @@ def _warm_index() -> None:
 
     from indiff.differential.mondrian.cover_index import index_groups
 
-    who = _nobody()
-    index_groups(np.ones(len(who.problem.codes), np.int64), who.shown)
+    none, held = np.zeros(0, np.int64), np.zeros((0, 1), np.int32)
+    index_groups(none, none, none, np.zeros((0, 0), np.int64), held, 0)
 
 
 class _Nobody(NamedTuple):

@@ -14,7 +14,7 @@ from indiff import Classifier, Hierarchy, Mondrian, NaiveBayes, Table, read_tabl
 from indiff.differential.mondrian.counts import as_adversary
 from indiff.differential.mondrian.cover_index import SHELVES, count_shown
 from indiff.differential.mondrian.leave_one_out import _Base
-from indiff.differential.mondrian.shown import Shown
+from indiff.differential.mondrian.shown import SHIFT, STRIDE, Shown
 from indiff.inference.encodings import Encoding
 from indiff.kernels import kernel
 from indiff.sanitizers.mondrian.mondrian import missing_parts
@@ -74,7 +74,7 @@ def test_every_pattern_is_counted_as_in_the_release(kinds: str, in_cube: int, k:
         pa.table({**made, "ill": ill}), quasi=list(made), sensitive="ill", hierarchies=trees
     )
     shown = shown_of(table, sanitizer)
-    assert np.count_nonzero(shown.lookup.strides) == in_cube
+    assert np.count_nonzero(shown.lookup.about[STRIDE]) == in_cube
     require_same(table, sanitizer, shown, range(0, RECORDS, 3))
 
 
@@ -84,7 +84,7 @@ def test_a_column_with_many_values_has_shelves_for_stretches_of_codes() -> None:
     ill = np.array(list("pq"))[dice.integers(0, 2, records)]
     table = read_table(pa.table({**made, "ill": ill}), quasi=list(made), sensitive="ill")
     shown = shown_of(table, sanitizer)
-    shelved = shown.lookup.strides == 0
+    shelved = shown.lookup.about[STRIDE, :3] == 0
     assert shelved.all()
-    assert (shown.lookup.shifts[shelved] >= 2).all()
+    assert (shown.lookup.about[SHIFT, :3] >= 2).all()
     require_same(table, sanitizer, shown, range(0, records, 500))

@@ -13,7 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from indiff.differential.mondrian.shown import GROUPS, OF_TABLE, Index, is_held, may_cover
+from indiff.differential.mondrian.shown import (
+    BOARD,
+    FEW,
+    GROUPS,
+    OF_TABLE,
+    SET,
+    SHELF,
+    SHIFT,
+    STRIDE,
+    Index,
+    is_held,
+    may_cover,
+)
 from indiff.kernels import borrow, inline, inner, kernel
 
 SHELVES = 4096  # at most so many for a column
@@ -24,22 +36,25 @@ PLACES = 256  # of the cube: at most so many for a group, on average
 
 
 @kernel
-def index_groups(values: Any, shown: Any) -> Any:
-    """Index the groups that are shown, those of D, by columns with so many values."""
-    shown, groups, d = borrow(shown), shown.used[GROUPS], values.shape[0]
-    strides, cube = span_cube(values, groups, shown)
-    few, boxes = shown.few, shown.boxes
-    shelves, shifts = np.zeros_like(values), np.zeros_like(values)
-    boards, number = np.ones(d + 1, np.int64), 0
+def index_groups(values: Any, order: Any, kinds: Any, boxes: Any, held: Any, records: Any) -> Any:
+    """Index groups by columns with so many values: what they cover and hold, as ``Shown`` has it.
+
+    ``order`` has the columns, those with fewer values first, ``records`` says how many there are.
+    """
+    boxes, held, groups, d = borrow(boxes), borrow(held), boxes.shape[0], values.shape[0]
+    strides, cube = span_cube(values, order, kinds, boxes, held, records)
+    about, number = np.zeros((4, d + 1), np.int64), 0
+    shelves, shifts, boards = about[SHELF], about[SHIFT], about[BOARD]
+    boards[d] = 1
     for a in range(d):
         if strides[a]:
-            boards[a] = boards[d]
+            about[STRIDE, a], boards[a] = strides[a], boards[d]
             boards[d] += values[a]
             continue
         while True:
             listed = 0
             for group in range(groups):
-                first, last = stretch_of(a, group, shifts[a], shown)
+                first, last = stretch_of(a, group, shifts[a], kinds, boxes)
                 listed += last - first + 1
             if listed <= LISTED * groups and values[a] >> shifts[a] < SHELVES:
                 break
@@ -53,13 +68,13 @@ def index_groups(values: Any, shown: Any) -> Any:
             size = on[0] = 0
             for a in range(d):
                 for code in range(values[a] if strides[a] else 0):
-                    if may_cover(code, a, group, few, boxes):
+                    if may_cover(code, a, group, kinds, boxes):
                         size += 1
                         on[size] = boards[a] + code
             for a in range(d):
                 if strides[a]:
                     continue
-                first, last = stretch_of(a, group, shifts[a], shown)
+                first, last = stretch_of(a, group, shifts[a], kinds, boxes)
                 for shelf in range(shelves[a] + first, shelves[a] + last + 1):
                     for spot in range(size + 1):
                         place = shelf * boards[d] + on[spot]
@@ -70,14 +85,14 @@ def index_groups(values: Any, shown: Any) -> Any:
             for place in range(1, starts.shape[0]):
                 starts[place] += starts[place - 1]
             lists = np.empty(starts[starts.shape[0] - 1], np.int32)
-    return Index(strides, cube, boards, shelves, shifts, starts, lists)
+    return Index(about, cube, starts, lists)
 
 
 @inline
-def stretch_of(a: Any, group: Any, shift: Any, shown: Any) -> Any:
+def stretch_of(a: Any, group: Any, shift: Any, kinds: Any, boxes: Any) -> Any:
     """The first and the last shelf of a column on which a group is listed."""
-    low, high = shown.boxes[group, a], shown.boxes[group, shown.few.shape[0] + a]
-    if shown.few[a]:
+    low, high = boxes[group, a], boxes[group, kinds.shape[0] + a]
+    if kinds[a] == FEW:
         held, low, high = low, 0, -1
         while held >> (high + 1):
             high += 1
@@ -87,23 +102,22 @@ def stretch_of(a: Any, group: Any, shift: Any, shown: Any) -> Any:
 
 
 @inner
-def span_cube(values: Any, groups: Any, shown: Any) -> Any:
+def span_cube(values: Any, order: Any, kinds: Any, boxes: Any, held: Any, records: Any) -> Any:
     """Choose the columns of the cube, those with the fewest values, and count in it.
 
     A group is counted at every combination of values that it covers, which must not be too many.
     """
-    few, boxes, held, strides = shown.few, shown.boxes, shown.held, np.zeros_like(values)
-    classes = held.shape[1]
-    most, rows = min(MOST_CELLS, CELLS * shown.codes.shape[1]), np.int64(1)
+    groups, classes, strides = boxes.shape[0], held.shape[1], np.zeros(values.shape[0], np.int64)
+    most, rows = min(MOST_CELLS, CELLS * records), np.int64(1)
     places, more = np.ones(groups, np.int64), np.empty(groups, np.int64)
-    for a in np.argsort(values):
-        if rows * (values[a] + 1) * classes > most or shown.sets[a]:
+    for a in order:
+        if rows * (values[a] + 1) * classes > most or kinds[a] == SET:
             continue
         total = 0
         for group in range(groups):
             covered = np.int64(1)
             for code in range(values[a]):
-                covered += may_cover(code, a, group, few, boxes)
+                covered += may_cover(code, a, group, kinds, boxes)
             more[group] = covered * places[group]
             total += more[group]
         if total <= PLACES * groups:
@@ -115,7 +129,7 @@ def span_cube(values: Any, groups: Any, shown: Any) -> Any:
         for a in range(values.shape[0]):
             known = size
             for code in range(values[a] if strides[a] else 0):
-                if may_cover(code, a, group, few, boxes):
+                if may_cover(code, a, group, kinds, boxes):
                     for spot in range(known):
                         spots[size] = spots[spot] + strides[a] * (code + 1)
                         size += 1
@@ -130,63 +144,65 @@ def count_shown(row: Any, column: Any, shown: Any) -> Any:
     """Count by pattern the records of the groups that cover a row on one column.
 
     A pattern is a number with the bits of the columns on which a group covers the row, the first
-    column's the highest. Patterns without the column in question may have any count.
+    column's the highest. Patterns without the column in question may have any count. First come
+    the groups of D on the shelves of a column, one after the other; then what was noted.
     """
     shown, place = borrow(shown), shown.place_of[row]
     counts, held, index, codes = shown.counts, shown.held, shown.lookup, shown.codes_of
-    few, boxes, d = shown.few, shown.boxes, shown.few.shape[0]
+    kinds, boxes, d = shown.kinds, shown.boxes, shown.kinds.shape[0]
     counts[:] = 0.0
     for a in range(d):
         codes[a] = shown.codes[a, place]
-    of_cube, known = look_up(column, shown), np.int64(0)
-    board = index.boards[column] + codes[column] if index.strides[column] else np.int64(0)
-    for a in range(d):
-        if index.strides[a] or (a != column and not index.strides[column]):
+    of_cube, known = look_up(column, codes, index, counts), np.int64(0)
+    about, board = index.about, np.int64(0)
+    if about[STRIDE, column]:
+        board = about[BOARD, column] + codes[column]
+    for shelved in range(d + 1):
+        a, bit = shelved, np.int64(0)
+        if shelved == d:
+            a, first, last = column, shown.used[OF_TABLE], shown.used[GROUPS]
+            take_from_cube(of_cube, known, counts)
+            known = np.int64(0)
+        elif about[STRIDE, a] or (a != column and not about[STRIDE, column]):
             continue
-        bit = np.int64(1) << (d - 1 - a)
-        shelf = index.shelves[a] + (codes[a] >> index.shifts[a])
-        on = shelf * index.boards[d] + board
-        for spot in range(index.starts[on], index.starts[on + 1]):
-            group = np.int64(index.lists[spot])
-            if may_cover(codes[a], a, group, few, boxes):
-                pattern = pattern_of(codes, group, few, boxes, shown)
+        else:
+            bit = np.int64(1) << (d - 1 - a)
+            on = (about[SHELF, a] + (codes[a] >> about[SHIFT, a])) * about[BOARD, d] + board
+            first, last = index.starts[on], index.starts[on + 1]
+        for spot in range(first, last):
+            group = spot if shelved == d else np.int64(index.lists[spot])
+            if may_cover(codes[a], a, group, kinds, boxes):
+                pattern = np.int64(0)
+                for b in range(d):
+                    covers = may_cover(codes[b], b, group, kinds, boxes)
+                    if covers and kinds[b] == SET:
+                        covers = is_held(codes[b], shown.codes[b], shown.places, shown.spans[group])
+                    pattern = 2 * pattern + covers
                 if pattern & (known | bit) == bit:
                     for c in range(held.shape[1]):
                         counts[pattern, c] += held[group, c]
         known |= bit
-    for pattern in range(counts.shape[0]):  # these are in the cube, too
-        if pattern & known:
-            for c in range(held.shape[1]):
-                counts[pattern & of_cube, c] -= counts[pattern, c]
-    for noted in range(shown.used[OF_TABLE], shown.used[GROUPS]):
-        if may_cover(codes[column], column, noted, few, boxes):
-            pattern = pattern_of(codes, noted, few, boxes, shown)
-            for c in range(held.shape[1]):
-                counts[pattern, c] += held[noted, c]
-
-
-@inline
-def pattern_of(codes: Any, group: Any, few: Any, boxes: Any, shown: Any) -> Any:
-    """The columns on which a group covers a record with these codes."""
-    pattern = np.int64(0)
-    for a in range(codes.shape[0]):
-        covers = may_cover(codes[a], a, group, few, boxes)
-        if covers and shown.sets[a]:
-            covers = is_held(codes[a], a, group, shown)
-        pattern = 2 * pattern + covers
-    return pattern
 
 
 @inner
-def look_up(column: Any, shown: Any) -> Any:
+def take_from_cube(of_cube: Any, known: Any, counts: Any) -> Any:
+    """Subtract from the patterns on the cube's columns what was counted with others, too."""
+    for pattern in range(counts.shape[0]):
+        if pattern & known:
+            for c in range(counts.shape[1]):
+                counts[pattern & of_cube, c] -= counts[pattern, c]
+
+
+@inner
+def look_up(column: Any, codes: Any, index: Any, counts: Any) -> Any:
     """Count by pattern as if no group covered the record but on columns of the cube; return these.
 
     The cube has those who cover some columns and maybe more: from it the latter are subtracted.
     """
-    counts, index, d = shown.counts, shown.lookup, shown.few.shape[0]
+    d = codes.shape[0]
     of_cube, own = np.int64(0), np.int64(1) << (d - 1 - column)
     for a in range(d):
-        of_cube = 2 * of_cube + (index.strides[a] != 0)
+        of_cube = 2 * of_cube + (index.about[STRIDE, a] != 0)
     if not of_cube & own:
         return of_cube
     others = rest = of_cube ^ own
@@ -194,7 +210,7 @@ def look_up(column: Any, shown: Any) -> Any:
         spot = np.int64(0)
         for a in range(d):
             if ((others | own) >> (d - 1 - a)) & 1:
-                spot += index.strides[a] * (shown.codes_of[a] + 1)
+                spot += index.about[STRIDE, a] * (codes[a] + 1)
         for c in range(counts.shape[1]):
             counts[others | own, c] = index.cube[spot, c]
         if others == 0:

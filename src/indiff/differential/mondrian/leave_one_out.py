@@ -170,8 +170,14 @@ class _Base(NamedTuple):
             return empty_shown(self.problem, self.ids, 0)
         shown = empty_shown(self.problem, self.ids, len(self.tree.leaves))
         note(self.problem, self.tree, self.tree.leaves, 1, self.ids, shown)
-        shown.used[OF_TABLE], values = len(self.tree.leaves), np.diff(self.counted.starts)
-        return shown._replace(lookup=index or index_groups(values, shown))
+        groups = shown.used[OF_TABLE] = len(self.tree.leaves)
+        if index is None:
+            values = np.diff(self.counted.starts)
+            index = index_groups(
+                values, np.argsort(values, kind="stable"), shown.kinds, shown.boxes[:groups],
+                shown.held[:groups], len(self.ids),
+            )  # fmt: skip
+        return shown._replace(lookup=index)
 
 
 def in_order(problem: Problem, order: NDArray[np.int32]) -> Problem:

@@ -16,6 +16,8 @@ from indiff.sanitizers.mondrian.layout import Problem
 
 GROUPS, PLACES, FULL, OF_TABLE = 0, 1, 2, 3  # places in Shown.used
 FIRST, LAST = 0, 1  # columns of Shown.spans
+STRIDE, SHELF, SHIFT, BOARD = 0, 1, 2, 3  # rows of Index.about
+RANGE, SET, FEW = 0, 1, 2  # in Shown.kinds
 BITS = 63  # of a whole number that is not below 0
 ROOM = 4  # for each group of D; a context inside another has about half its groups
 
@@ -23,18 +25,16 @@ ROOM = 4  # for each group of D; a context inside another has about half its gro
 class Index(NamedTuple):
     """Where to find the groups of D that cover a record (:mod:`.cover_index`).
 
-    Column a is one of the cube where ``strides[a]`` is not 0: the groups that cover some codes on
-    some of these columns hold ``cube[Σ strides[a] · (code + 1), c]`` records of class c. The groups
-    that may cover a code of any other column are ``lists[starts[b] : starts[b + 1]]`` where b is
-    ``(shelves[a] + (code >> shifts[a])) * boards[d]``; on the board b + ``boards[e]`` + v are those
-    of them that also cover value v of the cube's column e.
+    Column a is one of the cube where ``about[STRIDE, a]`` is not 0: the groups that cover some
+    codes on some of these columns hold ``cube[Σ about[STRIDE, a] · (code + 1), c]`` records of
+    class c. The groups that may cover a code of any other column are ``lists[starts[b] : starts[b +
+    1]]`` where b is ``(about[SHELF, a] + (code >> about[SHIFT, a])) * about[BOARD, d]``; on the
+    board b + ``about[BOARD, e]`` + v are those of them that also cover value v of the cube's column
+    e.
     """
 
-    strides: NDArray[np.int64]
+    about: NDArray[np.int64]
     cube: NDArray[np.int32]
-    boards: NDArray[np.int64]
-    shelves: NDArray[np.int64]
-    shifts: NDArray[np.int64]
     starts: NDArray[np.int64]
     lists: NDArray[np.int32]
 
@@ -43,9 +43,9 @@ class Shown(NamedTuple):
     """The groups of a release as a tree sees them, and room to count in.
 
     Records lie in the order of D's partition: ``place_of`` has the place of each of the table's
-    rows. Group g covers from ``boxes[g, a]`` to ``boxes[g, d + a]`` on column a (what its records
-    hold of that on one of the ``sets``), or, where a region is a set of ``few`` values, those whose
-    bits ``boxes[g, a]`` has. It has the records
+    rows. Group g covers from ``boxes[g, a]`` to ``boxes[g, d + a]`` on column a; where ``kinds[a]``
+    is SET, what its records hold of that; where it is FEW, the values whose bits ``boxes[g, a]``
+    has. It has the records
     ``places[FIRST:LAST]`` of ``spans[g]``, ``held[g, c]`` of each class. First come the groups of
     D, then those that are new, and once more, with what they held below 0, those that are gone.
     ``used`` says how many groups and places there are, whether there was no room for more, and how
@@ -54,8 +54,7 @@ class Shown(NamedTuple):
 
     codes: NDArray[np.int32]
     place_of: NDArray[np.int32]
-    few: NDArray[np.bool_]
-    sets: NDArray[np.bool_]
+    kinds: NDArray[np.int64]
     boxes: NDArray[np.int64]
     spans: NDArray[np.int64]
     places: NDArray[np.int32]
@@ -82,8 +81,7 @@ def empty_shown(problem: Problem, ids: NDArray[np.int32], groups: int) -> Shown:
     return Shown(
         codes=problem.codes,
         place_of=place_of,
-        few=few,
-        sets=sets & ~few,
+        kinds=np.where(few, FEW, np.where(sets, SET, RANGE)),
         boxes=np.empty((ROOM * groups, 2 * d), np.int64),
         spans=np.empty((ROOM * groups, 2), np.int64),
         places=np.empty(ROOM * n, np.int32),
@@ -95,11 +93,8 @@ def empty_shown(problem: Problem, ids: NDArray[np.int32], groups: int) -> Shown:
         covering=np.empty((d, classes)),
         unasked=np.ones(d, np.bool_),
         lookup=Index(
-            strides=np.zeros(d, np.int64),
+            about=np.zeros((4, d + 1), np.int64),
             cube=np.empty((0, classes), np.int32),
-            boards=np.ones(d + 1, np.int64),
-            shelves=np.zeros(d, np.int64),
-            shifts=np.zeros(d, np.int64),
             starts=np.zeros(1, np.int64),
             lists=np.empty(0, np.int32),
         ),
@@ -131,7 +126,7 @@ def note(problem: Any, tree: Any, leaves: Any, sign: Any, ids: Any, shown: Any) 
             held[problem.classes[order[place]]] += sign
         for a in range(d):
             low, high = np.int64(tree.low[leaf, a]), np.int64(tree.high[leaf, a])
-            if shown.few[a]:
+            if shown.kinds[a] == FEW:
                 low = np.int64(0)
                 for place in range(first, last):
                     low |= np.int64(1) << shown.codes[a, shown.places[place]]
@@ -146,22 +141,21 @@ def note(problem: Any, tree: Any, leaves: Any, sign: Any, ids: Any, shown: Any) 
 
 
 @inline
-def may_cover(code: Any, a: Any, group: Any, few: Any, boxes: Any) -> Any:
+def may_cover(code: Any, a: Any, group: Any, kinds: Any, boxes: Any) -> Any:
     """1 if a group's region covers a code of column a, and 0 if not; of a larger set, if it may.
 
     Nobody can foretell which: numbers are put together, and no way is chosen.
     """
     low = boxes[group, a]
-    if few[a]:
+    if kinds[a] == FEW:
         return (low >> code) & 1
-    return np.int64(low <= code) & np.int64(code <= boxes[group, few.shape[0] + a])
+    return np.int64(low <= code) & np.int64(code <= boxes[group, kinds.shape[0] + a])
 
 
 @inner
-def is_held(code: Any, a: Any, group: Any, shown: Any) -> Any:
-    """1 if a record of a group holds a code of column a, and 0 if not."""
-    codes, places = shown.codes[a], shown.places
-    for spot in range(shown.spans[group, FIRST], shown.spans[group, LAST]):
+def is_held(code: Any, codes: Any, places: Any, span: Any) -> Any:
+    """1 if a record at the places of a group's span holds a code, and 0 if not."""
+    for spot in range(span[FIRST], span[LAST]):
         if codes[places[spot]] == code:
             return np.int64(1)
     return np.int64(0)
