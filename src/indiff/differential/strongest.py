@@ -25,7 +25,7 @@ from indiff.text import FORMAT, describe
 
 # A tree is asked by default up to so much work: targets × (records + patterns × values), where the
 # patterns are 2 to the number of quasi-identifiers. All of 10,000 records take some 15 ms, and of
-# 100,000 some 3 s where all ages and weights differ, so that no group covers half of them any more.
+# 100,000 a second where all ages and weights differ, and a few where regions are wide as well.
 MOST_WORK = 10**10
 # From the one that says least to the one that says most.
 WEAKEST: tuple[Exactness, ...] = ("approximation", "lower-bound", "estimate", "exact")
