@@ -34,7 +34,7 @@ from indiff.release.regions import (
     shown,
 )
 
-_MEMBER = re.compile(r'\s*"((?:[^"]++|"")*+)"\s*(?:,|\Z)|(?!\s*")([^,]*)(?:,|\Z)')
+_MEMBER = re.compile(r'\s*"((?:[^"]++|"")*)"\s*(?:,|\Z)|(?!\s*")([^,]*)(?:,|\Z)')
 _MOST_READINGS = 64
 _LONGEST_HINT = 200  # characters: a longer word is near to nothing
 

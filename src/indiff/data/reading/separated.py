@@ -32,7 +32,8 @@ from indiff.errors import InternalError, UserError, option, reason_of
 BLOCK = 1 << 20  # bytes that one of PyArrow's threads takes; more where a record is longer
 QUOTE, LINE_FEED, RETURN = b'"\n\r'
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)")
-_FIRST_RECORD = re.compile(rb'(?:[^"\r\n]++|"[^"]*+")*+')
+# Not *+ at its end: before Python 3.11.5 that takes a part of what does not match.
+_FIRST_RECORD = re.compile(rb'(?:[^"\r\n]++|"[^"]*+")*')
 
 
 class SeparatedText:
