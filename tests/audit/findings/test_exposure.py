@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.csv
 import pytest
 
@@ -31,16 +30,6 @@ from indiff.differential.strongest import choose_models
 from indiff.sanitizers.sanitizer import as_sanitizer
 
 NAMES = ["delta", "mean", "quantile", "changed_predictions", "told_by_the_crowd"]
-
-
-@pytest.fixture(scope="module")
-def table() -> Any:
-    rng = np.random.default_rng(1)
-    frame = pa.table(
-        {"age": rng.integers(20, 30, 40), "sex": rng.choice(["f", "m"], 40),
-         "ill": rng.choice(["a", "b"], 40)}
-    )  # fmt: skip
-    return indiff.read_table(frame, quasi=["age", "sex"], sensitive="ill")
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 import pytest
 
 import indiff
@@ -15,16 +13,6 @@ from indiff.audit.findings.exposure import measure_exposure, parameter_curve
 from indiff.audit.redaction import Redaction
 from indiff.differential.mondrian import leave_one_out as mondrian
 from indiff.sanitizers.sanitizer import as_sanitizer
-
-
-@pytest.fixture(scope="module")
-def table() -> Any:
-    rng = np.random.default_rng(1)
-    frame = pa.table(
-        {"age": rng.integers(20, 30, 40), "sex": rng.choice(["f", "m"], 40),
-         "ill": rng.choice(["a", "b"], 40)}
-    )  # fmt: skip
-    return indiff.read_table(frame, quasi=["age", "sex"], sensitive="ill")
 
 
 def planned(**sections: Any) -> Any:
