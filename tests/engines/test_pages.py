@@ -383,12 +383,33 @@ def test_several_files_some_of_them_unusual(tmp_path: Path) -> None:
 
 
 def test_weights_are_added_up_row_by_row(tmp_path: Path) -> None:
+    """Two rows that are the same, weight included, weigh twice as much as one."""
     path = str(tmp_path / "a.parquet")
-    pq.write_table(pa.table({"a": [1, 1, 2], "w": [2.0, 3.0, 4.0]}), path)
+    pq.write_table(pa.table({"a": [1, 1, 1, 2], "w": [2.0, 2.0, 3.0, 4.0]}), path)
     engine = connect(path, ["a", "w"], {"cells": [0]}, weight=1, engine="in-process")
     rows = engine.query(f"SELECT c0, n, w FROM {engine.counts['cells']} ORDER BY c0")
     engine.close()
-    assert rows == [(1, 2, 5.0), (2, 1, 4.0)]
+    assert rows == [(1, 3, 7.0), (2, 1, 4.0)]
+
+
+def test_only_large_row_groups_without_weights_are_counted_by_their_indices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def combinations(path: str, footer: Any, group: int, columns: Any) -> Any:
+        asked.append(group)
+        return pages.combinations(path, footer, group, columns)
+
+    monkeypatch.setattr(in_process, "combinations", combinations)
+    monkeypatch.setattr(in_process, "WORTH_INDICES", 4)
+    path = str(tmp_path / "a.parquet")
+    table = pa.table({"a": [1, 2, 1, 2, 1, 2, 2, 2, 2], "w": [1.0] * 9})
+    pq.write_table(table, path, row_group_size=5)
+    assert counted(path, ["a"]) == {(1,): 3, (2,): 6}
+    assert asked == [0]  # the other has four rows
+    connect(path, ["a", "w"], {"cells": [0]}, weight=1, engine="in-process").close()
+    assert asked == [0]
 
 
 def test_headers_are_found_up_to_the_one_that_is_cut() -> None:
