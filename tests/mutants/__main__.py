@@ -72,7 +72,7 @@ GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("tests/risk", "tests/cli/test_risk.py", "tests/report/terminal/test_risk.py"),
     ),
     "engines": (
-        ("engines/in_process.py", "engines/tally.py", "engines/duckdb.py"),
+        ("engines/in_process.py", "engines/tally.py", "engines/duckdb.py", "engines/pages.py"),
         ("tests/engines", "tests/risk"),
     ),
     "test": (

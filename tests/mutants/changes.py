@@ -13,6 +13,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "indiff"
+LONGEST = 90  # signs of code in a name
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,7 @@ class _Point:
     called: bool
     statement: ast.stmt | None
     outer: ast.AST  # the function, for what it says today
+    around: ast.AST  # what names the change: a number alone would not say which one it is
 
 
 # Words that nobody decides by, and what a type checker reads.
@@ -156,6 +158,7 @@ def _points(
     called: bool = False,
     statement: ast.stmt | None = None,
     outer: ast.AST | None = None,
+    around: ast.AST | None = None,
 ) -> Iterator[_Point]:
     """Yield every change below ``node``, in source order."""
     if isinstance(node, _SILENT) or (isinstance(node, ast.keyword) and node.arg in _LAYOUT):
@@ -179,10 +182,14 @@ def _points(
         below = [(one, called) for one in defaults] + [(one, True) for one in node.body]
     elif isinstance(node, ast.AnnAssign):
         below = [(node.value, called)] if node.value else []
+    is_word = isinstance(node, ast.Constant | ast.Name | ast.Attribute)
+    by = around if is_word and around is not None else node
     for field, value in _changes(node):
-        yield _Point(node, field, value, function, called, statement, outer)
+        yield _Point(node, field, value, function, called, statement, outer, by)
+    is_thin = isinstance(node, ast.Attribute | ast.UnaryOp | ast.keyword)
+    around = around if is_thin and around is not None else node
     for child, runs in below:
-        yield from _points(child, function, runs, statement, outer)
+        yield from _points(child, function, runs, statement, outer, around)
 
 
 def mutants_of(file: Path) -> list[Mutant]:
@@ -191,12 +198,13 @@ def mutants_of(file: Path) -> list[Mutant]:
     times: Counter[str] = Counter()
     tree = ast.parse(file.read_text(encoding="utf-8"))
     for number, point in enumerate(_points(tree)):
-        before = ast.unparse(point.node)
+        before = _first_line(point.around), _first_line(point.node)
         kept = getattr(point.node, point.field)
         setattr(point.node, point.field, point.value)
-        after = ast.unparse(ast.fix_missing_locations(point.node))
+        ast.fix_missing_locations(point.node)
+        after = _first_line(point.around), _first_line(point.node)
         setattr(point.node, point.field, kept)
-        key = f"{point.function}: {_short(before)} → {_short(after)}"
+        key = f"{point.function}: {_described(*before, *after)}"
         times[key] += 1
         again = f" ({times[key]})" if times[key] > 1 else ""
         name = f"{file.relative_to(PACKAGE)} {key}{again}"
@@ -214,6 +222,17 @@ def _lines(statement: ast.stmt | None) -> range:
     return range(statement.lineno, max(end, statement.lineno + 1))
 
 
-def _short(code: str) -> str:
-    first = " ".join(code.split("\n", 1)[0].split())
-    return first if len(first) <= 90 else first[:44] + " … " + first[-43:]
+def _described(around: str, before: str, changed: str, after: str) -> str:
+    """Name a change by what it is part of; where that is long, by itself and what it is part of."""
+    if around != changed and max(len(around), len(changed)) <= LONGEST:
+        return f"{around} → {changed}"
+    where = "" if around == before else f" in {_short(around)}"
+    return f"{_short(before)} → {_short(after)}{where}"
+
+
+def _first_line(node: ast.AST) -> str:
+    return " ".join(ast.unparse(node).split("\n", 1)[0].split())
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= LONGEST else line[:44] + " … " + line[-43:]

@@ -39,22 +39,40 @@ def mutants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Mutant]:
 
 def test_every_change_is_made_once(mutants: list[Mutant]) -> None:
     assert {one.name.removeprefix("module.py ") for one in mutants} == {
-        ": 3 → 4",
+        ": LEAST = 3 → LEAST = 4",
         "enough(): if count < 0: → if not count < 0:",
         "enough(): count < 0 → count <= 0",
         "enough(): count < 0 → count > 0",
-        "enough(): 0 → 1",
+        "enough(): count < 0 → count < 1",
         "enough(): count >= least and (not count > 99) → count >= least or not count > 99",
         "enough(): count >= least → count > least",
         "enough(): count >= least → count <= least",
         "enough(): not count > 99 → +(count > 99)",
         "enough(): count > 99 → count >= 99",
         "enough(): count > 99 → count < 99",
-        "enough(): 99 → 100",
+        "enough(): count > 99 → count > 100",
     }
     assert [one.called for one in mutants] == [False, *[True] * 11]
     lines = SOURCE.splitlines()
     assert {lines[one.lines.start - 1].split()[0] for one in mutants} == {"LEAST", "if", "return"}
+
+
+def test_a_number_is_named_by_what_it_is_part_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that the name means the same bug when another number is written before it."""
+    monkeypatch.setattr(changes, "PACKAGE", tmp_path)
+    long = ", ".join(f"'value {i}'" for i in range(12))
+    source = f"x = where(a, 1, -1)\ny = f(axis=1)\nz = a.sum()\nu = g({long}, 7)\n"
+    (tmp_path / "module.py").write_text(source)
+    names = [one.name.removeprefix("module.py : ") for one in mutants_of(tmp_path / "module.py")]
+    assert names[:4] == [
+        "where(a, 1, -1) → where(a, 2, -1)",
+        "where(a, 1, -1) → where(a, 1, -2)",
+        "f(axis=1) → f(axis=2)",
+        "a.sum() → a.len()",
+    ]
+    assert names[4].startswith("7 → 8 in g('value 0', ")
 
 
 def test_a_mutant_does_what_its_name_says(mutants: list[Mutant]) -> None:

@@ -40,6 +40,18 @@ def test_combinations_are_measured_as_if_alone_and_ranked(engine: Any) -> None:
         assert found.inference["disease"] == pytest.approx(expected, abs=1e-12)
 
 
+def test_a_column_alone_tells_as_much_as_if_there_were_no_other(engine: Any) -> None:
+    """Its groups hold a value in several cells, which count together."""
+    data = random_table(3, rows=40)
+    risk = measure_risk(pa.table(data), quasi=QUASI, sensitive="disease", engine=engine)
+    for name in QUASI:
+        keys = [oracle.value(one) for one in data[name]]
+        expected = oracle.information(keys, data["disease"])
+        found = risk.columns[name].inference["disease"]
+        assert found.dr == pytest.approx(expected["dr"], abs=1e-12)
+        assert found.itpr == pytest.approx(expected["itpr"], abs=1e-12)
+
+
 def test_a_column_contributes_what_is_lost_without_it(engine: Any) -> None:
     data = random_table(4)
     risk = measure_risk(pa.table(data), quasi=QUASI, sensitive="disease", engine=engine)

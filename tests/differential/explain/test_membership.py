@@ -11,6 +11,7 @@ from scipy.stats import binomtest
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from indiff import DifferentialResult, Laplace, UserError, differential_test
+from indiff.differential.explain import membership
 from indiff.differential.explain.membership import (
     RATES,
     _lower,
@@ -375,6 +376,25 @@ def test_resamples_are_by_their_definition() -> None:
         assert drawn[run, 2:] == pytest.approx(at, abs=1e-12)
         assert drawn[run, 0] == pytest.approx(max(found.max(), 0), abs=1e-12)
         assert above[run] == pytest.approx(max((found - measured).max(), 0), abs=1e-12)
+
+
+def test_one_record_is_resampled_as_itself() -> None:
+    """With the record the belief is above every one without: it is told apart, none mistaken."""
+    ((drawn, above),) = resampled([np.array([1, 0])], 3, 0)
+    assert drawn.tolist() == [[1.0, 1.0, 1.0, 1.0]] * 3
+    assert above.tolist() == [0.0] * 3
+
+
+def test_how_many_are_counted_side_by_side_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    places = np.random.default_rng(2).integers(0, 5, 34)
+    ((drawn, above),) = resampled([places], 90, 4)
+    for least, most, counts in ((8, 9, 2**20), (1, 64, 40), (3, 64, 1), (90, 90, 1)):
+        monkeypatch.setattr(membership, "LEAST_AT_ONCE", least)
+        monkeypatch.setattr(membership, "MOST_AT_ONCE", most)
+        monkeypatch.setattr(membership, "MOST_COUNTS", counts)
+        ((again, higher),) = resampled([places], 90, 4)
+        assert np.array_equal(drawn, again)
+        assert np.array_equal(above, higher)
 
 
 def test_a_rate_is_at_most_what_so_many_of_so_many_allow() -> None:

@@ -145,7 +145,7 @@ def test_small_risks_of_a_household_keep_their_digits(engine: Any) -> None:
     assert household.average == pytest.approx(average, rel=1e-12)
 
 
-@pytest.mark.parametrize("weights", [[1e4, 1e4], [1e5, 2e7], [1.0, 1e4], [1.0, 1.0]])
+@pytest.mark.parametrize("weights", [[3e4, 4e4], [1e4, 1e4], [1e5, 2e7], [1.0, 1e4], [1.0, 1.0]])
 def test_a_household_of_two(weights: list[float]) -> None:
     """Each alone, so that the largest risk is that of the household; who is certain, is found."""
     frame = pa.table({"age": [1, 2], "w": weights, "hid": ["a", "a"]})

@@ -228,6 +228,25 @@ def test_the_rule_of_dankar() -> None:
     assert chosen(9, 1, 0.1, ones=0) == "None"
 
 
+def test_a_root_is_found_where_the_search_looks() -> None:
+    """The search looks at ½, where it may find exactly 0, from below and from above."""
+    for sign in (1, -1):
+        assert _roots(lambda beta, sign=sign: sign * (beta - 0.5)) == pytest.approx([0.5])  # type: ignore[misc]
+
+
+def test_pitman_is_solved_only_inside_of_its_domain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """θ is above −α, and what is left of the equations is at most the tolerance."""
+    for theta, left, solved in (
+        (-0.5, 0.0, False),
+        (-0.49, 0.0, True),
+        (-0.49, models._TOLERANCE, True),
+        (-0.49, 1.01 * models._TOLERANCE, False),
+    ):
+        found = (theta, 0.5, left)
+        monkeypatch.setattr(models, "_pitman_root", lambda *_, found=found: found)
+        assert pitman(Histogram.of(FALLING), 1000).converged is solved
+
+
 def test_roots_are_found_beside_each_other_and_beside_what_has_no_end() -> None:
     """Near a half the search takes steps of a fifteenth: 0.437, 0.467 and 0.5 follow each other."""
     assert _roots(lambda beta: (beta - 0.45) * (beta - 0.48)) == pytest.approx([0.45, 0.48])

@@ -22,7 +22,7 @@ from indiff.errors import UserError, why_exhausted
 from indiff.release.release import Release
 from indiff.release.repeated import repeats
 from indiff.report.finding import Finding
-from indiff.risk.columns import ColumnsRisk, measure_columns, require_few_passes
+from indiff.risk.columns import ColumnsRisk, measure_columns
 from indiff.risk.counts import Counted, Question, count
 from indiff.risk.values import GROUNDS, Ground
 from indiff.sanitizers.sanitizer import Identity
@@ -172,7 +172,6 @@ def _alone(counted: Counted, release: Release) -> dict[str, float]:
     the groups' sizes and nothing else of the risk plane.
     """
     if counted.individual is not None:
-        require_few_passes(counted)
         return {
             name: measure_columns(counted, [place]).reidentification.dr
             for place, name in enumerate(counted.quasi)

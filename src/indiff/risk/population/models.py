@@ -270,7 +270,8 @@ def _roots(equation: Callable[[float], float]) -> list[float]:
     far = np.logspace(-12, np.log10(0.5), 400)
     places = np.concatenate([far, 1 - far[-2::-1]])
     values = np.array([equation(float(beta)) for beta in places])
-    changes = np.flatnonzero(np.sign(values[:-1]) * np.sign(values[1:]) < 0)
+    is_below = np.signbit(values)  # where a value is 0, that is the root
+    changes = np.flatnonzero(is_below[:-1] != is_below[1:])
     found = []
     for at in changes:
         if np.isfinite(values[at]) and np.isfinite(values[at + 1]):
