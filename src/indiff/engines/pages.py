@@ -126,7 +126,7 @@ def _counted(chunks: Sequence[_Chunk], rows: int) -> NDArray[np.int64]:
     if not 0 < rows < MOST_ROWS or 2**bits > min(max(FEW_CELLS, rows), MOST_CELLS):
         raise Unusual
     counts = np.zeros(2**bits, np.int64)
-    room = np.empty(min(rows, BLOCK), np.int32)
+    room = np.empty(BLOCK, np.int32)
     for start in range(0, rows, BLOCK):
         keys = room[: min(BLOCK, rows - start)]
         keys.fill(0)
@@ -148,10 +148,10 @@ def _valued(chunks: Sequence[_Chunk], counts: NDArray[np.int64]) -> Combinations
         indices, size = keys & ((1 << chunk.bits) - 1), len(chunk.values)
         keys >>= chunk.bits
         lacking = indices == size
-        if np.any(indices > size) or times[lacking].sum() != chunk.lacking:
+        if times[lacking].sum() != chunk.lacking:
             raise Unusual
         coded = pa.array(indices.astype(np.int32), mask=lacking if chunk.lacking else None)
-        column = pa.DictionaryArray.from_arrays(coded, chunk.values)
+        column = pa.DictionaryArray.from_arrays(coded, chunk.values)  # refuses larger indices
         is_text = chunk.values.type in (pa.string(), pa.large_string())
         columns.append(column if is_text else column.dictionary_decode())
     return Combinations(columns, times)
@@ -178,21 +178,20 @@ class _Chunk:
 
     def __init__(self, file: FileIO, about: Any, leaf: Leaf, rows: int) -> None:
         self._file, self._is_optional, self._codec = file, leaf.is_optional, about.compression
-        start = about.data_page_offset
-        if about.has_dictionary_page and 0 < about.dictionary_page_offset < start:
-            start = about.dictionary_page_offset
-        self._at, self._end = start, start + about.total_compressed_size
-        if start < 0 or about.num_values != rows or self._codec not in _CODECS:
+        first = about.data_page_offset
+        self._at = min(first, about.dictionary_page_offset or first)  # some write 0 for none
+        self._end = self._at + about.total_compressed_size
+        if about.num_values != rows or self._codec not in _CODECS:
             raise Unusual
         self._state, self._packed, self._unpacked = np.zeros(STATE, np.int64), _Room(), _Room()
         self._room = np.empty(2 * BLOCK + 2 if leaf.is_optional else 0, np.int32)
-        headers, page = self._read_pages(FIRST, 1)
+        headers, page = self._read_pages(FIRST, 0)
         kind, header, number, encoding = headers[0, [1, 7, 17, 18]].tolist()
         if (kind, header) != (2, TRUE) or number < 0 or encoding not in (PLAIN, PLAIN_DICTIONARY):
             raise Unusual
         self.values = _plain_values(page[:-SPARE], number, leaf.kind)
         self.bits = len(self.values).bit_length()
-        self._data, self._pages = page, np.empty((0, 4), np.int64)
+        self._data, self._pages = page, headers[:0]
 
     @property
     def lacking(self) -> int:
@@ -220,11 +219,10 @@ class _Chunk:
 
     def _read_pages(self, size: int, most: int) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """Return the headers of the next pages and their bytes, unpacked, one after the other."""
+        rest = min(self._end - self._at, 2 * LARGEST_PAGE)
         while True:
-            whole = min(size, self._end - self._at)
+            whole = min(size, rest)
             self._file.seek(self._at)
-            if whole <= 0:
-                raise Unusual
             data = self._packed.of(whole + SPARE)  # a file ends with more than that
             if self._file.readinto(data) != data.size:  # type: ignore[arg-type]
                 raise Unusual
@@ -232,9 +230,9 @@ class _Chunk:
             headers = headers[: find_pages(data[:whole], most, headers)]
             if len(headers):
                 break
-            size *= 2
-            if size > 2 * LARGEST_PAGE or whole == self._end - self._at:
+            if whole == rest:
                 raise Unusual
+            size *= 2
         if headers[:, 2].max() > LARGEST_PAGE:
             raise Unusual
         self._at += int(headers[-1, ENDS] + headers[-1, 3])
@@ -268,11 +266,9 @@ def _unpack(
             raise Unusual
     else:
         for start, end, to, stop in places.tolist():
-            with pa.CompressedInputStream(pa.BufferReader(data[start:end]), codec.lower()) as one:
-                found = one.read(stop - to + 1)
-            if len(found) != stop - to:
-                raise Unusual
-            out[to:stop] = np.frombuffer(found, np.uint8)
+            with pa.CompressedInputStream(pa.BufferReader(data[start:end]), codec) as one:
+                if one.readinto(out[to:stop]) != stop - to or one.read(1):
+                    raise Unusual
 
 
 def _parts(
@@ -285,12 +281,11 @@ def _parts(
     new = (headers[:, 1] == 3) & (headers[:, 8] == TRUE) & (headers[:, 5] == -1)
     encodings, values = np.where(old, headers[:, 18], headers[:, 20]), headers[:, 17]
     levels = np.where(new, headers[:, 21], 0)
-    good = old & (headers[:, 17:21] >= 0).all(axis=1)  # all that a header must have
-    good |= new & (headers[:, 17:23] >= 0).all(axis=1)
-    good &= old | ((headers[:, 19] == values) & (headers[:, 22] == 0))
-    if is_optional and old.any():
-        first = starts[:, None] + np.arange(4)
-        said = data[np.minimum(first, data.size - 1)].astype(np.int64) @ (256 ** np.arange(4))
+    good = old & (headers[:, 19] >= 0) & (headers[:, 20] >= 0)  # a header must have these
+    good |= new & (headers[:, 18] >= 0) & (headers[:, 19] == values) & (headers[:, 22] == 0)
+    if is_optional:
+        first = starts[:, None] + np.arange(4)  # of a page without bytes: some of SPARE
+        said = data[first].astype(np.int64) @ (256 ** np.arange(4))
         levels = np.where(old, said, levels)
         starts = np.where(old, starts + 4, starts)
         good &= new | (headers[:, 19] == RLE)
@@ -309,12 +304,10 @@ def _plain_values(page: NDArray[np.uint8], number: int, kind: pa.DataType) -> pa
             raise Unusual
         return pa.array(np.frombuffer(page, stored, number).copy()).cast(kind)
     data, at, found = page.tobytes(), 0, []
-    if number > len(data):
-        raise Unusual
     for _ in range(number):
         start = at + 4
         at = start + int.from_bytes(data[at:start], "little")
-        if at > len(data) or start > len(data):
+        if at > len(data):
             raise Unusual
         found.append(data[start:at])
     if len(set(found)) != number:  # PyArrow would keep one of two, and miscount the others
