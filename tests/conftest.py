@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -28,6 +29,27 @@ def skip(reason: str) -> None:
     if os.environ.get("INDIFF_NO_SKIP"):
         pytest.fail(f"must run here: {reason}")
     pytest.skip(reason)
+
+
+@pytest.fixture
+def left_open(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The engines that were opened since and not closed."""
+    from indiff.engines.duckdb import DuckDBEngine
+
+    found: list[object] = []
+    opened, closed = DuckDBEngine.__init__, DuckDBEngine.close
+
+    def open_one(self: DuckDBEngine, *given: Any, **named: Any) -> None:
+        found.append(self)
+        opened(self, *given, **named)
+
+    def close_one(self: DuckDBEngine) -> None:
+        closed(self)
+        found.remove(self)
+
+    monkeypatch.setattr(DuckDBEngine, "__init__", open_one)
+    monkeypatch.setattr(DuckDBEngine, "close", close_one)
+    return found
 
 
 @pytest.fixture(scope="session")

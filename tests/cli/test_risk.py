@@ -113,6 +113,18 @@ def test_limits(ages: Path, limits: list[str], code: int, reason: str) -> None:
     assert f"Verdict: {reason}" in words(ended.out)
 
 
+@pytest.mark.parametrize(("limit", "passed"), [("k=2", True), ("k=3", False)])
+def test_a_verdict_is_green_only_where_all_limits_are_kept(
+    ages: Path, limit: str, passed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[bool] = []
+    monkeypatch.setattr(
+        "indiff.report.terminal.tables.show_reasons", lambda *_, passed: shown.append(bool(passed))
+    )
+    call("risk", ages, "--quasi", "age", "--sensitive", "ill", "--limit", limit)
+    assert shown == [passed]
+
+
 @pytest.mark.parametrize(
     ("policy", "limits", "code", "reasons"),
     [

@@ -17,6 +17,7 @@ import pytest
 from indiff import Mondrian, read_table
 from indiff.errors import UserError
 from indiff.risk import Risk, measure_risk
+from indiff.risk.counts import Question
 from tests.risk.sessions import ON_SPARK
 from tests.risk.test_metrics_definitions import random_table
 
@@ -152,3 +153,21 @@ def test_texts_that_run_together_are_told_apart() -> None:
     one = pa.table({"a": ["x;1:y", "p"], "b": ["z", "q"]})
     other = pa.table({"a": ["x", "p"], "b": ["1:y;z", "q"]})
     assert fingerprint(one, "duckdb") != fingerprint(other, "duckdb")
+
+
+def test_one_attribute_is_not_joined_with_anything() -> None:
+    """As numbers, 1 and 2 are nearer to each other than to 9: t would tell a joint value apart."""
+    table = pa.table({"zip": ["a", "a", "b", "b"], "wage": [1, 2, 2, 9]})
+
+    def measured(joint: bool) -> Risk:
+        return measure_risk(table, quasi="zip", sensitive="wage", joint=joint)
+
+    alone, joint = (measured(joint) for joint in (False, True))
+    assert joint.groups.t == alone.groups.t
+    assert not Question(("zip",), ("wage",)).joint
+
+
+def test_what_was_opened_is_closed(left_open: list[object]) -> None:
+    table = pa.table({"zip": ["a", "a", "b"], "ill": ["x", "y", "x"]})
+    measure_risk(table, quasi="zip", sensitive="ill", population=table)
+    assert left_open == []

@@ -401,3 +401,8 @@ def test_utility_without_a_release_says_why() -> None:
         "ncp:ill", "discernibility:ill", "average_group:ill", "accuracy:ill",
     }  # fmt: skip
     assert {(one.status, one.reason, one.value) for one in found} == {("failed", "it broke", None)}
+
+
+def test_what_was_opened_is_closed(left_open: list[object]) -> None:
+    both(read())
+    assert left_open == []

@@ -69,6 +69,7 @@ def test_births_are_spread_over_twenty_years(days: int, values: int, spread: boo
     between = [first + timedelta(days=1 + place) for place in range(values - 2)]
     (found,) = column([*[first] * 50, *between, *[last] * 50]).evidence
     assert found.how == ("spread" if spread else "value")
+    assert ("births" in found.title) == spread
     assert found.kind == "dates"
     assert found.cells == found.told == 100 + values - 2
 

@@ -206,6 +206,11 @@ def test_where_an_equation_changes_its_sign() -> None:
     for one, other in ((0.2, 0.7), (0.6, 0.9), (1e-9, 2e-9)):
         product = lambda beta, at=(one, other): (beta - at[0]) * (beta - at[1])  # noqa: E731
         assert _roots(product) == pytest.approx([one, other], rel=1e-9)
+    for one in np.geomspace(1e-6, 0.46, 50).tolist():  # in stretches side by side
+        product = lambda beta, at=(one, 1.07 * one): (beta - at[0]) * (beta - at[1])  # noqa: E731
+        assert _roots(product) == pytest.approx([one, 1.07 * one], rel=1e-9)
+        product = lambda beta, at=(1 - one, 1 - 1.07 * one): (beta - at[0]) * (beta - at[1])  # noqa: E731
+        assert _roots(product) == pytest.approx([1 - 1.07 * one, 1 - one], rel=1e-9)
     assert _roots(lambda beta: beta + 1) == []
     # A step to infinity is no root.
     assert _roots(lambda beta: -math.inf if beta < 0.3 else 1.0) == []

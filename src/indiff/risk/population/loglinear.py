@@ -132,12 +132,13 @@ def _independence(
     for share, code in zip(shares, codes, strict=True):
         expected *= share[code]
     free = math.prod(shape) - 1 - sum(size - 1 for size in shape)
-    whole = None
+    cells = None
     if dense is not None:
         whole = np.full((), n)
         for share in shares:
             whole = whole[..., None] * share
-    return _model("independence", frequencies, expected, n, free, sampling, dense, whole, True)
+        cells = dense, whole
+    return _model("independence", frequencies, expected, n, free, sampling, cells, True)
 
 
 def _two_way(dense: Floats, sampling: float) -> LoglinearModel:
@@ -162,7 +163,7 @@ def _two_way(dense: Floats, sampling: float) -> LoglinearModel:
     free -= sum((a - 1) * (b - 1) for a, b in combinations(sizes, 2))
     held = dense > 0
     return _model(
-        "two-way", dense[held], expected[held], n, free, sampling, dense, expected, converged
+        "two-way", dense[held], expected[held], n, free, sampling, (dense, expected), converged
     )
 
 
@@ -173,18 +174,17 @@ def _model(
     n: float,
     free: int,
     sampling: float,
-    dense: Floats | None,
-    whole: Floats | None,
+    cells: tuple[Floats, Floats] | None,
     converged: bool,
 ) -> LoglinearModel:
-    """Read τ₁, τ₂ and the fit off expected counts μ = πλ."""
+    """Read τ₁, τ₂ and the fit off expected counts μ = πλ; ``cells`` has all, observed beside."""
     lone = expected[frequencies == 1] * (1 - sampling) / sampling  # λ(1 − π)
     with np.errstate(invalid="ignore", divide="ignore"):
         found = np.where(lone > 0, -np.expm1(-lone) / lone, 1.0)
     pearson = (float((frequencies**2 / expected).sum()) - n) / max(free, 1)
     bias = z = None
-    if dense is not None and whole is not None:
-        bias, deviation = _bias(dense, whole, sampling)
+    if cells is not None:
+        bias, deviation = _bias(*cells, sampling)
         z = bias / deviation if deviation > 0 else 0.0
     return LoglinearModel(
         name, converged, float(np.exp(-lone).sum()), float(found.sum()), pearson, bias, z
