@@ -9,17 +9,21 @@ import subprocess
 import sys
 from pathlib import Path
 from types import FunctionType
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 import pytest
 from numba.core.compiler import Flags
 from numba.core.ir import Scope
+from numba.core.runtime import _nrt_python, rtsys
+from numba.core.runtime.context import NRTContext
 from numba.core.targetconfig import TargetConfig
 
 from indiff import Frequency, Mondrian, NaiveBayes
+from indiff.compiler import Quickly, _Kept, _values
 from indiff.differential.mondrian.leave_one_out import leave_one_out
-from indiff.kernels import _Quickly, _values, inner, kernel
+from indiff.kernels import borrow, inline, inner, kernel
 from tests.properties.random_tables import KINDS, make_sample
 
 ROOT = Path(__file__).parents[1]
@@ -105,23 +109,53 @@ if sys.argv[1:]:
 """
 
 
+def run_kept(place: Path, *asked: str) -> list[str]:
+    run = subprocess.run(
+        [sys.executable, str(place), *asked],
+        env={**os.environ, "XDG_CACHE_HOME": str(place.parent / "cache")},
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout.split()
+
+
 def test_a_kept_kernel_is_loaded_without_a_compiler_and_can_be_called_by_a_new_one(
     tmp_path: Path,
 ) -> None:
-    place, said = tmp_path / "kept.py", []
+    place = tmp_path / "kept.py"
     place.write_text(KEPT)
-    for asked in ([], [], ["both"], ["both"]):
-        run = subprocess.run(
-            [sys.executable, str(place), *asked],
-            env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")},
-            capture_output=True,
-            check=False,
-            text=True,
-        )
-        assert run.returncode == 0, run.stderr
-        said.append(run.stdout.split())
-    # Compiled; loaded; loaded, and linked into its caller, which is compiled; both loaded.
-    assert said == [["0", "True"], ["1", "False"], ["1", "False", "0"], ["1", "False", "1"]]
+    assert run_kept(place) == ["0", "True"]  # compiled
+    assert run_kept(place) == ["1", "False"]
+    assert run_kept(place, "both") == ["1", "False", "0"]  # loaded, and its caller compiled
+    assert run_kept(place, "both") == ["1", "False", "1"]
+
+
+def test_a_kept_kernel_brings_along_what_it_calls_also_where_that_is_kept_no_more(
+    tmp_path: Path,
+) -> None:
+    place = tmp_path / "kept.py"
+    place.write_text(KEPT.replace("assert doubled(21) == 42\n", ""))
+    assert run_kept(place, "both") == ["0", "False", "0"]
+    assert run_kept(place, "both") == ["0", "False", "1"]
+    for kept in tmp_path.rglob("kept.doubled-*"):
+        kept.unlink()
+    assert run_kept(place, "both") == ["0", "False", "1"]
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_a_kept_kernel_is_compiled_again_where_what_it_calls_has_another_name() -> None:
+    @kernel
+    def double(number):  # type: ignore[no-untyped-def]
+        return 2 * number
+
+    assert double(21) == 42
+    cache, (kept,) = _Kept(double.py_func), double.overloads.values()
+    place = (double.py_func.__module__, double.py_func.__qualname__, kept.signature.args)
+    for callee in (("another", *place), (kept.fndesc.mangled_name, "sys", *place[1:])):
+        payload: Any = (("caller", "object", (b"", [], [callee])),)
+        assert cache.rebuild(kept.target_context, payload) is None
 
 
 def test_nothing_is_left_to_compile_where_nothing_is_compiled(
@@ -153,12 +187,14 @@ if __name__ == "__main__":
 
 
 def test_numba_is_as_it_was_once_the_outermost_kernel_is_compiled() -> None:
-    before, looks, values = gc.get_threshold(), _Quickly(), TargetConfig.values
+    before, looks, values = gc.get_threshold(), Quickly(), TargetConfig.values
+    counters = NRTContext.get_meminfos
     for compiling in (1, 2, 1, 0):
         (looks.on_start if compiling > looks._compiling else looks.on_end)(None)
         assert (gc.get_threshold() == before) is (compiling == 0)
         assert (TargetConfig.values is values) is (compiling == 0)
         assert ("__deepcopy__" in vars(Scope)) is (compiling > 0)
+        assert (NRTContext.get_meminfos is counters) is (compiling == 0)
 
 
 def test_options_of_numba_are_the_same_in_less_time() -> None:
@@ -181,3 +217,63 @@ def test_a_function_is_compiled_once_for_all_whole_numbers_and_has_no_code_of_it
     assert double_both(21) == 42
     (compiled,) = double.overloads.values()
     assert compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name) == 0
+
+
+class Pair(NamedTuple):
+    """Two arrays, and a tuple of them."""
+
+    one: Any
+    two: Any
+    both: Any
+
+
+def test_parts_of_arguments_are_found_by_any_name_and_outlive_the_call() -> None:
+    @inline
+    def sum_of(pair):  # type: ignore[no-untyped-def]
+        pair, total = borrow(pair), 0
+        for place in range(pair.both[-1].shape[0]):
+            total += pair.both[0][place] + pair.two[place]
+        return total
+
+    @kernel
+    def mix(pair, which, more):  # type: ignore[no-untyped-def]
+        one, two, three, pair = borrow(pair.one), pair.two, more, borrow(pair)
+        if which > 0:
+            two = more
+        fresh = one[1:].copy()
+        for place in range(fresh.shape[0]):
+            fresh[place] += sum_of(pair)
+        return Pair(three, two, (fresh, three[1:]))
+
+    arrays = [np.arange(4) + 10 * place for place in range(3)]
+    held = [sys.getrefcount(array) for array in arrays]
+    pair = Pair(arrays[0], arrays[1], (arrays[0], arrays[1]))
+    for which, second in ((0, arrays[1]), (1, arrays[2])):
+        mixed = mix(pair, which, arrays[2])
+        assert [mixed.one[0], *mixed.both[1]] == arrays[2].tolist()
+        assert mixed.two.tolist() == second.tolist()
+        assert mixed.both[0].tolist() == [place + 6 + 46 for place in (1, 2, 3)]
+        del mixed
+    del pair, second
+    assert [sys.getrefcount(array) for array in arrays] == held
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_what_a_kernel_makes_is_let_go_of() -> None:
+    @kernel
+    def make(pair, size):  # type: ignore[no-untyped-def]
+        first, again = np.ones(size), pair
+        for _ in range(size):
+            own = Pair(again.one, first, (first, again.two))
+            first = own.both[0] + own.one[0]
+            again = Pair(own.two, again.two, (own.one, again.two))
+        return again.one[0] + first[0]
+
+    make(Pair(np.ones(1), np.ones(1), (np.ones(1), np.ones(1))), 3)
+    _nrt_python.memsys_enable_stats()
+    before = rtsys.get_allocation_stats()
+    assert make(Pair(np.ones(1), np.ones(1), (np.ones(1), np.ones(1))), 50) > 50
+    after = rtsys.get_allocation_stats()
+    _nrt_python.memsys_disable_stats()
+    assert after.alloc > before.alloc
+    assert after.alloc - before.alloc == after.free - before.free

@@ -6,7 +6,6 @@ is written as, for a debugger and for coverage, and gives the same bits.
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import os
 import stat
@@ -22,17 +21,17 @@ from typing import Any
 
 import numba
 import numpy as np
-from llvmlite.binding import parse_bitcode  # type: ignore[import-untyped]
-from numba.core.caching import FunctionCache
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.event import Event, Listener, register
-from numba.core.ir import Scope
-from numba.core.runtime import rtsys
-from numba.core.targetconfig import TargetConfig
-from numba.extending import intrinsic
+from numba.core.event import register
 from numpy.typing import NDArray
 
+from indiff.compiler import (
+    KernelCache,
+    KernelCompiler,
+    PartCompiler,
+    Quickly,
+    compiled_borrow,
+    kernels,
+)
 from indiff.systems import user
 
 _PACKAGE = Path(__file__).parent
@@ -67,7 +66,7 @@ def _fingerprint(package: Path = _PACKAGE) -> str:
     digest = hashlib.sha256(f"{numba.__version__} {sys.version} {package}".encode())
     for path in sorted(package.rglob("*.py")):
         text = path.read_bytes()
-        if b"@kernel" in text or b"@inner" in text or b"@inline" in text:
+        if any(mark in text for mark in (b"@kernel", b"@inner", b"@inline")):
             digest.update(text)
     return digest.hexdigest()[:16]
 
@@ -76,128 +75,11 @@ _KERNELS = cache_directory() / f"kernels-{_fingerprint()}"
 if "NUMBA_CACHE_DIR" not in os.environ:
     numba.config.CACHE_DIR = str(_KERNELS)
 
-_OBJECTS_BETWEEN_LOOKS = 100_000
 _numba_options = {"nopython": True, "nogil": True, "error_model": "numpy"}
 
 
-def _same_scope(scope: Any, copied: Any) -> Any:
-    """Stand in for the copy of a function's names that numba makes for each block it inlines."""
-    return scope
-
-
-@cache
-def _defaults(options: Any) -> dict[str, Any]:
-    return {name: option.default for name, option in options.options.items()}
-
-
-def _values(options: Any) -> dict[str, Any]:
-    """Return numba's options without a call for each: it compares them thousands of times."""
-    kind: Any = type(options)
-    return {**_defaults(kind), **options._values}
-
-
-class _Quickly(Listener):
-    """Makes numba compile in less time, and the same; afterwards all is as a process had it.
-
-    Python looks for garbage rarely: numba makes millions of objects and keeps most of them, and
-    looking through them again and again took a quarter of the time. What numba copies and compares
-    for nothing took another tenth. numba compiles one function at a time, whoever asks.
-    """
-
-    def __init__(self) -> None:
-        self._compiling = 0
-        self._before = gc.get_threshold()
-        self._values = TargetConfig.values
-
-    def on_start(self, event: Event) -> None:
-        if self._compiling == 0:
-            self._before = gc.get_threshold()
-            gc.set_threshold(max(_OBJECTS_BETWEEN_LOOKS, self._before[0]), *self._before[1:])
-            Scope.__deepcopy__, TargetConfig.values = _same_scope, _values
-        self._compiling += 1
-
-    def on_end(self, event: Event) -> None:
-        self._compiling -= 1
-        if self._compiling == 0:
-            gc.set_threshold(*self._before)
-            del Scope.__deepcopy__
-            TargetConfig.values = self._values
-
-
-class _Part(JITCodeLibrary):
-    """Code that kernels take in: each optimizes it and makes machine code of it, nobody else."""
-
-    def _optimize_final_module(self) -> None:
-        pass
-
-    def _finalize_final_module(self) -> None:
-        self._finalized = True
-
-    def get_pointer_to_function(self, name: str) -> int:
-        self._ensure_finalized()
-        return 0
-
-    @property
-    def codegen(self) -> Any:
-        return self
-
-    def set_env(self, name: str, environment: Any) -> None:
-        """Set nothing: only code that goes back to Python has an environment."""
-
-
-class _OfParts(CompilerBase):
-    def define_pipelines(self) -> list[Any]:
-        codegen, name = self.state.targetctx.codegen(), self.state.func_id.func_qualname
-        self.state.library = _Part(codegen, name)
-        return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
-
-
 if not numba.config.DISABLE_JIT:
-    register("numba:compile", _Quickly())
-
-
-class _KeptCode(JITCodeLibrary):
-    """Machine code from disk, whose bitcode waits until a kernel that calls it is compiled."""
-
-    _bitcode: bytes
-    _shared_module: Any
-
-    @classmethod
-    def _unserialize(cls, codegen: Any, state: tuple[str, str, tuple[bytes, bytes]]) -> Any:
-        name, _, (machine_code, bitcode) = state
-        code = cls(codegen, name)
-        code.enable_object_caching()
-        code._set_compiled_object(machine_code)
-        code._bitcode = bitcode
-        code._finalize_final_module()
-        return code
-
-    def get_pointer_to_function(self, name: str) -> int:
-        return int(self._codegen._engine.get_function_address(name))  # Python calls every kernel
-
-    def _get_module_for_linking(self) -> Any:
-        if self._shared_module is None:
-            self._shared_module = parse_bitcode(self._bitcode)
-            self._codegen._engine._load_defined_symbols(self._shared_module)
-        return self._shared_module
-
-
-class _KeptKernel(FunctionCache):
-    """Loads a kernel from disk without what is needed only to compile one.
-
-    numba would load all that it can compile, and parse the bitcode of each kernel: that took
-    longer than many a test. Where something is to be compiled after all, numba sees to it then.
-    """
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        rtsys.initialize(target_context)
-        codegen = target_context.codegen()
-        codegen._library_class = _KeptCode  # of this one alone: numba lets one thread in at a time
-        try:
-            with self._guard_against_spurious_io_errors():
-                return self._load_overload(sig, target_context)
-        finally:
-            del codegen._library_class
+    register("numba:compile", Quickly())
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -215,9 +97,11 @@ def kernel(function: Callable[..., Any]) -> Any:
     """
     if numba.config.DISABLE_JIT:
         return np.errstate(all="ignore")(function)
-    compiled = _of_one_type(numba.jit(no_cfunc_wrapper=True, **_numba_options)(function))
+    options = {**_numba_options, "no_cfunc_wrapper": True}
+    compiled = _of_one_type(numba.jit(pipeline_class=KernelCompiler, **options)(function))
     with suppress(RuntimeError):  # numba's way of saying that no cache folder is writable
-        compiled._cache = _KeptKernel(function)
+        compiled._cache = KernelCache(function)
+    kernels[function.__module__, function.__qualname__] = compiled
     return compiled
 
 
@@ -231,7 +115,7 @@ def inner(function: Callable[..., Any]) -> Any:
     if numba.config.DISABLE_JIT:
         return np.errstate(all="ignore")(function)
     options = {**_numba_options, "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
-    return _of_one_type(numba.jit(pipeline_class=_OfParts, **options)(function))
+    return _of_one_type(numba.jit(pipeline_class=PartCompiler, **options)(function))
 
 
 def _of_one_type(compiled: Any) -> Any:
@@ -269,32 +153,8 @@ def borrow(value: Any) -> Any:
     return value
 
 
-def _borrow(typing_context: Any, value: Any) -> Any:
-    """Build the compiled form of :func:`borrow`."""
-
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return _borrowed(context, builder, signature.args[0], arguments[0])
-
-    return value(value), build
-
-
-def _borrowed(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    if isinstance(kind, numba.types.BaseTuple):
-        parts = [
-            _borrowed(context, builder, part, builder.extract_value(value, place))
-            for place, part in enumerate(kind.types)
-        ]
-        return context.make_tuple(builder, kind, parts)
-    if not isinstance(kind, numba.types.Array):
-        return value
-    struct = context.make_array(kind)(context, builder, value)
-    struct.meminfo = struct.meminfo.type(None)
-    struct.parent = struct.parent.type(None)
-    return struct._getvalue()
-
-
 if not numba.config.DISABLE_JIT:
-    borrow = intrinsic(_borrow)
+    borrow = compiled_borrow
 
 
 def is_warm() -> bool:

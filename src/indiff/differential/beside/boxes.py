@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indiff.kernels import kernel
+from indiff.kernels import inner, kernel
 from indiff.release.release import Release
 
 Ints = NDArray[np.int32]
@@ -182,7 +182,7 @@ def boxes_around(boxes: Any, points: Any, asked: Any) -> Any:
     return starts, found[:count]
 
 
-@kernel
+@inner
 def _holds(boxes: Any, box: Any, points: Any, point: Any) -> Any:
     """Tell whether a box, and where it has several spans one of them, holds a point."""
     for column in range(points.shape[1]):

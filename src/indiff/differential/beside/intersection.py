@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from indiff.data.table import Table
 from indiff.differential.beside.boxes import Boxes, boxes_around, boxes_of
 from indiff.differential.beside.linkage import distinct_columns, specificity
-from indiff.kernels import kernel
+from indiff.kernels import inner, kernel
 from indiff.release.regions import Region
 from indiff.release.release import Release
 
@@ -279,7 +279,7 @@ def _combine(
             allowed[touched[spot]] = 0
 
 
-@kernel
+@inner
 def _is_determined(allowed: Any, touched: Any, releases: Any, own: Any) -> Any:
     """Tell whether these releases allow the record's own value and no other."""
     if releases == 0 or allowed[own] & releases != releases:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from indiff.kernels import kernel
+from indiff.kernels import inner, kernel
 
 SPREAD = np.int64(-7046029254386353131)  # 2⁶⁴ over the golden ratio: neighbours land far apart
 
@@ -55,7 +55,7 @@ def merge(
     return first[:groups].copy(), held[:groups].copy(), merged
 
 
-@kernel
+@inner
 def same_labels(codes: Any, one: Any, other: Any, labels: Any, starts: Any, columns: Any) -> Any:
     """Tell whether two cells get the same label on every column."""
     for a in columns:
