@@ -12,9 +12,20 @@ from numpy.typing import NDArray
 
 from indiff import Classifier, Hierarchy, Mondrian, NaiveBayes, Table, read_table
 from indiff.differential.mondrian.counts import as_adversary
-from indiff.differential.mondrian.cover_index import SHELVES, count_shown
+from indiff.differential.mondrian.cover_index import SHELVES, add_groups, count_shown
 from indiff.differential.mondrian.leave_one_out import _Base
-from indiff.differential.mondrian.shown import SHIFT, STRIDE, Shown
+from indiff.differential.mondrian.shown import (
+    BLOCK,
+    FEW,
+    FIRST,
+    LAST,
+    OF_TABLE,
+    RANGE,
+    SET,
+    SHIFT,
+    STRIDE,
+    Shown,
+)
 from indiff.inference.encodings import Encoding
 from indiff.kernels import kernel
 from indiff.sanitizers.mondrian.mondrian import missing_parts
@@ -26,6 +37,15 @@ PLACES = ["a;north;*", "b;north;*", "c;south;*", "d;south;*", "e;*"]
 @kernel
 def counted(row: Any, column: Any, shown: Any) -> Any:
     count_shown(row, column, shown)
+    return shown.counts.copy()
+
+
+@kernel
+def added(row: Any, lists: Any, begin: Any, end: Any, asked: Any, wanted: Any, shown: Any) -> Any:
+    shown.counts[:] = 0.0
+    for a in range(shown.kinds.shape[0]):
+        shown.codes_of[a] = shown.codes[a, shown.place_of[row]]
+    add_groups(lists, begin, end, asked, wanted, shown)
     return shown.counts.copy()
 
 
@@ -88,3 +108,38 @@ def test_a_column_with_many_values_has_shelves_for_stretches_of_codes() -> None:
     assert shelved.all()
     assert (shown.lookup.about[SHIFT, :3] >= 2).all()
     require_same(table, sanitizer, shown, range(0, records, 500))
+
+
+def covers(kind: int, code: np.int32, held: NDArray[np.int32]) -> bool:
+    """Whether a region made of these codes covers a code."""
+    return bool(held.min() <= code <= held.max() if kind == RANGE else code in held)
+
+
+@pytest.mark.parametrize("size", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK])
+def test_so_many_groups_are_counted_by_what_their_records_hold(size: int) -> None:
+    dice = np.random.default_rng(size)
+    made = columns(dice, kinds="dfm")
+    ill = np.array(list("xyz"))[dice.integers(0, 3, RECORDS)]
+    table = read_table(pa.table({**made, "ill": ill}), quasi=list(made), sensitive="ill")
+    shown = shown_of(table, Mondrian(k=2))
+    assert shown.kinds.tolist() == [RANGE, FEW, SET]
+    groups = int(shown.used[OF_TABLE])
+    lists = dice.integers(0, groups, size + 5).astype(np.int32)
+    for row in range(0, RECORDS, 40):
+        place, begin = shown.place_of[row], int(dice.integers(0, 5))
+        for chosen in (lists, lists[:0]):
+            end = min(begin + size, len(chosen) or groups)
+            asked = int(dice.integers(0, 8))
+            wanted = asked & int(dice.integers(0, 8))
+            found = added(row, chosen, begin, end, asked, wanted, shown)
+            expected = np.zeros_like(found)
+            for group in chosen[begin:end] if len(chosen) else range(begin, end):
+                places = shown.places[slice(*shown.spans[group, [FIRST, LAST]])]
+                bits = [
+                    covers(kind, codes[place], codes[places])
+                    for kind, codes in zip(shown.kinds, shown.codes, strict=True)
+                ]
+                pattern = int("".join(str(int(bit)) for bit in bits), 2)
+                if pattern & asked == wanted:
+                    expected[pattern] += shown.held[group]
+            np.testing.assert_array_equal(found, expected)

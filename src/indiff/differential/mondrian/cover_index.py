@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from indiff.differential.mondrian.shown import (
+    BLOCK,
     BOARD,
     FEW,
     GROUPS,
@@ -148,8 +149,7 @@ def count_shown(row: Any, column: Any, shown: Any) -> Any:
     the groups of D on the shelves of a column, one after the other; then what was noted.
     """
     shown, place = borrow(shown), shown.place_of[row]
-    counts, held, index, codes = shown.counts, shown.held, shown.lookup, shown.codes_of
-    kinds, boxes, d = shown.kinds, shown.boxes, shown.kinds.shape[0]
+    counts, index, codes, d = shown.counts, shown.lookup, shown.codes_of, shown.kinds.shape[0]
     counts[:] = 0.0
     for a in range(d):
         codes[a] = shown.codes[a, place]
@@ -157,31 +157,58 @@ def count_shown(row: Any, column: Any, shown: Any) -> Any:
     about, board = index.about, np.int64(0)
     if about[STRIDE, column]:
         board = about[BOARD, column] + codes[column]
-    for shelved in range(d + 1):
-        a, bit = shelved, np.int64(0)
-        if shelved == d:
-            a, first, last = column, shown.used[OF_TABLE], shown.used[GROUPS]
-            take_from_cube(of_cube, known, counts)
-            known = np.int64(0)
-        elif about[STRIDE, a] or (a != column and not about[STRIDE, column]):
+    for a in range(d):
+        if about[STRIDE, a] or (a != column and not about[STRIDE, column]):
             continue
-        else:
-            bit = np.int64(1) << (d - 1 - a)
-            on = (about[SHELF, a] + (codes[a] >> about[SHIFT, a])) * about[BOARD, d] + board
-            first, last = index.starts[on], index.starts[on + 1]
-        for spot in range(first, last):
-            group = spot if shelved == d else np.int64(index.lists[spot])
-            if may_cover(codes[a], a, group, kinds, boxes):
-                pattern = np.int64(0)
-                for b in range(d):
-                    covers = may_cover(codes[b], b, group, kinds, boxes)
-                    if covers and kinds[b] == SET:
-                        covers = is_held(codes[b], shown.codes[b], shown.places, shown.spans[group])
-                    pattern = 2 * pattern + covers
-                if pattern & (known | bit) == bit:
-                    for c in range(held.shape[1]):
-                        counts[pattern, c] += held[group, c]
+        bit = np.int64(1) << (d - 1 - a)
+        on = (about[SHELF, a] + (codes[a] >> about[SHIFT, a])) * about[BOARD, d] + board
+        add_groups(index.lists, index.starts[on], index.starts[on + 1], known | bit, bit, shown)
         known |= bit
+    take_from_cube(of_cube, known, counts)
+    own, noted = np.int64(1) << (d - 1 - column), shown.used
+    add_groups(index.lists[:0], noted[OF_TABLE], noted[GROUPS], own, own, shown)
+
+
+@inner
+def add_groups(lists: Any, begin: Any, end: Any, asked: Any, wanted: Any, shown: Any) -> Any:
+    """Count listed groups whose patterns have the bits wanted of those asked; without a list, all.
+
+    Some at once, column by column: a processor cannot foretell what covers a record, and takes
+    several groups in the time of one where it need not choose a way.
+    """
+    lists, shown = borrow(lists), borrow(shown)
+    groups, patterns, codes, kinds = shown.block, shown.patterns, shown.codes_of, shown.kinds
+    counts, held, boxes, d = shown.counts, shown.held, shown.boxes, shown.kinds.shape[0]
+    sets = np.int64(0)
+    for a in range(d):
+        sets = 2 * sets + (kinds[a] == SET)
+    for first in range(begin, end, BLOCK):
+        size = min(np.int64(BLOCK), end - first)
+        for spot in range(size):
+            groups[spot] = lists[first + spot] if lists.shape[0] > 0 else first + spot
+            patterns[spot] = 0
+        for a in range(d):
+            code = codes[a]
+            if kinds[a] == FEW:
+                for spot in range(size):
+                    covers = (boxes[groups[spot], a] >> code) & 1
+                    patterns[spot] = 2 * patterns[spot] + covers
+                continue
+            for spot in range(size):  # 0 where a difference is below 0, whose sign is −1
+                below, above = code - boxes[groups[spot], a], boxes[groups[spot], d + a] - code
+                patterns[spot] = 2 * patterns[spot] + 1 + ((below | above) >> 63)
+        for spot in range(size):
+            pattern, group = patterns[spot], groups[spot]
+            if pattern & wanted != wanted:
+                continue
+            for a in range(d if pattern & sets else 0):
+                bit = np.int64(1) << (d - 1 - a)
+                if pattern & sets & bit:
+                    span = shown.spans[group]
+                    pattern -= bit * (1 - is_held(codes[a], shown.codes[a], shown.places, span))
+            if pattern & asked == wanted:
+                for c in range(counts.shape[1]):
+                    counts[pattern, c] += held[group, c]
 
 
 @inner

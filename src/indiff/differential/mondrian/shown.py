@@ -19,6 +19,7 @@ FIRST, LAST = 0, 1  # columns of Shown.spans
 STRIDE, SHELF, SHIFT, BOARD = 0, 1, 2, 3  # rows of Index.about
 RANGE, SET, FEW = 0, 1, 2  # in Shown.kinds
 BITS = 63  # of a whole number that is not below 0
+BLOCK = 128  # so many groups are looked at together
 ROOM = 4  # for each group of D; a context inside another has about half its groups
 
 
@@ -49,7 +50,8 @@ class Shown(NamedTuple):
     ``places[FIRST:LAST]`` of ``spans[g]``, ``held[g, c]`` of each class. First come the groups of
     D, then those that are new, and once more, with what they held below 0, those that are gone.
     ``used`` says how many groups and places there are, whether there was no room for more, and how
-    many groups D has, which ``lookup`` finds. ``codes_of`` are those of one record.
+    many groups D has, which ``lookup`` finds. ``codes_of`` are those of one record; the
+    ``patterns`` of a ``block`` of groups are found together.
     """
 
     codes: NDArray[np.int32]
@@ -65,6 +67,8 @@ class Shown(NamedTuple):
     total: NDArray[np.float64]
     covering: NDArray[np.float64]
     unasked: NDArray[np.bool_]
+    block: NDArray[np.int64]
+    patterns: NDArray[np.int64]
     lookup: Index
 
 
@@ -92,6 +96,8 @@ def empty_shown(problem: Problem, ids: NDArray[np.int32], groups: int) -> Shown:
         total=np.empty(classes),
         covering=np.empty((d, classes)),
         unasked=np.ones(d, np.bool_),
+        block=np.empty(BLOCK, np.int64),
+        patterns=np.empty(BLOCK, np.int64),
         lookup=Index(
             about=np.zeros((4, d + 1), np.int64),
             cube=np.empty((0, classes), np.int32),
@@ -142,10 +148,7 @@ def note(problem: Any, tree: Any, leaves: Any, sign: Any, ids: Any, shown: Any) 
 
 @inline
 def may_cover(code: Any, a: Any, group: Any, kinds: Any, boxes: Any) -> Any:
-    """1 if a group's region covers a code of column a, and 0 if not; of a larger set, if it may.
-
-    Nobody can foretell which: numbers are put together, and no way is chosen.
-    """
+    """1 if a group's region covers a code of column a, and 0 if not; of a larger set, if it may."""
     low = boxes[group, a]
     if kinds[a] == FEW:
         return (low >> code) & 1
