@@ -94,14 +94,14 @@ def test_threads_and_row_groups_agree_with_one_thread(tmp_path: Path) -> None:
     assert answers[0] == answers[1] == answers[2]
 
 
-def test_a_dense_array_has_a_limit() -> None:
-    wide = pa.table({name: list(range(3000)) for name in "ab"})
+def test_columns_with_many_values_have_a_limit() -> None:
+    wide = pa.table({name: list(range(70_000)) for name in "ab"})
     with pytest.raises(NotCountedHere, match="Use engine='duckdb'"):
         connect(wide, ["a", "b"], {"cells": [0, 1]}, engine="in-process")
 
 
-def test_auto_chooses_by_the_number_of_combinations() -> None:
-    for rows, expected in ((100, "in-process"), (3000, "duckdb")):
+def test_auto_chooses_by_the_number_of_values() -> None:
+    for rows, expected in ((100, "in-process"), (3000, "in-process"), (70_000, "duckdb")):
         table = pa.table({name: list(range(rows)) for name in "ab"})
         engine = connect(table, ["a", "b"], {"cells": [0, 1]})
         assert engine.name == expected

@@ -139,6 +139,15 @@ def read_here(path: str, names: list[str]) -> list[bool]:
     ]
 
 
+@pytest.mark.parametrize("may_be_missing", [True, False])
+def test_columns_in_which_nothing_may_be_missing_are_read_here_too(
+    may_be_missing: bool, tmp_path: Path
+) -> None:
+    schema = pa.schema([pa.field("a", pa.int32(), may_be_missing)])
+    pq.write_table(pa.table({"a": [1, 2, 1]}, schema=schema), tmp_path / "a.parquet")
+    assert read_here(str(tmp_path / "a.parquet"), ["a"]) == [True]
+
+
 KINDS: dict[str, Any] = {
     "int8": pa.int8(), "int16": pa.int16(), "int32": pa.int32(), "int64": pa.int64(),
     "uint8": pa.uint8(), "uint32": pa.uint32(), "date": pa.date32(), "float": pa.float64(),

@@ -9,7 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from indiff.data.reading.input_files import Reading
+from indiff.engines.protocol import Resources
 from indiff.risk import measure_risk
+from indiff.risk.columns import measure_columns
+from indiff.risk.counts import Question, count
 from tests.risk import oracle
 from tests.risk.test_metrics_definitions import random_table
 
@@ -125,3 +129,22 @@ def test_a_value_that_one_record_holds_is_at_its_maximum(engine: Any) -> None:
     found = {level.value: level.itpr for level in risk.levels}
     pair = 1 - 3 * 2 / 5 / math.log2(5)
     assert found == {1: 1.0, 2: pytest.approx(pair), 3: pytest.approx(pair)}
+
+
+def test_what_is_made_for_one_set_of_columns_is_forgotten() -> None:
+    data = pa.table(random_table(3, rows=40))
+    question = Question(tuple(QUASI), ("disease",))
+    counted = count(data, question, "duckdb", Reading(), Resources())
+    made = "SELECT table_name FROM duckdb_tables() ORDER BY ALL"
+    measure_columns(counted, counted.positions)
+    before = counted.engine.query(made)
+    measure_columns(counted, [0, 2])
+    assert counted.engine.query(made) == before
+    counted.engine.close()
+
+
+def test_several_attributes_are_measured_one_by_one_unless_asked_for_together() -> None:
+    data = pa.table({"q": [1, 1, 2], "a": ["x", "y", "x"], "b": ["u", "u", "v"]})
+    counted = count(data, Question(("q",), ("a", "b")), "duckdb", Reading(), Resources())
+    assert [one.sensitive.name for one in counted.values] == ["a", "b"]
+    counted.engine.close()

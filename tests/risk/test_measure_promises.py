@@ -17,8 +17,8 @@ from indiff.data.hierarchy import Hierarchy
 from indiff.errors import UserError
 from indiff.risk import measure_risk
 from indiff.risk.columns import require_few_combinations, require_few_passes
-from indiff.risk.counts import Grouped, SizeRow
 from indiff.risk.metrics import AtMaximum, GroupRisk, group_risk, marketer
+from indiff.risk.sizes import Grouped, SizeRow
 
 WORDS = ["x", "y", "x"]
 NOTHING = pa.nulls(3, pa.string())

@@ -66,3 +66,10 @@ def test_of_a_constant_nothing_is_learned() -> None:
     assert found.notes == (
         "ill is constant: nothing can be learned about it, and ELD is 1 by formula",
     )
+
+
+@pytest.mark.parametrize("values", [["x", "y"], [1, 2]])
+def test_groups_that_are_like_the_whole_table_have_a_t_of_0(values: list[Any], engine: Any) -> None:
+    frame = pa.table({"age": [1, 1, 2, 2], "ill": values * 2})
+    found = measure_risk(frame, quasi="age", sensitive="ill", engine=engine)
+    assert found.groups.sensitive["ill"].t == 0

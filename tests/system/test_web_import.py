@@ -112,7 +112,7 @@ def test_a_workbook_with_titles_and_two_sheets(browser: Browser, tmp_path: Path)
         assert role(page, "sex", "other").is_checked()
         page.fill("#date_format", "day, month")
         page.keyboard.press("Tab")
-        expect(page.locator("#said")).to_contain_text("How dates are written must be made of DD")
+        expect(page.locator("#said")).to_contain_text("How dates are written must have DD")
         assert page.input_value("#date_format") == "day, month"
         page.fill("#date_format", "")
         page.keyboard.press("Tab")

@@ -160,20 +160,37 @@ def fingerprint_of(frame: pa.Table, quasi: Sequence[str], sensitive: Sequence[st
             name: spelled(duckdb_spelling(str(kind)), name, "duckdb")
             for name, kind in zip(rows.column_names, types, strict=True)
         }
-        rows, done = _spell_texts(rows, connection)
-        texts |= {name: name for name in done}
-        connection.register("records", rows)
-        found = connection.execute(sums([*texts.values()], "records", "duckdb", "1")).fetchall()
+        found = record_sums(rows, texts, connection, "1")
     return digest(quasi, sensitive, None, found)
 
 
-def _spell_texts(rows: pa.Table, connection: Any) -> tuple[pa.Table, list[str]]:
+def record_sums(
+    rows: pa.Table, spellings: dict[str, str], connection: Any, count: str
+) -> list[Any]:
+    """Return the number of records and the sums of their hashes, by the spellings of columns.
+
+    ``count`` says how many records a row stands for.
+    """
+    rows, done = _spell_texts(rows, [*spellings], connection)
+    texts = [name if name in done else text for name, text in spellings.items()]
+    connection.register("records_to_hash", rows)
+    found = connection.execute(sums(texts, "records_to_hash", "duckdb", count)).fetchall()
+    connection.unregister("records_to_hash")
+    return list(found)
+
+
+def _spell_texts(
+    rows: pa.Table, names: Sequence[str], connection: Any
+) -> tuple[pa.Table, list[str]]:
     """Spell the texts of the columns that have few, each of them once; name these columns."""
     listed = {}
-    for name in rows.column_names:
+    for name in names:
         column = rows[name]
         if pa.types.is_string(column.type) and 0 < len(column[:_PROBE].unique()) <= FEW_TEXTS:
-            encoded = column.dictionary_encode().unify_dictionaries()
+            column = column.dictionary_encode()
+        coded = pa.types.is_dictionary(column.type)
+        if coded and pa.types.is_string(column.type.value_type):
+            encoded = column.unify_dictionaries()
             if len(encoded.chunk(0).dictionary) <= FEW_TEXTS:
                 listed[name] = encoded
     if not listed:
@@ -183,6 +200,8 @@ def _spell_texts(rows: pa.Table, connection: Any) -> tuple[pa.Table, list[str]]:
     once = f"SELECT {spelled('text', 'x', 'duckdb')} AS x FROM texts"  # a relation would plan twice
     connection.execute(f"CREATE TEMP TABLE words AS {once}")
     words, start = connection.table("words").to_arrow_table()["x"].combine_chunks(), 0
+    connection.execute("DROP TABLE words")
+    connection.unregister("texts")
     for name, encoded in listed.items():
         own = words[start : start + len(encoded.chunk(0).dictionary)]
         start += len(own)

@@ -20,6 +20,7 @@ from indiff.data.reading.kinds import missing_pattern, nested
 from indiff.data.reading.source import Source
 from indiff.databases import opened
 from indiff.engines import protocol
+from indiff.engines.held import Held
 from indiff.engines.protocol import MOST_ROWS, Resources, unreadable
 from indiff.errors import UserError, option, reason_of, said
 from indiff.files import written_whole
@@ -47,6 +48,7 @@ class DuckDBEngine:
     ) -> None:
         self.source, self.columns, self.tokens = source, tuple(columns), tuple(tokens)
         self.counts: Mapping[str, str] = {}
+        self.held: Mapping[str, Held] = {}
         self._enums: dict[int, str] = {}
         self._renamed: Mapping[str, str] = {}
         self._resources = resources

@@ -22,9 +22,17 @@ from numpy.typing import NDArray
 
 from indiff.data.reading.source import in_utc
 from indiff.engines.duckdb import DuckDBEngine
+from indiff.engines.held import Held
 from indiff.engines.pages import Leaf, combinations, leaves
 from indiff.engines.protocol import UNCOUNTED, Countings, no_records, unreadable
-from indiff.engines.tally import BATCH, Coder, NotCountedHere, Tally
+from indiff.engines.tally import (
+    BATCH,
+    MOST_SORTED,
+    MOST_VALUES,
+    Coder,
+    NotCountedHere,
+    Tally,
+)
 from indiff.errors import option, reason_of
 
 if TYPE_CHECKING:
@@ -38,10 +46,13 @@ WORTH_INDICES = BATCH  # fewer rows are decoded as quickly as their combinations
 Batches = Iterator[tuple[list[pa.Array], NDArray[np.int64] | None]]
 
 
-def _parts_of(engine: DuckDBEngine, *, each_row: bool) -> list[Callable[[], Batches]]:
-    """Return what one thread reads at a time: a row group, or a stretch of a frame.
+def _parts_of(
+    engine: DuckDBEngine, *, each_row: bool
+) -> tuple[list[Callable[[], Batches]], int | None]:
+    """Return what one thread reads at a time (a row group, or a stretch of a frame), and the rows.
 
-    With ``each_row``, rows that have the same values are not counted together.
+    With ``each_row``, rows that have the same values are not counted together. Of a relation
+    nobody knows beforehand how many rows it has.
     """
     source, names = engine.source, engine.columns
     if source.kind == "parquet":
@@ -53,13 +64,13 @@ def _parts_of(engine: DuckDBEngine, *, each_row: bool) -> list[Callable[[], Batc
             for path, footer in footers
             for columns in [None if each_row else leaves(footer, names)]
             for group in range(footer.num_row_groups)
-        ]
-    if source.frame is not None:
-        table = source.frame
+        ], sum(footer.num_rows for _, footer in footers)
+    if (table := source.frame) is not None:
         step = max(BATCH, -(-table.num_rows // (os.cpu_count() or 1)))
-        return [partial(_stretch, table, start, step) for start in range(0, table.num_rows, step)]
+        starts = range(0, table.num_rows, step)
+        return [partial(_stretch, table, start, step) for start in starts], table.num_rows
     wanted = ", ".join(f"{engine.identifier(name)} AS c{i}" for i, name in enumerate(names))
-    return [lambda: _split(source.relation.select(wanted).to_arrow_reader(BATCH))]
+    return [lambda: _split(source.relation.select(wanted).to_arrow_reader(BATCH))], None
 
 
 def _row_group(
@@ -114,14 +125,19 @@ class InProcessEngine(DuckDBEngine):
                 field="engine",
             )
         coders = [Coder(self.tokens) for _ in self.columns]
-        parts = _parts_of(self, each_row=weight is not None)
+        parts, rows = _parts_of(self, each_row=weight is not None)
         workers = max(1, min(len(parts), self._resources.threads or os.cpu_count() or 1))
         weighed = None if weight is None else (list(countings).index("cells"), weight)
-        tallies = [Tally(coders, list(countings.values()), weighed) for _ in range(workers)]
+        # Whoever limits memory needs what spills to disk; individuals are reduced in DuckDB anyway.
+        few = rows is not None and rows <= MOST_SORTED and self._resources.memory_limit is None
+        most = MOST_VALUES if few and weight is None and len(countings) == 1 else 0
+        tallies = [Tally(coders, list(countings.values()), weighed, most) for _ in range(workers)]
         queue, lock = iter(parts), Lock()
         if self.source.frame is not None:  # too many combinations mostly show in the first rows
+            if self.source.frame.num_rows > MOST_VALUES:
+                most = min(most, PROBE // 2)
             for batch in _split(self.source.frame.slice(0, PROBE).to_batches()):
-                Tally(coders, list(countings.values()), weighed).add(*batch)
+                Tally(coders, list(countings.values()), weighed, most).add(*batch)
 
         def work(tally: Tally) -> None:
             while True:
@@ -142,26 +158,52 @@ class InProcessEngine(DuckDBEngine):
             raise unreadable(self.source, reason_of(error)) from None
         if not any(tally.rows for tally in tallies):
             raise no_records(self.source)
-        self.counts = {
-            name: self._load(Tally.total(tallies, number), positions, coders, sums)
+        self.held = {
+            name: self._held(tallies, number, positions, coders)
             for number, (name, positions) in enumerate(countings.items())
-            for sums in [Tally.sums(tallies, number)]
         }
-        self.counts |= {name: self._each_row(asked[name]) for name in UNCOUNTED if name in asked}
+        made = {name: partial(self._load, held) for name, held in self.held.items()}
+        rows_of = {name: self._each_row(asked[name]) for name in UNCOUNTED if name in asked}
+        self.counts = _Tables(made, rows_of)
 
-    def _load(
+    def _held(
         self,
-        counts: NDArray[np.int64],
+        tallies: Sequence[Tally],
+        number: int,
         positions: Sequence[int],
         coders: Sequence[Coder],
-        sums: Mapping[str, NDArray[Any]],
-    ) -> str:
-        """Make the table of the combinations that occur, with sums of their weights."""
-        places = np.nonzero(counts)
-        data = {
-            f"c{position}": coders[position].values().take(pa.array(place))
-            for position, place in zip(positions, places, strict=True)
-        }
-        more = {name: total[places] for name, total in sums.items()}
-        table = self.load(in_utc(pa.table({**data, "n": counts[places], **more})))
-        return self.numbered(table, positions)
+    ) -> Held:
+        """Return the combinations of one counting, with sums of their weights."""
+        sums = Tally.sums(tallies, number)
+        if sums:
+            places = np.nonzero(Tally.total(tallies, number))
+            sums = {name: total[places] for name, total in sums.items()}
+        values = [in_utc(pa.table({"x": coders[at].values()}))["x"] for at in positions]
+        return Held(
+            self._connection,
+            tuple(positions),
+            Tally.combinations(tallies, number),
+            tuple(column.combine_chunks() for column in values),
+            sums,
+        )
+
+    def _load(self, held: Held) -> str:
+        return self.numbered(self.load(held.table()), held.positions)
+
+
+class _Tables(Mapping[str, str]):
+    """The tables of counts, each made when it is first asked for."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], str]], made: dict[str, str]) -> None:
+        self._makers, self._made = makers, made
+
+    def __getitem__(self, name: str) -> str:
+        if name not in self._made:
+            self._made[name] = self._makers[name]()
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._makers, **self._made})
+
+    def __len__(self) -> int:
+        return len({**self._makers, **self._made})

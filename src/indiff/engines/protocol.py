@@ -17,6 +17,7 @@ from indiff.data.fingerprint import Dialect
 from indiff.data.reading.input_files import Reading
 from indiff.data.reading.source import Source, open_source
 from indiff.data.table import Table
+from indiff.engines.held import Held
 from indiff.errors import InternalError, UserError, said, unknown
 from indiff.release.release import Release
 
@@ -58,13 +59,14 @@ class Engine(Protocol):
     Column ``i`` of the request is called ``ci`` in every table, with null for the missing value.
     ``counts["cells"]`` names a table with a row per combination of values and its number of
     records in column ``n``; with weights also their sum ``w``, and ``unweighted``, the number of
-    records whose weight is no positive number.
+    records whose weight is no positive number. ``held`` has the countings that are in memory, too.
     """
 
     name: str
     source: Source
     classes: tuple[ColumnClass, ...]
     counts: Mapping[str, str]
+    held: Mapping[str, Held]
 
     @property
     def dialect(self) -> Dialect:

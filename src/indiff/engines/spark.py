@@ -60,6 +60,7 @@ class SparkEngine:
         self._session, self._is_ours = _session(source, resources)
         self.source, self.columns, self.tokens = source, tuple(columns), tuple(tokens)
         self.counts: Mapping[str, str] = {}
+        self.held: Mapping[str, Any] = {}
         prefix = f"indiff_{uuid.uuid4().hex[:12]}"
         self._names = (f"{prefix}_{number}" for number in itertools.count())
         self._kept: dict[str, DataFrame] = {}

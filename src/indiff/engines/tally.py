@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
@@ -15,14 +15,18 @@ from numpy.typing import NDArray
 
 from indiff.data.reading.kinds import BLANKS
 from indiff.data.reading.source import VIEWS
+from indiff.engines.held import MISSING, MOST_BITS, Combinations, packed, widths_of
 from indiff.engines.protocol import LARGEST_WEIGHT
 from indiff.errors import InternalError, UserError, option
 from indiff.kernels import kernel
 
 MOST_COMBINATIONS = 2**22
+MOST_SORTED = 2**23
+"""Rows that are sorted at most, where there are too many combinations for an array."""
+MOST_VALUES = 2**16
+"""Columns with more values are not sorted: Python learns each of them."""
 BATCH = 2**17
 WIDEST_RANGE = 2**20
-MISSING = 0  # the code of the missing value in every column
 
 
 class NotCountedHere(UserError):
@@ -162,7 +166,9 @@ def _numbers(column: pa.Array) -> NDArray[np.float64]:
 class Tally:
     """One thread's counts: a dense array for every counting.
 
-    ``weighed`` says for which counting weights are added up, too, and which column has them.
+    Where there are too many possible combinations for an array, each batch's rows are sorted, if
+    no column has more than ``most_sorted`` values. ``weighed`` says for which counting weights are
+    added up, too, and which column has them.
     """
 
     def __init__(
@@ -170,61 +176,88 @@ class Tally:
         coders: Sequence[Coder],
         countings: Sequence[Sequence[int]],
         weighed: tuple[int, int] | None = None,
+        most_sorted: int = 0,
     ) -> None:
         self._coders, self._countings, self._weighed = coders, countings, weighed
+        self._most_sorted = most_sorted
         self._coded = sorted({position for positions in countings for position in positions})
         self.counts = [np.zeros((1,) * len(positions), np.int64) for positions in countings]
-        size = (1,) * len(countings[weighed[0]]) if weighed else (0,)
+        self.sorted: list[list[Combinations]] = [[] for _ in countings]
+        size = self.counts[weighed[0]].shape if weighed else (0,)
         self.weights = {"w": np.zeros(size), "unweighted": np.zeros(size, np.int64)}
         self.rows = 0
         self._keys = [np.empty(BATCH, np.int32) for _ in countings]
 
     def add(self, columns: Sequence[pa.Array], times: NDArray[np.int64] | None = None) -> None:
         """Count a batch: every row once, or as many ``times`` as it stands for."""
+        parts: dict[int, Codes] = {}
         for _ in range(2 * len(columns) + 2):  # each failure teaches a column its new values
-            if self._try_to_add(columns, times):
+            for at in self._coded:
+                if at not in parts:
+                    parts[at] = self._coders[at].codes(columns[at])
+            strange = self._try_to_add(columns, parts, times)
+            if strange is None:
                 return
+            self._coders[strange].learn(columns[strange])
+            del parts[strange]
         raise InternalError("a value has no code although its batch was learned")
 
-    def _try_to_add(self, columns: Sequence[pa.Array], times: NDArray[np.int64] | None) -> bool:
+    def _try_to_add(
+        self,
+        columns: Sequence[pa.Array],
+        parts: Mapping[int, Codes],
+        times: NDArray[np.int64] | None,
+    ) -> int | None:
+        """Count the rows, unless there is a value without a code: return its column."""
         rows = len(columns[0])
-        parts = {at: self._coders[at].codes(columns[at]) for at in self._coded}
-        all_keys = []
+        found: list[tuple[NDArray[Any], tuple[int, ...] | None]] = []
         for number, positions in enumerate(self._countings):
-            counts = self._room(number, tuple(parts[p].size for p in positions))
+            sizes = tuple(parts[p].size for p in positions)
+            counts = self._room(number, sizes)
             if len(self._keys[number]) < rows:
                 self._keys[number] = np.empty(rows, np.int32)
-            keys = self._keys[number][:rows]
+            keys, codes = self._keys[number][:rows], []
             for place, position in enumerate(positions):
-                part, stride = parts[position], counts.strides[place] // counts.itemsize
+                part, is_alone = parts[position], place == 0 or counts is None
+                stride = 1 if counts is None else counts.strides[place] // counts.itemsize
                 table = part.table * np.int32(stride)
-                if not add_codes(part.integers, part.base, table, place == 0, keys):
-                    self._coders[position].learn(columns[position])
-                    return False
-            all_keys.append(keys)
-        for number, keys in enumerate(all_keys):
-            counts = self.counts[number].reshape(-1)
-            if times is None:
-                count_keys(keys, counts)
+                if not add_codes(part.integers, part.base, table, is_alone, keys):
+                    return position
+                if counts is None:
+                    codes.append(keys.copy())
+            widths = widths_of(sizes) if counts is None else None
+            found.append((keys if widths is None else packed(codes, widths), widths))
+        for number, (keys, widths) in enumerate(found):
+            if widths is not None:
+                self.sorted[number] += [Combinations.counted(keys, times, widths)] if rows else []
+            elif times is None:
+                count_keys(keys, self.counts[number].reshape(-1))
             else:
-                np.add.at(counts, keys, times)
+                np.add.at(self.counts[number].reshape(-1), keys, times)
         if self._weighed is not None:
             number, column = self._weighed
             self._enlarge(self.counts[number].shape)
             flat = [sums.reshape(-1) for sums in self.weights.values()]
-            add_weights(all_keys[number], _numbers(columns[column]), LARGEST_WEIGHT, *flat)
+            add_weights(found[number][0], _numbers(columns[column]), LARGEST_WEIGHT, *flat)
         self.rows += rows if times is None else int(times.sum())
-        return True
+        return None
 
-    def _room(self, number: int, sizes: tuple[int, ...]) -> NDArray[np.int64]:
-        """Return a counting's array, enlarged where there are more codes than it has room for."""
+    def _room(self, number: int, sizes: tuple[int, ...]) -> NDArray[np.int64] | None:
+        """Return a counting's array, enlarged where there are more codes than it has room for.
+
+        There is none where the rows are to be sorted.
+        """
         old = self.counts[number]
         if any(size > have for size, have in zip(sizes, old.shape, strict=True)):
             shape = tuple(max(pair) for pair in zip(sizes, old.shape, strict=True))
             if math.prod(shape) > MOST_COMBINATIONS:
+                if max(shape) <= self._most_sorted and sum(widths_of(shape)) <= MOST_BITS:
+                    return None
                 raise NotCountedHere(
                     f"the in-process engine counts at most {MOST_COMBINATIONS:,} possible "
-                    f"combinations of values; these columns have {math.prod(shape):,} or more",
+                    f"combinations of values, or {MOST_SORTED:,} rows of columns with at most "
+                    f"{MOST_VALUES:,} values each; these columns have {math.prod(shape):,} "
+                    "combinations or more",
                     way_out=f"Use {option('engine', 'duckdb')}",
                     field="engine",
                 )
@@ -252,8 +285,15 @@ class Tally:
         return {name: np.sum(part, axis=0) for name, part in parts.items()}
 
     @staticmethod
+    def combinations(tallies: Sequence[Tally], number: int) -> Combinations:
+        """Return the combinations that all threads counted."""
+        dense = Combinations.of(Tally.total(tallies, number))
+        parts = [part for tally in tallies for part in tally.sorted[number]]
+        return Combinations.together([dense, *parts]) if parts else dense
+
+    @staticmethod
     def total(tallies: Sequence[Tally], number: int) -> NDArray[np.int64]:
-        """Return the counts of all threads together."""
+        """Return what all threads counted in arrays."""
         parts = [tally.counts[number] for tally in tallies]
         total = np.zeros(
             tuple(map(max, zip(*(part.shape for part in parts), strict=True))), np.int64

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from indiff.engines.protocol import Engine
 from indiff.errors import UserError, option
 from indiff.risk import counts, metrics
-from indiff.risk.counts import Counted, Grouped, Partition, keys, plain_terms, summed
+from indiff.risk.counts import Counted, Partition, keys, plain_terms, summed
+from indiff.risk.in_memory import Cells
 from indiff.risk.left_out import FEW_COLUMNS, without_each
 from indiff.risk.metrics import GroupRisk, InformationRisk, information_risk
+from indiff.risk.sizes import Grouped, SizeRow, ValueExtremes, each_record
 from indiff.risk.values import Values
 from indiff.text import duration
 
@@ -108,21 +109,37 @@ def _measure_partition(
     counted: Counted, columns: tuple[str, ...], cells: Partition, people: Partition | None
 ) -> ColumnsRisk:
     """Run stage two for one partition of the records, without the group models."""
-    engine, whats, inference = counted.engine, [], {}
-    for number, values in enumerate(counted.values):
+    engine, whats = counted.engine, []
+    for number in range(len(counted.values)):
         pairs = summed(cells.table, f"{cells.by}, s{number}")
-        rows = counts.reduce_sizes(engine, plain_terms(pairs, cells.by))
-        whats.append(Grouped(columns, rows))
-        name = values.sensitive.name
-        inference[name] = information_risk(name, whats[-1], _entropy(values), None)
+        whats.append(counts.reduce_sizes(engine, plain_terms(pairs, cells.by)))
     if people is not None:
         terms = plain_terms(summed(people.table, f"{people.by}, {counted.who}"), people.by)
         sizes = counts.reduce_sizes(engine, terms, size=counted.size)
     elif whats:
-        sizes = counts.each_record(whats[0].rows)
+        sizes = each_record(whats[0])
     else:
         sizes = counts.reduce_sizes(engine, counts.row_terms(summed(cells.table, cells.by)))
-    who = Grouped(columns, sizes)
+    return _plain_risk(counted, columns, sizes, whats)
+
+
+def _measure_held(counted: Counted, held: Cells, positions: Sequence[int]) -> ColumnsRisk:
+    """Do the same for some quasi-identifiers and cells in memory."""
+    whats = [held.pairs(positions, number).sizes() for number in range(len(counted.values))]
+    sizes = each_record(whats[0] if whats else held.pairs(positions).sizes())
+    return _plain_risk(counted, tuple(counted.quasi[i] for i in positions), sizes, whats)
+
+
+def _plain_risk(
+    counted: Counted,
+    columns: tuple[str, ...],
+    sizes: tuple[SizeRow, ...],
+    whats: Sequence[tuple[SizeRow, ...]],
+) -> ColumnsRisk:
+    inference, who = {}, Grouped(columns, sizes)
+    for values, rows in zip(counted.values, whats, strict=True):
+        name, what = values.sensitive.name, Grouped(columns, rows)
+        inference[name] = information_risk(name, what, _entropy(values), None)
     reidentification = information_risk("individual", who, counted.h_individual, None)
     return ColumnsRisk(columns, reidentification, inference, metrics.group_risk(who, {}))
 
@@ -131,30 +148,19 @@ def _measure_values(
     counted: Counted, positions: Sequence[int], number: int
 ) -> tuple[Grouped, metrics.SensitiveGroups]:
     """Return what is kept of the groups, and the group models of one sensitive attribute."""
-    engine, values, made = counted.engine, counted.values[number], []
-    pairs = counted.pairs(positions, number)
-    is_finest = tuple(positions) == counted.positions
-    if not is_finest:  # few rows, read several times
-        made.append(pairs := engine.keep(f"SELECT * FROM {pairs} p"))
-    if is_finest and number == 0 and counted.people is None:
-        terms = counted.groups
-    else:
-        terms = engine.keep(f"SELECT * FROM {counts.value_terms(pairs, values.table, positions)} t")
-        made.append(terms)
-    rows, extremes = counts.reduce_values(
-        engine, terms, values.distinct, values.mean_reach, values.mean_place
-    )
+    values = counted.values[number]
+    groups = counted.values_of(positions, number)
+    rows, extremes = groups.reduced()
     what = Grouped(tuple(counted.quasi[i] for i in positions), rows, extremes)
-    t = metrics.closeness(engine, pairs, terms, values, positions, extremes)
-    recursive = _recursive_diversity(engine, pairs, extremes, positions)
-    for table in made:
-        engine.forget(table)
+    t = metrics.closeness(counted.engine, groups, values, extremes)
+    recursive = _recursive_diversity(groups.worst_tail, extremes)
+    groups.close()
     name = values.sensitive.name
     return what, metrics.sensitive_groups(name, what, values.distinct, t, recursive)
 
 
 def _recursive_diversity(
-    engine: Engine, pairs: str, extremes: counts.ValueExtremes, positions: Sequence[int]
+    worst_tail: Callable[[int], float], extremes: ValueExtremes
 ) -> tuple[float, int]:
     """Return (c, ℓ) with ℓ = distinct ℓ: the largest r₁ / (r_ℓ + … + r_m) over groups.
 
@@ -166,14 +172,7 @@ def _recursive_diversity(
         return extremes.top_share, 1
     if least == 2:
         return extremes.runner_up, 2
-    order = f"(PARTITION BY {keys(positions)} ORDER BY c DESC)"
-    ((worst,),) = engine.query(f"""
-        SELECT MAX(top / tail) FROM (
-          SELECT MAX(c) AS top, CAST(SUM(CASE WHEN place >= {least} THEN c ELSE 0 END) AS BIGINT)
-            AS tail
-          FROM (SELECT {keys(positions)}, c, ROW_NUMBER() OVER {order} AS place FROM {pairs} p) r
-          GROUP BY {keys(positions)}) q""")
-    return float(worst), least
+    return worst_tail(least), least
 
 
 def _entropy(values: Values) -> float:
@@ -187,7 +186,9 @@ def _measure_who(counted: Counted, positions: Sequence[int], whats: Sequence[Gro
     """Run stage two for X the individual, or derive it from what was measured of an attribute."""
     names = tuple(counted.quasi[i] for i in positions)
     if counted.people is None and whats:
-        return Grouped(names, counts.each_record(whats[0].rows))
+        return Grouped(names, each_record(whats[0].rows))
+    if counted.held is not None:
+        return Grouped(names, each_record(counted.held.pairs(positions).sizes()))
     if tuple(positions) == counted.positions:
         terms = counted.groups
     elif counted.people is None:
@@ -230,6 +231,11 @@ def _without_each(
     """Yield the risk without each quasi-identifier; nothing where there is no other."""
     if len(counted.quasi) == 1:
         yield 0, None
+        return
+    if counted.held is not None:
+        for position in counted.positions:
+            others = [other for other in counted.positions if other != position]
+            yield position, _measure_held(counted, counted.held, others)
         return
     codes = [f"s{number}" for number in range(len(counted.values))]
     groups, tables = together.groups.groups, {counted.cells: ", ".join([*codes, "n"])}
@@ -314,6 +320,9 @@ def chosen(counted: Counted, sets: Iterable[Sequence[int]]) -> tuple[Combination
     """Measure these combinations of quasi-identifiers, in their order."""
     found = []
     for positions in sets:
+        if counted.held is not None:
+            found.append(_summary(_measure_held(counted, counted.held, positions)))
+            continue
         names, by = tuple(counted.quasi[i] for i in positions), keys(positions)
         people = None if counted.people is None else Partition(counted.people, by)
         cells = Partition(counted.cells, by)
@@ -332,14 +341,10 @@ def levels(
     when its own term of the column's ITPR reaches ``threshold`` while fewer records hold it than
     a tenth of the column's average: in a column whose values are all rare none stands out.
     """
-    engine, groups, size = counted.engine, counted.groups, counted.size
-    h, found = counted.h_individual, []
+    engine, h, found = counted.engine, counted.h_individual, []
     distinct = {name: risk.groups.groups for name, risk in single.items()}
-    ((linked,),) = engine.query(f"SELECT SUM(n / CAST({size} AS DOUBLE)) FROM {groups}")
-    for position, name in enumerate(counted.quasi):
-        by_value = f"""(SELECT c{position}, CAST(SUM(n) AS BIGINT) AS n,
-              CAST(SUM(CASE WHEN {size} = 1 THEN n ELSE 0 END) AS BIGINT) AS single,
-              SUM(n / CAST({size} AS DOUBLE)) AS linked FROM {groups} GROUP BY c{position})"""
+    linked, tables = _by_value(counted)
+    for position, (name, by_value) in enumerate(zip(counted.quasi, tables, strict=True)):
         weighted, joined = _weighted_entropy(counted, position)
         rows = engine.query(
             f"""SELECT v.c{position}, v.n, v.single, v.linked, {weighted}
@@ -353,6 +358,21 @@ def levels(
             outlier = bool(records < few and itpr >= threshold)
             found.append(Level(name, value, int(records), itpr, int(alone), own / linked, outlier))
     return tuple(found), distinct
+
+
+def _by_value(counted: Counted) -> tuple[float, list[str]]:
+    """Return the correct links to expect, and SQL for each column's values with their own."""
+    if counted.held is not None:
+        return counted.held.levels()
+    size, each = counted.size, f"n / CAST({counted.size} AS DOUBLE)"
+    ((linked,),) = counted.engine.query(f"SELECT SUM({each}) FROM {counted.groups}")
+    return linked, [
+        f"""(SELECT c{position}, CAST(SUM(n) AS BIGINT) AS n,
+              CAST(SUM(CASE WHEN {size} = 1 THEN n ELSE 0 END) AS BIGINT) AS single,
+              SUM({each}) AS linked
+            FROM {counted.groups} GROUP BY c{position})"""
+        for position in counted.positions
+    ]
 
 
 def _weighted_entropy(counted: Counted, position: int) -> tuple[str, str]:

@@ -11,102 +11,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from indiff.data.hierarchy import Hierarchy
 from indiff.data.reading.input_files import Reading
 from indiff.data.schema import Kind
 from indiff.engines.protocol import Engine, EngineName, Resources, connect
 from indiff.errors import UserError, option, unknown
-from indiff.risk.values import Sensitive, Values, code_values, decide_kind
+from indiff.risk.in_memory import Cells, GroupsInMemory, hold
+from indiff.risk.sizes import EXACT_SIZES, SIZE_STEPS, SizeRow, ValueExtremes
+from indiff.risk.values import (
+    Sensitive,
+    Values,
+    code_values,
+    decide_kind,
+    totals,
+    with_codes,
+)
 
-_EXACT_SIZES = 50_000
 SIZE_BIN = (
-    f"CASE WHEN size <= {_EXACT_SIZES} THEN size "
-    f"ELSE {_EXACT_SIZES} + CAST(FLOOR(LOG2(size) * 1000) AS BIGINT) END"
+    f"CASE WHEN size <= {EXACT_SIZES} THEN size "
+    f"ELSE {EXACT_SIZES} + CAST(FLOOR(LOG2(size) * {SIZE_STEPS}) AS BIGINT) END"
 )
 _H = "CASE WHEN d = 1 THEN 0.0 ELSE GREATEST(0.0, LOG2(n) - clogc / n) END"
-
-
-class SizeRow(NamedTuple):
-    """Everything that is kept of the groups of one size.
-
-    ``size`` counts individuals: records where each record is one, distinct individuals otherwise.
-    """
-
-    smallest: int
-    largest: int
-    groups: int
-    individuals: int
-    records: int
-    nlogn: float
-    clogc: float
-    least_weighted_h: float
-    least_h: float
-    homogeneous_groups: int
-    homogeneous_records: int
-    largest_records: int
-    least_records: int
-    linked: float
-    """Σ over records of 1/size: the expected number of correct links."""
-
-
-@dataclass(frozen=True)
-class ValueExtremes:
-    """Extremes over all groups of what needs the distribution of a sensitive attribute."""
-
-    top_share: float
-    least_distinct: int
-    spread: int
-    most_ratio: float
-    least_ratio: float
-    enhanced_excess: float
-    runner_up: float
-    mixed_reach: float
-    reach_bound: float
-    homogeneous_reach: float
-
-
-@dataclass(frozen=True)
-class Grouped:
-    """Stage two's result for one set of columns and one X."""
-
-    columns: tuple[str, ...]
-    rows: tuple[SizeRow, ...]
-    extremes: ValueExtremes | None = None
-
-    @cached_property
-    def groups(self) -> int:
-        """The number of groups, |Ω_Y|."""
-        return sum(row.groups for row in self.rows)
-
-    @cached_property
-    def records(self) -> int:
-        """The number of records, N."""
-        return sum(row.records for row in self.rows)
-
-    @cached_property
-    def h_groups(self) -> float:
-        """H(Y), from Σ n log n."""
-        return max(0.0, math.log2(self.records) - self.nlogn / self.records)
-
-    @cached_property
-    def nlogn(self) -> float:
-        """Σ n log n over groups; exact where sizes are kept apart."""
-        return math.fsum(
-            row.records * math.log2(row.largest_records)
-            if row.least_records == row.largest_records
-            else row.nlogn
-            for row in self.rows
-        )
-
-    @cached_property
-    def clogc(self) -> float:
-        """Σ c log c over (group, value) pairs."""
-        return math.fsum(row.clogc for row in self.rows)
 
 
 def keys(columns: Sequence[int], prefix: str = "") -> str:
@@ -156,30 +86,6 @@ def reduce_sizes(engine: Engine, terms: str, *, size: str = "n") -> tuple[SizeRo
     return tuple(sorted(SizeRow(*row) for row in engine.query(sql)))
 
 
-def each_record(rows: Sequence[SizeRow]) -> tuple[SizeRow, ...]:
-    """Return what is kept of the same groups when every record is one individual.
-
-    The rows of a sensitive attribute have the sizes already; H(X|y) of n individuals is log₂ n.
-
-    >>> [row] = each_record([SizeRow(4, 4, 3, 12, 12, 24.0, 6.0, 0.0, 0.0, 1, 4, 4, 4, 3.0)])
-    >>> row.least_h, row.least_weighted_h, row.homogeneous_groups, row.homogeneous_records
-    (2.0, 8.0, 0, 0)
-    """
-    found = []
-    for row in rows:
-        alone, h = row.largest == 1, math.log2(row.smallest)
-        found.append(
-            row._replace(
-                clogc=0.0,
-                least_weighted_h=row.smallest * h,
-                least_h=h,
-                homogeneous_groups=row.groups if alone else 0,
-                homogeneous_records=row.records if alone else 0,
-            )
-        )
-    return tuple(found)
-
-
 def plain_terms(pairs: str, by: str) -> str:
     """Return SQL for the terms of groups that entropies need."""
     return (
@@ -203,17 +109,18 @@ def value_terms(pairs: str, values: str, columns: Sequence[int]) -> str:
 
 
 def reduce_values(
-    engine: Engine, terms: str, distinct: int, mean_reach: float, mean_place: float
+    engine: Engine, terms: str, values: Values
 ) -> tuple[tuple[SizeRow, ...], ValueExtremes]:
     """Reduce per-group terms of a sensitive attribute to a row per size, and extremes over all."""
+    means = values.mean_reach, values.mean_place
     sql = f"""
         SELECT {_SIZES},
           MAX(top / n), MIN(d),
-          MAX(top - CASE WHEN d < {distinct} THEN 0 ELSE low END),
+          MAX(top - CASE WHEN d < {values.distinct} THEN 0 ELSE low END),
           MAX(most / n), MIN(least / n), MAX(excess / n),
           MAX(CASE WHEN d = 1 THEN CAST('Infinity' AS DOUBLE) ELSE top / (n - top) END),
           MAX(CASE WHEN d = 1 THEN 0.0 ELSE reach / n END),
-          MAX(GREATEST(ABS(reach / n - ({mean_reach!r})), ABS(place / n - ({mean_place!r})))),
+          MAX(GREATEST(ABS(reach / n - ({means[0]!r})), ABS(place / n - ({means[1]!r})))),
           MAX(CASE WHEN d = 1 THEN reach / n ELSE 0.0 END)
         FROM (SELECT *, n AS size, {_H} AS h FROM {terms}) g
         GROUP BY {SIZE_BIN}"""
@@ -225,6 +132,72 @@ def reduce_values(
         for field, found in zip(fields(ValueExtremes), by_extreme, strict=True)
     }
     return tuple(sorted(SizeRow(*row[:width]) for row in rows)), ValueExtremes(**extremes)
+
+
+class GroupsInEngine:
+    """The groups of some quasi-identifiers with the values of one sensitive attribute."""
+
+    def __init__(self, counted: Counted, columns: Sequence[int], number: int) -> None:
+        self._engine, self._values = counted.engine, counted.values[number]
+        self._made: list[str] = []
+        self.columns, self._pairs = columns, counted.pairs(columns, number)
+        is_finest = tuple(columns) == counted.positions
+        if not is_finest:  # few rows, read several times
+            self._pairs = self._keep(f"SELECT * FROM {self._pairs} p")
+        if is_finest and number == 0 and counted.people is None:
+            self._terms = counted.groups
+        else:
+            terms = value_terms(self._pairs, self._values.table, columns)
+            self._terms = self._keep(f"SELECT * FROM {terms} t")
+
+    def _keep(self, sql: str) -> str:
+        self._made.append(self._engine.keep(sql))
+        return self._made[-1]
+
+    def reduced(self) -> tuple[tuple[SizeRow, ...], ValueExtremes]:
+        """Return a row per group size, and extremes over all groups."""
+        return reduce_values(self._engine, self._terms, self._values)
+
+    def candidates(self, least: float) -> str:
+        """Make a table of the groups of several values whose reach is no less."""
+        return self._engine.keep(f"""
+            SELECT {keys(self.columns, "p.")}{", " if self.columns else ""}p.x, p.c, g.n
+            FROM {self._pairs} p JOIN (
+              SELECT {listed(self.columns)}n FROM {self._terms}
+              WHERE d > 1 AND reach / n >= {least!r}) g
+            ON {same(self.columns, "p", "g") or "TRUE"}""")
+
+    def equally_far(self, least: float) -> float:
+        """Return the largest distance of these groups from the whole table, values equally far.
+
+        Half the absolute differences: only values that a group has too much of count.
+        """
+        candidates, records = self.candidates(least), self._values.records
+        ((found,),) = self._engine.query(f"""
+            SELECT MAX(t) FROM (
+              SELECT SUM(GREATEST(c / n - total / CAST({records} AS DOUBLE), 0.0)) AS t
+              FROM (SELECT {listed(self.columns)}x, c, CAST(n AS DOUBLE) AS n FROM {candidates}) k
+              JOIN {self._values.table} v ON k.x = v.code {group_by(self.columns)}) q""")
+        self._engine.forget(candidates)
+        return found or 0.0
+
+    def worst_tail(self, least: int) -> float:
+        """Return the largest r₁ / (r_ℓ + … + r_m) over groups, for ℓ = ``least``."""
+        by = keys(self.columns)
+        ((worst,),) = self._engine.query(f"""
+            SELECT MAX(top / tail) FROM (
+              SELECT MAX(c) AS top,
+                CAST(SUM(CASE WHEN place >= {least} THEN c ELSE 0 END) AS BIGINT) AS tail
+              FROM (SELECT {by}, c,
+                      ROW_NUMBER() OVER (PARTITION BY {by} ORDER BY c DESC) AS place
+                    FROM {self._pairs} p) r
+              GROUP BY {by}) q""")
+        return float(worst)
+
+    def close(self) -> None:
+        """Forget what was made."""
+        for table in self._made:
+            self._engine.forget(table)
 
 
 @dataclass(frozen=True)
@@ -285,16 +258,25 @@ class Counted:
 
     engine: Engine
     quasi: tuple[str, ...]
-    cells: str
     people: str | None
     values: tuple[Values, ...]
     records: int
     h_individual: float
-    groups: str = ""
-    """A row per group of all quasi-identifiers with its terms, of the first attribute if any."""
     individual: str | None = None
     household: tuple[str, int] | None = None
     """The column that tells households apart, and its position."""
+    held: Cells | None = None
+    """The cells in memory, where they are there and each record is one individual."""
+
+    @cached_property
+    def cells(self) -> str:
+        """The table of counts with the codes of the sensitive values."""
+        return with_codes(self.engine, self.engine.counts["cells"], self.values)
+
+    @cached_property
+    def groups(self) -> str:
+        """A row per group of all quasi-identifiers with its terms: the first attribute's."""
+        return self.engine.keep(f"SELECT * FROM {self.finest()} t")
 
     @property
     def who(self) -> str:
@@ -318,6 +300,12 @@ class Counted:
             return f"(SELECT {keys(positions)}, s0 AS x, n AS c FROM {self.cells})"
         by = f"{keys(positions)}, s{number}"
         return summed(self.cells, by, f"{by} AS x")
+
+    def values_of(self, positions: Sequence[int], number: int) -> GroupsInEngine | GroupsInMemory:
+        """Return the groups of some quasi-identifiers with the values of one attribute."""
+        if self.held is not None:
+            return self.held.groups(positions, number)
+        return GroupsInEngine(self, positions, number)
 
     def finest(self) -> str:
         """Return SQL for the terms of the groups of all quasi-identifiers."""
@@ -352,20 +340,26 @@ def count(
 
 def _coded(engine: Engine, question: Question) -> Counted:
     quasi, sensitive = question.quasi, question.sensitive
-    cells, people = engine.counts["cells"], engine.counts.get("people")
-    ((records,),) = engine.query(f"SELECT CAST(SUM(n) AS BIGINT) FROM {cells}")
-    asked = []
+    people, held = engine.counts.get("people"), engine.held.get("cells")
+    if held is None:
+        ((records,),) = engine.query(f"SELECT CAST(SUM(n) AS BIGINT) FROM {engine.counts['cells']}")
+    else:
+        records = held.records
+    asked: list[Sensitive] = []
+    tables: dict[tuple[int, ...], str] = {}
     for position, name in enumerate(sensitive, len(quasi)):
         tree, order = question.hierarchies.get(name), question.orders.get(name)
         tree = Hierarchy.read(tree) if isinstance(tree, str | Path) else tree
         order = None if order is None else tuple(map(str, order))
-        kind = question.kinds.get(name)
-        kind = decide_kind(engine, position, name, kind, order is not None, tree is not None)
+        kind, cells = question.kinds.get(name), totals(engine, [position])
+        kind = decide_kind(engine, cells, position, name, kind, order is not None, tree is not None)
         asked.append(Sensitive(name, (position,), kind, order, tree))
+        tables[position,] = cells
     if question.joint and len(asked) > 1:
         places = tuple(part.columns[0] for part in asked)
         asked = [Sensitive(", ".join(sensitive), places, Kind.CATEGORICAL)]
-    coded, values = code_values(engine, cells, asked, records)
+        tables[places] = totals(engine, places)
+    values = tuple(code_values(engine, tables[one.columns], one, records) for one in asked)
     h_individual = math.log2(records)
     if people is not None:
         rows_of_each = summed(people, f"c{len(quasi) + len(sensitive)}")
@@ -373,8 +367,9 @@ def _coded(engine: Engine, question: Question) -> Counted:
         h_individual = max(0.0, h_individual - used / records)
     household = question.household
     house = None if household is None else (household, question.columns.index(household))
-    counted = Counted(
-        engine, quasi, coded, people, values, records, h_individual,
+    return Counted(
+        engine, quasi, people, values, records, h_individual,
         individual=question.individual, household=house,
+        held=None if held is None or people is not None
+        else hold(engine, held, len(quasi), values, tables),
     )  # fmt: skip
-    return replace(counted, groups=engine.keep(f"SELECT * FROM {counted.finest()} t"))

@@ -6,6 +6,7 @@ import importlib.metadata
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -169,12 +170,16 @@ def fingerprint(
     found = []
     for table, positions in wanted.items():
         texts = [engine.spelled(position) for position in positions]
-        found += engine.query(sums(texts, engine.counts[table], engine.dialect))
+        if table in engine.held:
+            found += engine.held[table].hashed(positions, texts)
+        else:
+            found += engine.query(sums(texts, engine.counts[table], engine.dialect))
     return digest(quasi, sensitive, individual, found)
 
 
 Progress = Callable[[str], object]
 Bins = int | Sequence[float]
+_version = cache(importlib.metadata.version)  # it reads a file
 
 
 def measure_risk(
@@ -279,9 +284,7 @@ def measure_risk(
             elif details:
                 single = {counted.quasi[0]: together}
             say("values")
-            found_levels, distinct = (
-                columns.levels(counted, single, outlier) if details else ((), {})
-            )
+            levels, distinct = columns.levels(counted, single, outlier) if details else ((), {})
             parts = columns.contributions(counted, together, single) if details else ()
             say("combinations")
             ranked = columns.search(counted, combinations) if combinations else ()
@@ -308,7 +311,7 @@ def measure_risk(
                 population=against,
                 columns=single,
                 contributions=parts,
-                levels=found_levels,
+                levels=levels,
                 distinct_values=distinct,
                 combinations=ranked,
                 keys=asked_keys,
@@ -359,7 +362,7 @@ def _versions(counted: Counted) -> dict[str, str]:
     return {
         "indiff": __version__,
         "python": platform.python_version(),
-        **{name: importlib.metadata.version(name) for name in used},
+        **{name: _version(name) for name in used},
     }
 
 

@@ -9,7 +9,9 @@ from typing import Any
 
 from indiff.data.schema import Kind
 from indiff.engines.protocol import Engine
-from indiff.risk.counts import Grouped, ValueExtremes, group_by, keys, listed, same
+from indiff.risk.counts import GroupsInEngine, group_by, keys, listed
+from indiff.risk.in_memory import GroupsInMemory
+from indiff.risk.sizes import Grouped, ValueExtremes
 from indiff.risk.values import Values
 
 
@@ -279,13 +281,11 @@ _SLACK = 1e-12  # rounding must not drop the group that holds the maximum
 
 def closeness(
     engine: Engine,
-    pairs: str,
-    terms: str,
+    groups: GroupsInEngine | GroupsInMemory,
     values: Values,
-    columns: Sequence[int],
     extremes: ValueExtremes,
 ) -> float:
-    """Return t (Li, Li and Venkatasubramanian 2007) over the groups of pairs and their terms.
+    """Return t (Li, Li and Venkatasubramanian 2007) over groups.
 
     Equal distance for categorical values, ranks over m − 1 for numeric and ordinal ones (missing
     ranks last), height of the lowest common ancestor for a hierarchy. A small t does not bound
@@ -300,29 +300,14 @@ def closeness(
     least = max(settled, extremes.reach_bound)
     if extremes.mixed_reach < least - _SLACK or values.distinct == 1:
         return settled
-    candidates = engine.keep(f"""
-        SELECT {keys(columns, "p.")}{", " if columns else ""}p.x, p.c, g.n
-        FROM {pairs} p JOIN (
-          SELECT {listed(columns)}n FROM {terms}
-          WHERE d > 1 AND reach / n >= {least - _SLACK!r}) g
-        ON {same(columns, "p", "g") or "TRUE"}""")
-    if values.nodes is not None:
-        t = _tree(candidates, values, columns)
-    elif values.sensitive.kind == Kind.CATEGORICAL:
-        t = _equal(candidates, values, columns)
-    else:
-        t = _ordered(candidates, values, columns)
+    if values.nodes is None and values.sensitive.kind == Kind.CATEGORICAL:
+        return max(settled, groups.equally_far(least - _SLACK))
+    candidates = groups.candidates(least - _SLACK)
+    place = _ordered if values.nodes is None else _tree
+    t = place(candidates, values, groups.columns)
     ((found,),) = engine.query(f"SELECT MAX(t) FROM ({t}) q")
     engine.forget(candidates)
     return max(settled, found or 0.0)
-
-
-def _equal(candidates: str, values: Values, columns: Sequence[int]) -> str:
-    """Half the absolute differences: only values that a group has too much of count."""
-    return f"""
-        SELECT SUM(GREATEST(c / n - total / CAST({values.records} AS DOUBLE), 0.0)) AS t
-        FROM (SELECT {listed(columns)}x, c, CAST(n AS DOUBLE) AS n FROM {candidates}) k
-        JOIN {values.table} v ON k.x = v.code {group_by(columns)}"""
 
 
 def _tree(candidates: str, values: Values, columns: Sequence[int]) -> str:

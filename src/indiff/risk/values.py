@@ -54,21 +54,28 @@ class Values:
     clogc: float
     mean_reach: float
     mean_place: float
+    plain: str
+    """The table of the distinct values themselves: ``x0`` (``x1``, …), ``total`` and ``code``."""
     merges: bool = False
     """Whether different texts are one value, as 1 and 1.0 are."""
     nodes: str | None = None
     tree_base: float = 0.0
 
 
+def totals(engine: Engine, columns: Sequence[int]) -> str:
+    """Return a table that has all combinations of some columns' values: few rows, where it can."""
+    held = engine.held.get("cells")
+    return engine.counts["cells"] if held is None else engine.load(held.totals(columns))
+
+
 def decide_kind(
-    engine: Engine, column: int, name: str, kind: str | None, ordered: bool, tree: bool
+    engine: Engine, cells: str, column: int, name: str, kind: str | None, ordered: bool, tree: bool
 ) -> Kind:
     """Return the kind of a sensitive attribute: as declared, or as its values show.
 
     Numbers and dates are numeric; so is text, as in a CSV file, whose every value is a plain
     number without leading zeros, and with so few digits that different ones stay different.
     """
-    cells = engine.counts["cells"]
     if kind is not None and kind not in tuple(Kind):
         raise UserError(f"a kind is one of {', '.join(Kind)}", f"{kind!r} for column {name!r}")
     if tree:
@@ -106,28 +113,31 @@ def decide_kind(
     return Kind.CATEGORICAL
 
 
-def code_values(
-    engine: Engine, cells: str, sensitives: Sequence[Sensitive], records: int
-) -> tuple[str, tuple[Values, ...]]:
-    """Make every sensitive attribute's table of values and the cells with their codes.
+def code_values(engine: Engine, cells: str, sensitive: Sensitive, records: int) -> Values:
+    """Make the table of a sensitive attribute's values, which ``cells`` has with their counts."""
+    return _weigh(engine, _code(engine, cells, sensitive), sensitive, records)
 
-    Returns the table of coded cells (code of attribute ``j`` in column ``sj``) and the values.
-    """
-    coded, made = cells, []
-    for number, sensitive in enumerate(sensitives):
-        plain = _code(engine, cells, sensitive)
-        match = " AND ".join(
-            f"{_exact(engine, sensitive, column, 'k.')} IS NOT DISTINCT FROM v.x{i}"
-            for i, column in enumerate(sensitive.columns)
-        )
+
+def with_codes(engine: Engine, cells: str, values: Sequence[Values]) -> str:
+    """Return a table of the cells with the code of attribute ``j`` in column ``sj``."""
+    coded = cells
+    for number, one in enumerate(values):
         wider = engine.keep(
-            f"SELECT k.*, v.code AS s{number} FROM {coded} k JOIN {plain} v ON {match}"
+            f"SELECT k.*, v.code AS s{number} FROM {coded} k JOIN {one.plain} v "
+            f"ON {is_value(engine, one.sensitive)}"
         )
         if coded != cells:
             engine.forget(coded)
         coded = wider
-        made.append(_weigh(engine, plain, sensitive, records))
-    return coded, tuple(made)
+    return coded
+
+
+def is_value(engine: Engine, sensitive: Sensitive) -> str:
+    """Return the condition that row ``k`` of the counts has value ``v`` of an attribute."""
+    return " AND ".join(
+        f"{_exact(engine, sensitive, column, 'k.')} IS NOT DISTINCT FROM v.x{i}"
+        for i, column in enumerate(sensitive.columns)
+    )
 
 
 def _exact(engine: Engine, sensitive: Sensitive, column: int, prefix: str = "") -> str:
@@ -204,8 +214,9 @@ def _weigh(engine: Engine, plain: str, sensitive: Sensitive, records: int) -> Va
         f"SELECT SUM(total * reach) / {records}, SUM(total * place) / {records} FROM {table}"
     )
     return Values(
-        sensitive, table, int(distinct), records, clogc, mean_reach, mean_place, merges, nodes, base
-    )
+        sensitive, table, int(distinct), records, clogc, mean_reach, mean_place, plain, merges,
+        nodes, base,
+    )  # fmt: skip
 
 
 def _place_in_order(engine: Engine, plain: str, shared: str, distinct: int, records: int) -> str:
