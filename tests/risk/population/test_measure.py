@@ -60,6 +60,18 @@ def test_equal_weights_are_a_sampling_fraction() -> None:
     assert by_weight.loglinear == by_size.loglinear
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_no_bit_of_a_loglinear_model_depends_on_the_order_of_the_records(seed: int) -> None:
+    shuffled = PEOPLE.take(np.random.default_rng(seed).permutation(3000))
+    one, other = (
+        measure_risk(table, quasi=QUASI, sampling=0.05, engine="in-process", details=False)
+        for table in (PEOPLE, shuffled)
+    )
+    assert one.population is not None
+    assert other.population is not None
+    assert one.population.loglinear == other.population.loglinear
+
+
 @pytest.mark.parametrize(
     ("asked", "text"),
     [

@@ -9,6 +9,7 @@ from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from indiff.risk.counts import Counted, keys
@@ -86,18 +87,22 @@ def loglinear_risk(counted: Counted, sampling: float) -> tuple[LoglinearRisk | N
     engine.forget(made)
     codes, shape = _coded(table, len(positions))
     frequencies = table["f"].to_numpy().astype(np.float64)
-    return fit(codes, shape, frequencies, sampling), None
+    order = np.lexsort(codes)  # engines give rows in any order, and sums differ in their last bits
+    codes = [code[order] for code in codes]
+    return fit(codes, shape, frequencies[order], sampling), None
 
 
 def _coded(table: pa.Table, columns: int) -> tuple[Codes, tuple[int, ...]]:
+    """Code each column's values in their order, the missing one first, whichever row has them."""
     codes, shape = [], []
     for position in range(columns):
         column = table[f"c{position}"].combine_chunks()
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
-        indices = column.indices.to_numpy(zero_copy_only=False)
-        missing = np.asarray(column.is_null())
-        used, place = np.unique(np.where(missing, -1, indices), return_inverse=True)
+        order = pc.array_sort_indices(column.dictionary).to_numpy()
+        ranks = np.append(np.argsort(order), -1)
+        indices = column.indices.fill_null(len(order)).to_numpy()
+        used, place = np.unique(ranks[indices], return_inverse=True)
         codes.append(place.astype(np.intp))
         shape.append(len(used))
     return codes, tuple(shape)
