@@ -198,13 +198,31 @@ def test_formats_that_are_given(tmp_path: Path) -> None:
     for wrong, words in (
         ({"decimal": ";"}, "decimal must be"),
         ({"date_format": "%d.%m.%y"}, "century"),
-        ({"date_format": "day"}, "date_format= must be made of"),
+        ({"date_format": "day"}, "date_format= must have"),
         ({"date_format": {"c": "%d.%m.%Y"}}, "in record 1"),
         ({"date_format": {"z": "%d.%m.%Y"}}, "no column 'z'"),
         ({"header_row": 2}, "header_row is for text files and workbooks"),
     ):
         with pytest.raises(UserError, match=words):
             read_raw(frame, **wrong)
+
+
+@pytest.mark.parametrize("told", ["%d.%m.%Y", "%Y%%%b%d", "%B %d, %Y", "excel"])
+def test_a_date_format_has_a_day_a_month_and_a_year(told: str) -> None:
+    Reading(date_format=told)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        *("%Y-%m-%d\n%Y-%m-%d", "%d.%m.%Y %b", "%d.%m.%Y %d", "%d.%m", "%m/%Y", "%d %Y"),
+        *("%d.%m.%Y %H", "%d.%m.%Y %", "%d.%m.%Y %\n", "%%d.%m.%Y", "", 7),
+    ],
+)
+def test_a_date_format_has_each_of_them_once(told: Any) -> None:
+    with pytest.raises(UserError, match="each once") as refused:
+        Reading(date_format={"born": told})
+    assert repr(told) in str(refused.value)
 
 
 def test_excel_counts_a_day_that_never_was() -> None:

@@ -32,7 +32,7 @@ def check_date_format(text: object) -> None:
     """Refuse what is no date format."""
     if text == EXCEL:
         return
-    signs = set(re.findall(r"%(.)", text)) if isinstance(text, str) else set()
+    signs = re.findall(r"(?s)%(.|$)", text) if isinstance(text, str) else []
     if "y" in signs:
         raise UserError(
             "a year of two digits does not tell its century",
@@ -40,10 +40,11 @@ def check_date_format(text: object) -> None:
             "Write years of four digits into the file, then give %Y",
             field="date_format",
         )
-    if not {"d", "Y"} <= signs <= {"d", "m", "Y", "b", "B", "%"} or not signs & {"m", "b", "B"}:
+    told = sorted(sign for sign in signs if sign != "%")
+    if told not in [sorted(f"dY{month}") for month in "mbB"]:
         raise UserError(
-            f"{option('date_format')} must be made of %d (day), %m (month; %b and %B: its English "
-            "name) and %Y (year), or be 'excel'",
+            f"{option('date_format')} must have %d (day), %m (month; %b or %B: its English name) "
+            "and %Y (year), each once, or be 'excel'",
             f"{text!r}",
             "Write for example %d.%m.%Y for 04.07.1976",
             field="date_format",
