@@ -110,6 +110,18 @@ def test_the_population_is_generalized_as_the_release_is(engine: Any) -> None:
     assert "77" not in found.notes[0]
 
 
+def test_who_is_in_no_hierarchy_counts_behind_the_very_value_and_what_is_suppressed(
+    engine: Any,
+) -> None:
+    sample, people = pa.table({"age": ["20s", "77", "*"]}), pa.table({"age": [21, 25, 77, 77]})
+    found = against(sample, people, quasi=["age"], hierarchies={"age": TREE}, engine=engine)
+    # The label has two people behind it, the value two, and what is suppressed all four.
+    assert [(one.smallest, one.records) for one in found.sizes] == [(2, 2), (4, 1)]
+    (said,) = found.notes
+    assert said.startswith("2 people of the population have a value of 'age' that is not in its")
+    assert "only behind rows that show this very value, or nothing" in said
+
+
 def test_what_is_missing_is_in_no_hierarchy(engine: Any) -> None:
     """One of the three people has no age, and so has one of the released rows."""
     sample, people = pa.table({"age": ["20s", "20s", None]}), pa.table({"age": [21, 25, None]})

@@ -172,7 +172,7 @@ def _people(other: Counted, maps: Mapping[int, str]) -> tuple[str, list[str]]:
         if strange:
             notes.append(
                 f"{strange:,} people of the population have a value of {name!r} that is not in its "
-                "hierarchy: they protect nobody"
+                "hierarchy: they count only behind rows that show this very value, or nothing"
             )
     rows = (
         f"SELECT {', '.join(columns)}, g.{other.size} AS n FROM {other.groups} g {' '.join(joins)}"
