@@ -72,7 +72,10 @@ GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("tests/risk", "tests/cli/test_risk.py", "tests/report/terminal/test_risk.py"),
     ),
     "engines": (
-        ("engines/in_process.py", "engines/tally.py", "engines/duckdb.py", "engines/pages.py"),
+        (
+            *("engines/held.py", "engines/in_process.py", "engines/tally.py"),
+            *("engines/duckdb.py", "engines/pages.py"),
+        ),
         ("tests/engines", "tests/risk"),
     ),
     "test": (

@@ -149,6 +149,7 @@ class _Point:
 
 # Words that nobody decides by, and what a type checker reads.
 _SILENT = (ast.Raise, ast.Import, ast.ImportFrom, ast.JoinedStr)
+_COMPILED = {"kernel", "inner", "inline"}  # compared with plain Python, bit by bit
 _LAYOUT = ("indent", "gap", "repr", "eq", "frozen", "strict")  # arguments that change no result
 
 
@@ -170,7 +171,7 @@ def _points(
     below: list[tuple[ast.AST, bool]] = [(one, called) for one in ast.iter_child_nodes(node)]
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         marks = [ast.unparse(one) for one in node.decorator_list]
-        if "kernel" in marks or node.name in ("__repr__", "_repr_html_"):
+        if not _COMPILED.isdisjoint(marks) or node.name in ("__repr__", "_repr_html_"):
             return
         if not called:  # a function inside a function belongs to the outer one
             is_class = isinstance(node, ast.ClassDef)

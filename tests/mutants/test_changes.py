@@ -57,6 +57,21 @@ def test_every_change_is_made_once(mutants: list[Mutant]) -> None:
     assert {lines[one.lines.start - 1].split()[0] for one in mutants} == {"LEAST", "if", "return"}
 
 
+@pytest.mark.parametrize("mark", ["kernel", "inner", "inline"])
+def test_nothing_is_planted_in_what_is_compiled(
+    mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changes, "PACKAGE", tmp_path)
+    place = tmp_path / "module.py"
+    place.write_text(f"@{mark}\ndef more(x):\n    return x + 1\n")
+    assert mutants_of(place) == []
+    place.write_text("def more(x):\n    return x + 1\n")
+    assert {one.name for one in mutants_of(place)} == {
+        "module.py more(): x + 1 → x - 1",
+        "module.py more(): x + 1 → x + 2",
+    }
+
+
 def test_a_number_is_named_by_what_it_is_part_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

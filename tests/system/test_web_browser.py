@@ -377,6 +377,7 @@ def test_the_queue_cancelling_and_deleting(browser: Browser, tmp_path: Path) -> 
         expect(page.locator(".runs li").filter(has_text="mondrian:k=5")).to_have_count(0)
         page.get_by_role("button", name=re.compile("^Undo the deletion")).click()
         expect(line).to_have_count(1)
+        page.wait_for_load_state()  # a page that is still being drawn folds what was unfolded
         line.locator("summary").click()
         line.get_by_role("button", name=re.compile("^Delete")).click()
         page.get_by_role("button", name=re.compile("^Remove it now")).click()
