@@ -33,6 +33,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 import indiff
+from bench_start import START
 from indiff.datasets.fetch import ADULT_QUASI, ADULT_SENSITIVE, adult_frame
 from rival_mondrian import CompiledBruteForce, NumpyBruteForce, TextbookNumpy, same_groups
 
@@ -297,7 +298,7 @@ def run_shell(arguments: Sequence[str], *python: str) -> tuple[float, float, str
     """Run the command line; return wall time, processor time and what it wrote to stderr."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(
-        [sys.executable, *python, "-m", "indiff.cli.main", *arguments],
+        [sys.executable, *python, "-c", START, *arguments],
         capture_output=True,
         text=True,
         env={name: v for name, v in os.environ.items() if not name.endswith("_NUM_THREADS")},
