@@ -74,20 +74,11 @@ def _words(text: str) -> str:
 def _text(text: str, dialect: Dialect) -> str:
     """Return SQL for a text, or for the number that it is the text of, blanks around it aside."""
     bare = f"TRIM(BOTH ' \t' FROM {text})"
-    padded = _matches(text, "^[ \t]|[ \t]$", dialect)
+    x = f"TRY_CAST({bare} AS DOUBLE)"
     return (
-        f"CASE {_number(text, dialect)} "
-        f"WHEN {padded} THEN CASE {_number(bare, dialect)} ELSE {_words(text)} END "
+        f"CASE WHEN {_matches(bare, _WHOLE, dialect)} THEN {bare} "
+        f"WHEN {_matches(bare, _FRACTION, dialect)} AND ABS({x}) <= {_LARGEST!r} THEN {_float(x)} "
         f"ELSE {_words(text)} END"
-    )
-
-
-def _number(text: str, dialect: Dialect) -> str:
-    """Return the branches of a CASE that spell the text of a number."""
-    x = f"TRY_CAST({text} AS DOUBLE)"
-    return (
-        f"WHEN {_matches(text, _WHOLE, dialect)} THEN {text} "
-        f"WHEN {_matches(text, _FRACTION, dialect)} AND ABS({x}) <= {_LARGEST!r} THEN {_float(x)}"
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from pyarrow.types import is_integer, is_large_string, is_string
 
 from indiff.data.fingerprint import record_sums
 
@@ -149,11 +150,15 @@ class Held:
         return pa.table({**values, **more})
 
     def hashed(self, positions: Sequence[int], spellings: Sequence[str]) -> list[Any]:
-        """Return the sums of the records' hashes by their columns' spellings, texts' made once."""
+        """Return the sums of the records' hashes by their columns' spellings.
+
+        Texts and whole numbers, which are spelled as their texts are, are spelled once.
+        """
         rows = {}
         for position, place in zip(positions, self.places(positions), strict=True):
             name, values, codes = f"c{position}", self.values[place], self.found.codes(place)
-            if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+            kind = values.type
+            if is_string(kind) or is_large_string(kind) or is_integer(kind):
                 indices = pa.array(codes - 1, mask=codes == MISSING)
                 rows[name] = pa.DictionaryArray.from_arrays(indices, values[1:].cast(pa.string()))
             else:

@@ -360,7 +360,7 @@ def levels(
     return tuple(found), distinct
 
 
-def _by_value(counted: Counted) -> tuple[float, list[str]]:
+def _by_value(counted: Counted) -> tuple[float, Iterable[str]]:
     """Return the correct links to expect, and SQL for each column's values with their own."""
     if counted.held is not None:
         return counted.held.levels()

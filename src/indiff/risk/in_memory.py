@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,6 +17,7 @@ from indiff.risk.sizes import EXACT_SIZES, SIZE_STEPS, SizeRow, ValueExtremes
 from indiff.risk.values import Values, is_value
 
 Floats = NDArray[np.float64]
+LARGEST_NARROW = 2**16 - 1
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Pairs:
         clogc = np.add.reduceat(self.c * np.log2(self.c), self.starts)
         h = np.where(alone, 0.0, np.maximum(0.0, logs - clogc / n))
         size = np.where(n <= EXACT_SIZES, n, EXACT_SIZES + (logs * SIZE_STEPS).astype(np.int64))
-        order = np.argsort(size)
+        order = np.argsort(_narrow(size), kind="stable")
         first = firsts(size[order])
         least, most = (bound.reduceat(n[order], first) for bound in (np.minimum, np.maximum))
         groups = np.diff(first, append=len(n))
@@ -79,6 +80,11 @@ class Pairs:
         return tuple(SizeRow(*row) for row in zip(*columns, strict=True))
 
 
+def _narrow(numbers: Integers) -> NDArray[Any]:
+    """Return numbers from 0 on in 16 bits, where they fit: NumPy sorts these in linear time."""
+    return numbers.astype(np.uint16) if numbers.max() <= LARGEST_NARROW else numbers
+
+
 @dataclass(frozen=True)
 class Weights:
     """What the group models need of an attribute's values, by their codes."""
@@ -100,22 +106,20 @@ class GroupsInMemory:
     def _reach(self) -> Floats:
         return self._mean("reach")
 
-    def _mean(self, name: str) -> Floats:
-        each = self.pairs.c * self.weights.of[name][self.pairs.x]
-        return np.add.reduceat(each, self.pairs.starts) / self.pairs.n
+    def _weighed(self, name: str) -> Floats:
+        return self.pairs.c * self.weights.of[name][self.pairs.x]
 
-    def _extreme(self, bound: np.ufunc, name: str | None = None) -> NDArray[Any]:
-        each: NDArray[Any] = self.pairs.c
-        if name is not None:
-            each = each * self.weights.of[name][self.pairs.x]
-        return bound.reduceat(each, self.pairs.starts)
+    def _mean(self, name: str) -> Floats:
+        return np.add.reduceat(self._weighed(name), self.pairs.starts) / self.pairs.n
 
     def reduced(self) -> tuple[tuple[SizeRow, ...], ValueExtremes]:
         """Return a row per group size, and extremes over all groups."""
-        n, d, alone = self.pairs.n, self.pairs.d, self.pairs.d == 1
-        top, values = self._extreme(np.maximum), self.weights.values
-        low = np.where(d < values.distinct, 0, self._extreme(np.minimum))
-        others = np.where(alone, 1, n - top)
+        n, d, alone, values = self.pairs.n, self.pairs.d, self.pairs.d == 1, self.weights.values
+        top, low = (
+            bound.reduceat(self.pairs.c, self.pairs.starts) for bound in (np.maximum, np.minimum)
+        )
+        others, records = np.where(alone, 1, n - top), np.repeat(n, d)
+        lift = self._weighed("lift") / records
         off = (
             np.abs(self._reach - values.mean_reach),
             np.abs(self._mean("place") - values.mean_place),
@@ -123,10 +127,10 @@ class GroupsInMemory:
         extremes = ValueExtremes(
             top_share=float((top / n).max()),
             least_distinct=int(d.min()),
-            spread=int((top - low).max()),
-            most_ratio=float((self._extreme(np.maximum, "lift") / n).max()),
-            least_ratio=float((self._extreme(np.minimum, "lift") / n).min()),
-            enhanced_excess=float((self._extreme(np.maximum, "enhanced") / n).max()),
+            spread=int((top - np.where(d < values.distinct, 0, low)).max()),
+            most_ratio=float(lift.max()),
+            least_ratio=float(lift.min()),
+            enhanced_excess=float((self._weighed("enhanced") / records).max()),
             runner_up=float(np.where(alone, np.inf, top / others).max()),
             mixed_reach=float(np.where(alone, 0.0, self._reach).max()),
             reach_bound=float(np.maximum(*off).max()),
@@ -201,12 +205,15 @@ class Cells:
         """Return the groups of some quasi-identifiers with the values of one attribute."""
         return GroupsInMemory(self.engine, self.pairs(positions, number), self.weights[number])
 
-    def levels(self) -> tuple[int, list[str]]:
-        """Return the number of groups, and a table of the values of every quasi-identifier.
+    def levels(self) -> tuple[int, Iterator[str]]:
+        """Return the number of groups, and a view of the values of every quasi-identifier.
 
-        In each group one correct link is to be expected.
+        In each group one correct link is to be expected. A view is gone when the next is asked for.
         """
-        groups, made = self.pairs(range(self.quasi)), []
+        groups = self.pairs(range(self.quasi))
+        return len(groups.n), self._by_value(groups)
+
+    def _by_value(self, groups: Pairs) -> Iterator[str]:
         for position in range(self.quasi):
             codes = self.held.found.codes(position, groups.groups << self._lower)
             links = np.bincount(codes)
@@ -214,11 +221,12 @@ class Cells:
             columns = {
                 f"c{position}": self.held.values[position].take(pa.array(seen)),
                 "n": np.bincount(codes, groups.n)[seen].astype(np.int64),  # exact below 2⁵³
-                "single": np.bincount(codes, groups.n == 1)[seen].astype(np.int64),
+                "single": np.bincount(codes[groups.n == 1], minlength=len(links))[seen],
                 "linked": links[seen].astype(np.float64),
             }
-            made.append(self.engine.load(pa.table(columns)))
-        return len(groups.n), made
+            self.held.connection.register("by_value", pa.table(columns))
+            yield "by_value"
+            self.held.connection.unregister("by_value")
 
 
 def hold(
@@ -232,11 +240,10 @@ def hold(
     codes, weights = [], []
     for one in values:
         columns = one.sensitive.columns
-        made = engine.keep(
+        rows = held.connection.sql(
             f"SELECT k.k, v.code FROM {tables[columns]} k JOIN {one.plain} v "
             f"ON {is_value(engine, one.sensitive)}"
-        )
-        rows = engine.fetch(made)
+        ).to_arrow_table()
         keys, code = rows["k"].to_numpy(), rows["code"].to_numpy()
         order = np.argsort(keys)
         codes.append(code[order][np.searchsorted(keys[order], held.keys(columns))])

@@ -99,8 +99,8 @@ def decide_kind(
             f"SELECT c{column} FROM {cells} WHERE c{column} IS NOT NULL "
             f"AND NOT {engine.is_number(f'c{column}')} LIMIT 1"
         )
-        known = engine.query(f"SELECT 1 FROM {cells} WHERE c{column} IS NOT NULL LIMIT 1")
-        if known and not strange:
+        known = f"SELECT 1 FROM {cells} WHERE c{column} IS NOT NULL LIMIT 1"
+        if not strange and engine.query(known):
             return Kind.NUMERIC
         if kind == Kind.NUMERIC:
             example = strange[0][0] if strange else ""
