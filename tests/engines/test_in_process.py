@@ -252,6 +252,8 @@ def test_rows_of_households_are_kept_however_many_combinations_they_have(
     frame = pa.table({"a": [1, 1, 1], "h": [1, 2, 3]})
     countings = {"cells": [0], "households": [0, 1]}
     made: Any = connect(frame, ["a", "h"], countings, engine="in-process")
+    assert list(made.counts) == ["cells", "households"]
+    assert len(made.counts) == 2
     assert made.query(f"SELECT COUNT(*) FROM {made.counts['households']}") == [(3,)]
     made.close()
 

@@ -17,7 +17,6 @@ from indiff.risk.sizes import EXACT_SIZES, SIZE_STEPS, SizeRow, ValueExtremes
 from indiff.risk.values import Values, is_value
 
 Floats = NDArray[np.float64]
-LARGEST_NARROW = 2**16 - 1
 
 
 @dataclass(frozen=True)
@@ -50,8 +49,10 @@ class Pairs:
         logs = np.log2(n)
         clogc = np.add.reduceat(self.c * np.log2(self.c), self.starts)
         h = np.where(alone, 0.0, np.maximum(0.0, logs - clogc / n))
-        size = np.where(n <= EXACT_SIZES, n, EXACT_SIZES + (logs * SIZE_STEPS).astype(np.int64))
-        order = np.argsort(_narrow(size), kind="stable")
+        size: NDArray[Any] = n.astype(np.uint16)  # NumPy sorts few bits in linear time
+        if n.max() > EXACT_SIZES:
+            size = np.where(n <= EXACT_SIZES, n, EXACT_SIZES + (logs * SIZE_STEPS).astype(np.int64))
+        order = np.argsort(size, kind="stable")
         first = firsts(size[order])
         least, most = (bound.reduceat(n[order], first) for bound in (np.minimum, np.maximum))
         groups = np.diff(first, append=len(n))
@@ -78,11 +79,6 @@ class Pairs:
         }
         columns = (found[name].tolist() for name in SizeRow._fields)
         return tuple(SizeRow(*row) for row in zip(*columns, strict=True))
-
-
-def _narrow(numbers: Integers) -> NDArray[Any]:
-    """Return numbers from 0 on in 16 bits, where they fit: NumPy sorts these in linear time."""
-    return numbers.astype(np.uint16) if numbers.max() <= LARGEST_NARROW else numbers
 
 
 @dataclass(frozen=True)
