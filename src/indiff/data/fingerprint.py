@@ -105,7 +105,9 @@ def _float(x: str) -> str:
 
 def sums(spellings: Sequence[str], table: str, dialect: Dialect, count: str = "n") -> str:
     """Return SQL for the number of a table's records and the sum of their hashes, in two parts."""
-    texts = ", ';', ".join(f"COALESCE({text}, '')" for text in spellings)
+    if dialect == "spark":  # to DuckDB null is no text when texts are joined
+        spellings = [f"COALESCE({text}, '')" for text in spellings]
+    texts = ", ';', ".join(spellings)
     parts = ", ".join(
         f"SUM(CAST(n AS DECIMAL(19, 0)) * CAST({_hash_part(part, dialect)} AS DECIMAL(15, 0)))"
         for part in (0, 1)

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from indiff.engines.held import Held, Integers, firsts, summed
+from indiff.engines.held import Held, Integers, firsts, stretches, summed
 from indiff.engines.protocol import Engine
 from indiff.risk.sizes import EXACT_SIZES, SIZE_STEPS, SizeRow, ValueExtremes
 from indiff.risk.values import Values, is_value
@@ -36,7 +36,7 @@ class Pairs:
     @cached_property
     def n(self) -> Integers:
         """The number of records of each group."""
-        return np.add.reduceat(self.c, self.starts)
+        return stretches(self.c, self.starts)
 
     @cached_property
     def d(self) -> Integers:
