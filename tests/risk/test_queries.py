@@ -105,7 +105,10 @@ def test_spark_finds_the_same(spark: Any) -> None:
         spark.createDataFrame(rows, schema).createOrReplaceTempView("release")
         return [tuple(row) for row in spark.sql(text).collect()]
 
-    assert_the_same_numbers(on_spark, "spark", 0, 60)
+    try:
+        assert_the_same_numbers(on_spark, "spark", 0, 60)
+    finally:  # the session is that of all tests
+        spark.catalog.dropTempView("release")
 
 
 @pytest.mark.system
