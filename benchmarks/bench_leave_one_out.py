@@ -179,13 +179,18 @@ def adult_tables() -> dict[str, indiff.Table]:
 # ── growth with the number of records ────────────────────────────────────────────────────────
 
 
-def bootstrapped_adult(records: int) -> indiff.Table:
-    """Draw Adult's records with replacement; make every age and every fnlwgt different."""
-    rng = np.random.default_rng(0)
+def drawn_adult(records: int, rng: np.random.Generator) -> pa.Table:
+    """Draw Adult's records with replacement, with their ``fnlwgt`` as one more column."""
     frame = adult_frame(None).select(
         ["age", "fnlwgt", *(name for name in ADULT_QUASI if name != "age"), ADULT_SENSITIVE]
     )
-    frame = frame.take(pa.array(rng.integers(frame.num_rows, size=records)))
+    return frame.take(pa.array(rng.integers(frame.num_rows, size=records)))
+
+
+def bootstrapped_adult(records: int) -> indiff.Table:
+    """Draw Adult's records with replacement; make every age and every fnlwgt different."""
+    rng = np.random.default_rng(0)
+    frame = drawn_adult(records, rng)
     for name in ("age", "fnlwgt"):
         fraction = rng.permutation(records) / records  # no two alike
         values = frame[name].to_numpy() + fraction
