@@ -44,6 +44,8 @@ def test_a_unique_record_with_its_only_quasi_identifier_missing_is_unique(engine
 def test_recursive_diversity_takes_the_most_frequent_value_first(engine: str) -> None:
     assert measure(table(x={"a": 10, "b": 1}), engine).groups.recursive == (10, 2)
     assert measure(table(x={"a": 4, "b": 3, "c": 2, "d": 1}), engine).groups.recursive == (4, 4)
+    worse_second = table(x={"a": 2, "b": 2}, y={"a": 10, "b": 1}, z={"a": 3, "b": 1})
+    assert measure(worse_second, engine).groups.recursive == (10, 2)
 
 
 def test_delta_disclosure_is_infinite_where_a_group_lacks_a_value(engine: str) -> None:
