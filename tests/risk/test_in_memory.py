@@ -35,6 +35,18 @@ def test_sizes_above_fifty_thousand_are_kept_in_steps(engine: Any) -> None:
     assert groups.marketer == pytest.approx(5 / 220_012, abs=1e-15)
 
 
+def test_values_that_need_all_bits_of_a_key_are_told_apart() -> None:
+    """15, 16, 16 and 16 bits; the last records have groups of their own by the first column."""
+    many, few = np.arange(40_000), np.arange(1, 20_001)
+    nothing = np.zeros(len(few), np.int64)
+    columns = {name: np.append(many, nothing) for name in ("b", "c", "ill")}
+    frame = pa.table({"a": np.append(0 * many, few), **columns})
+    risk = measure_risk(
+        frame, quasi=["a", "b", "c"], sensitive="ill", engine="in-process", details=False
+    )
+    assert risk.groups.singled_out == 60_000
+
+
 def test_the_most_frequent_value_against_the_tail_from_the_third(engine: Any) -> None:
     """Counts 5, 3, 2, 1: r₁ / (r₃ + r₄) = 5/3; counts 2, 2, 2 have 1; 4, 4, 3, 3 have 4/6."""
     groups = {"x": "aaaaabbbccd", "y": "aabbcc", "z": "ddddccccbbbaaa"}
