@@ -222,7 +222,6 @@ class Cells:
             }
             self.held.connection.register("by_value", pa.table(columns))
             yield "by_value"
-            self.held.connection.unregister("by_value")
 
 
 def hold(
