@@ -105,7 +105,7 @@ def _float(x: str) -> str:
 
 def sums(spellings: Sequence[str], table: str, dialect: Dialect, count: str = "n") -> str:
     """Return SQL for the number of a table's records and the sum of their hashes, in two parts."""
-    if dialect == "spark":  # to DuckDB null is no text when texts are joined
+    if dialect == "spark":  # whose CONCAT is null where one of them is; DuckDB's leaves it out
         spellings = [f"COALESCE({text}, '')" for text in spellings]
     texts = ", ';', ".join(spellings)
     parts = ", ".join(
