@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from indiff.engines.protocol import Resources, connect
-from indiff.engines.tally import MOST_VALUES, Coder, NotCountedHere
+from indiff.engines.tally import MOST_VALUES, Coder, NotCountedHere, Tally
 
 
 def many(rows: int = 3_000, columns: int = 2) -> pa.Table:
@@ -70,3 +70,35 @@ def test_a_column_that_differs_in_nearly_every_row_is_seen_in_the_first_rows() -
     assert counts_here(few, ["q0", "q1"]), "2,001 values and the missing one"
     one = many(MOST_VALUES + 1).set_column(1, "q1", pa.array(np.arange(MOST_VALUES + 1) % 100))
     assert not counts_here(one, ["q0", "q1"]), "one column of many values is one too many"
+
+
+def tallies_that_met_different_values(most_sorted: int) -> list[Tally]:
+    """Return what two threads counted, each of which looked at a column before the other did."""
+    one, other, third = (Coder([""]) for _ in range(3))
+    numbers, nothing = pa.array(range(2_000)), pa.nulls(2_000, pa.int64())
+    made = []
+    for coders, columns in (
+        ([one, other, third], [nothing, nothing, nothing]),
+        ([one, other, Coder([""])], [numbers, numbers, nothing]),
+        ([one, Coder([""]), third], [numbers, nothing, numbers]),
+    ):
+        made.append(Tally(coders, [[0, 1, 2]], most_sorted=most_sorted))
+        made[-1].add(columns)
+    return made
+
+
+def test_threads_with_room_each_need_none_for_all_their_values_together() -> None:
+    """An array of 2,001³ counts would take 64 GB."""
+    found = Tally.combinations(tallies_that_met_different_values(MOST_VALUES), 0)
+    codes = [found.codes(place).tolist() for place in range(3)]
+    each = range(1, 2_001)
+    expected = [(0, 0, 0), *((at, 0, at) for at in each), *((at, at, 0) for at in each)]
+    assert list(zip(*codes, strict=True)) == sorted(expected)
+    assert found.n.tolist() == [2_000, *[1] * 4_000]
+
+
+def test_threads_whose_values_have_no_room_together_leave_them_to_duckdb() -> None:
+    apart = tallies_that_met_different_values(0)
+    for ask in (Tally.combinations, Tally.total):
+        with pytest.raises(NotCountedHere, match="these columns have 8,012,006,001 combinations"):
+            ask(apart, 0)

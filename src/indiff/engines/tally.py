@@ -59,6 +59,11 @@ class Coder:
         self._wide = False
         self._last: tuple[pa.Array, Codes] | None = None
 
+    @property
+    def size(self) -> int:
+        """How many codes there are by now."""
+        return len(self._code) + 1
+
     def values(self) -> pa.Array:
         """Return the value of every code, null for the missing one."""
         held = pa.int64() if _is_fine(self._type) else self._type
@@ -88,7 +93,7 @@ class Coder:
                 if not self._code:
                     self._type = column.dictionary.type
                 table = np.array([MISSING, *map(self._learn, found)], np.int32)
-                self._last = column.dictionary, Codes(indices, -1, table, len(self._code) + 1)
+                self._last = column.dictionary, Codes(indices, -1, table, self.size)
             return replace(self._last[1], integers=indices)
 
     def learn(self, column: pa.Array) -> None:
@@ -107,7 +112,7 @@ class Coder:
             wider[base - low : base - low + len(table)] = table
             for value in found.tolist():
                 wider[value - low] = self._learn(value)
-            self._direct = low, wider, len(self._code) + 1
+            self._direct = low, wider, self.size
 
     def _is_direct(self, column: pa.Array) -> bool:
         kind = column.type
@@ -250,17 +255,8 @@ class Tally:
         old = self.counts[number]
         if any(size > have for size, have in zip(sizes, old.shape, strict=True)):
             shape = tuple(max(pair) for pair in zip(sizes, old.shape, strict=True))
-            if math.prod(shape) > MOST_COMBINATIONS:
-                if max(shape) <= self._most_sorted and sum(widths_of(shape)) <= MOST_BITS:
-                    return None
-                raise NotCountedHere(
-                    f"the in-process engine counts at most {MOST_COMBINATIONS:,} possible "
-                    f"combinations of values, or {MOST_SORTED:,} rows of columns with at most "
-                    f"{MOST_VALUES:,} values each; these columns have {math.prod(shape):,} "
-                    "combinations or more",
-                    way_out=f"Use {option('engine', 'duckdb')}",
-                    field="engine",
-                )
+            if not _fits_an_array(shape, self._most_sorted):
+                return None
             self.counts[number] = np.zeros(shape, np.int64)
             self.counts[number][tuple(map(slice, old.shape))] = old
         return self.counts[number]
@@ -287,20 +283,47 @@ class Tally:
     @staticmethod
     def combinations(tallies: Sequence[Tally], number: int) -> Combinations:
         """Return the combinations that all threads counted."""
-        dense = Combinations.of(Tally.total(tallies, number))
+        first = tallies[0]
+        fits = _fits_an_array(first._shape(number), first._most_sorted)
         parts = [part for tally in tallies for part in tally.sorted[number]]
-        return Combinations.together([dense, *parts]) if parts else dense
+        if fits and not parts:
+            return Combinations.of(Tally.total(tallies, number))
+        dense = [Combinations.of(tally.counts[number]) for tally in tallies]
+        return Combinations.together([*dense, *parts])
 
     @staticmethod
     def total(tallies: Sequence[Tally], number: int) -> NDArray[np.int64]:
-        """Return what all threads counted in arrays."""
-        parts = [tally.counts[number] for tally in tallies]
-        total = np.zeros(
-            tuple(map(max, zip(*(part.shape for part in parts), strict=True))), np.int64
-        )
-        for part in parts:
+        """Return what all threads counted in arrays, in one that has room for all values.
+
+        Where one thread met many values of one column and another many of a second, each has
+        room for its own, and there may be none for both together.
+        """
+        shape = tallies[0]._shape(number)
+        _fits_an_array(shape, 0)
+        total = np.zeros(shape, np.int64)
+        for tally in tallies:
+            part = tally.counts[number]
             total[tuple(map(slice, part.shape))] += part
         return total
+
+    def _shape(self, number: int) -> tuple[int, ...]:
+        """Return how many codes the columns of a counting have by now."""
+        return tuple(self._coders[position].size for position in self._countings[number])
+
+
+def _fits_an_array(shape: Sequence[int], most_sorted: int) -> bool:
+    """Tell whether counts of such a shape have an array; raise where rows cannot be sorted."""
+    if math.prod(shape) <= MOST_COMBINATIONS:
+        return True
+    if max(shape) <= most_sorted and sum(widths_of(shape)) <= MOST_BITS:
+        return False
+    raise NotCountedHere(
+        f"the in-process engine counts at most {MOST_COMBINATIONS:,} possible combinations of "
+        f"values, or {MOST_SORTED:,} rows of columns with at most {MOST_VALUES:,} values each; "
+        f"these columns have {math.prod(shape):,} combinations or more",
+        way_out=f"Use {option('engine', 'duckdb')}",
+        field="engine",
+    )
 
 
 @kernel
