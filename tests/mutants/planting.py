@@ -74,6 +74,8 @@ class Planter:
         ended = in_child(work, SECONDS_TO_IMPORT)
         if ended == TIMED_OUT:
             ended = in_child(lambda: work(SECOND_LOOK), SECOND_LOOK * SECONDS_TO_IMPORT)
+        elif ended == 1 and "MemoryError" in note.read_text():  # of the bug, or of chance
+            ended = in_child(work, SECONDS_TO_IMPORT)
         if ended == TIMED_OUT:
             return Outcome("timed out")
         if ended == FAILED:
